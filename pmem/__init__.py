@@ -1,0 +1,52 @@
+"""pmem: memory for projects. `from pmem import Project` opens it in Python."""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from pmem.core.filters import Filter
+    from pmem.errors import PmemError
+    from pmem.library import Project
+    from pmem.memories import AddRequest, EditRequest
+    from pmem.recall import ContextRequest, SearchRequest
+    from pmem.records import Chunk, Conversation, Episode, Memory, Message
+
+_PUBLIC = {
+    "AddRequest": "pmem.memories",
+    "Chunk": "pmem.records",
+    "ContextRequest": "pmem.recall",
+    "Conversation": "pmem.records",
+    "EditRequest": "pmem.memories",
+    "Episode": "pmem.records",
+    "Filter": "pmem.core.filters",
+    "Memory": "pmem.records",
+    "Message": "pmem.records",
+    "PmemError": "pmem.errors",
+    "Project": "pmem.library",
+    "SearchRequest": "pmem.recall",
+}
+
+__all__ = [
+    "AddRequest",
+    "Chunk",
+    "ContextRequest",
+    "Conversation",
+    "EditRequest",
+    "Episode",
+    "Filter",
+    "Memory",
+    "Message",
+    "PmemError",
+    "Project",
+    "SearchRequest",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: a command line must start in a blink."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_PUBLIC[name]), name)

@@ -1,0 +1,25 @@
+"""The command line: a thin translator over the services."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run pmem on the process's arguments and leave with its exit code."""
+    _fill_closed_streams()
+    from pmem.cli.render import leave
+
+    if sys.argv[1:] == ["--version"]:
+        from pmem import __version__
+
+        leave(0, f"pmem {__version__}\n")
+    from pmem.cli.app import run
+
+    leave(run(sys.argv[1:]))
+
+
+def _fill_closed_streams() -> None:
+    """Give closed streams a place to go, so that no file of ours gets their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115

@@ -1,0 +1,342 @@
+"""The root of the command line: which commands there are, and the one error boundary."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
+
+from typer import Abort
+from typer._click.exceptions import (  # typer 0.28 exports no base of its errors
+    ClickException,
+    NoArgsIsHelpError,
+)
+from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
+
+from pmem.cli import render
+from pmem.cli.session import Answer, Session, utf8
+from pmem.errors import PmemError, StorageRefused, UsageError
+
+_COMPLETE: Final = "_PMEM_COMPLETE"
+"""The variable by which a shell asks for completions."""
+
+
+class Entry(NamedTuple):
+    """Where a command's function is, and an example of its use."""
+
+    module: str
+    function: str
+    example: str
+
+
+COMMANDS: Final[dict[str, Entry]] = {
+    "init": Entry("project", "init", "pmem init --name Phoenix"),
+    "add": Entry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
+    "show": Entry("memory", "show", "pmem show k3v9"),
+    "list": Entry("memory", "list_", "pmem list --type decision --tag database"),
+    "edit": Entry("memory", "edit", 'pmem edit k3v9 "We use PostgreSQL 17" --importance 0.9'),
+    "rm": Entry("memory", "rm", "pmem rm k3v9"),
+    "restore": Entry("memory", "restore", "pmem restore k3v9"),
+    "purge": Entry("memory", "purge", "pmem purge k3v9"),
+    "pin": Entry("memory", "pin", "pmem pin k3v9"),
+    "unpin": Entry("memory", "unpin", "pmem unpin k3v9"),
+    "link": Entry("memory", "link", "pmem link k3v9 p7q2 --type depends_on"),
+    "unlink": Entry("memory", "unlink", "pmem unlink k3v9 p7q2"),
+    "history": Entry("memory", "history", "pmem history k3v9"),
+    "search": Entry("recall", "search", 'pmem search "which database" --kind memory'),
+    "context": Entry("recall", "context", 'pmem context "which database" --budget 1000'),
+    "stats": Entry("project", "stats", "pmem stats"),
+    "check": Entry("project", "check", "pmem check"),
+    "doctor": Entry("project", "doctor", "pmem doctor --fix"),
+    "completion": Entry("project", "completion", "pmem completion bash"),
+}
+
+GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
+    "conversation": (
+        "Keep conversations: start, say, end, look back.",
+        {
+            "start": Entry("conversation", "start", 'pmem conversation start "Database choice"'),
+            "say": Entry("conversation", "say", 'pmem conversation say "Which one?" --role user'),
+            "end": Entry("conversation", "end", 'pmem conversation end "PostgreSQL it is"'),
+            "pause": Entry("conversation", "pause", "pmem conversation pause"),
+            "resume": Entry("conversation", "resume", "pmem conversation resume"),
+            "list": Entry("conversation", "list_", "pmem conversation list --status active"),
+            "show": Entry("conversation", "show", "pmem conversation show k3v9"),
+            "clear": Entry("conversation", "clear", "pmem conversation clear --yes"),
+        },
+    ),
+    "config": (
+        "Look at the settings and change the project's.",
+        {
+            "list": Entry("project", "config_list", "pmem config list"),
+            "get": Entry("project", "config_get", "pmem config get chunk_size"),
+            "set": Entry("project", "config_set", "pmem config set chunk_size 20"),
+            "unset": Entry("project", "config_unset", "pmem config unset chunk_size"),
+        },
+    ),
+    "import": (
+        "Take in records from other programs' files.",
+        {
+            "messages": Entry("exchange", "import_messages", "pmem import messages chat.jsonl"),
+            "arrays": Entry("exchange", "import_arrays", "pmem import arrays old-memory"),
+        },
+    ),
+    "export": (
+        "Give out records as files.",
+        {"arrays": Entry("exchange", "export_arrays", "pmem export arrays backup")},
+    ),
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and print its answer.
+
+    Args:
+        arguments: Without the program's name.
+
+    Returns:
+        The exit code.
+    """
+    session = Session(os.environ)
+    try:
+        return _answer(session, arguments)
+    except PmemError as error:
+        render.fail(session, error)
+        return error.exit_code
+    except (KeyboardInterrupt, Abort):
+        return 130
+    except BrokenPipeError:
+        return _closed_pipe()
+    except Exception as error:
+        return _bug(session, error)
+
+
+def root() -> TyperGroup:
+    """Build the root command; commands are loaded when they are used."""
+    return _Lazy(
+        name="pmem",
+        help="Memory for projects: keep what was learned, hand back what matters.",
+        entries=COMMANDS,
+        groups=GROUPS,
+        params=[*_globals(), _telling("--version", "Print the version.", _version)],
+        epilog=_epilog('pmem add "We use PostgreSQL"'),
+        no_args_is_help=True,
+    )
+
+
+class _Lazy(TyperGroup):
+    """A group whose commands are loaded one at a time."""
+
+    def __init__(
+        self,
+        *,
+        entries: dict[str, Entry],
+        groups: dict[str, tuple[str, dict[str, Entry]]],
+        **attributes: Any,
+    ) -> None:
+        super().__init__(rich_markup_mode=None, **attributes)
+        self._entries = entries
+        self._groups = groups
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the base class's form
+        return [*self._entries, *self._groups]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - likewise
+        if cmd_name in self._entries:
+            return _command(cmd_name, self._entries[cmd_name])
+        if cmd_name in self._groups:
+            return _group(cmd_name, *self._groups[cmd_name])
+        return None
+
+
+def _group(name: str, help_: str, entries: dict[str, Entry]) -> TyperGroup:
+    return _Lazy(
+        name=name,
+        help=help_,
+        entries=entries,
+        groups={},
+        params=_globals(),
+        epilog=_epilog(next(iter(entries.values())).example),
+        no_args_is_help=True,
+    )
+
+
+def _command(name: str, entry: Entry) -> TyperCommand:
+    function = getattr(import_module(f"pmem.cli.{entry.module}"), entry.function)
+    command: Any = get_command_from_info(
+        CommandInfo(
+            name=name,
+            callback=function,
+            short_help=function.__doc__.partition("\n")[0],
+            epilog=_epilog(entry.example),
+        ),
+        pretty_exceptions_short=False,
+        rich_markup_mode=None,
+    )
+    command.params.extend(_globals())
+    return command  # type: ignore[no-any-return]
+
+
+def _epilog(example: str) -> str:
+    return f"\b\nExample:\n  {example}"
+
+
+def _globals() -> list[TyperOption]:
+    """Return the options that every command has, before or after its name."""
+    return [
+        _option("-C", "directory", "DIR", "Look for the memory here instead."),
+        _option("--json", "json", None, "Print one line of JSON."),
+        _option("--quiet", "quiet", None, "Say nothing on standard error but errors.", "-q"),
+        _option("--no-color", "no_color", None, "Print without colours."),
+        _option("--actor", "actor", "NAME", "Who writes."),
+        _option("--now", "now", "TIME", "Take this as the present."),
+        _option("--read-only", "read_only", None, "Write nothing."),
+        _telling("--help", "Show this message and leave.", _help),
+    ]
+
+
+def _option(
+    flag: str, name: str, metavar: str | None, help_: str, other: str | None = None
+) -> TyperOption:
+    return TyperOption(
+        param_decls=[flag, *([other] if other else []), name],
+        metavar=metavar,
+        is_flag=metavar is None,
+        default=None,
+        expose_value=False,
+        callback=_remember,
+        help=help_,
+    )
+
+
+def _remember(ctx: Any, parameter: Any, value: Any) -> Any:
+    """Note a global option in the session, wherever it stood on the command line."""
+    if value:
+        setattr(ctx.obj, parameter.name, value)
+    return value
+
+
+class _Told(Exception):
+    """Raised where an option answers in the command's place."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+
+
+def _telling(flag: str, help_: str, tell: Callable[[Any], Answer]) -> TyperOption:
+    def callback(ctx: Any, _parameter: Any, value: Any) -> None:
+        if value:
+            raise _Told(tell(ctx))
+
+    return TyperOption(
+        param_decls=[flag],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=callback,
+        help=help_,
+    )
+
+
+def _version(_ctx: Any) -> Answer:
+    from pmem import __version__
+
+    return Answer(data={"version": __version__}, raw=f"pmem {__version__}\n")
+
+
+def _help(ctx: Any) -> Answer:
+    text = ctx.get_help()
+    return Answer(data={"help": text}, raw=f"{text}\n")
+
+
+def _answer(session: Session, arguments: Sequence[str]) -> int:
+    answer = _computed(session, arguments)
+    if not isinstance(answer, Answer):
+        return int(answer or 0)
+    try:
+        render.show(session, answer)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageRefused(f"standard output cannot be written: {error.strerror}") from None
+    return answer.exit_code
+
+
+def _computed(session: Session, arguments: Sequence[str]) -> Any:
+    """Return a command's answer, or what stands in its place: help, the version."""
+    options = takewhile("--".__ne__, arguments)
+    session.json = "--json" in options  # also when things go wrong before options are read
+    for argument in arguments:
+        utf8(argument, "an argument")
+    if _COMPLETE in session.environment:
+        _load_completion()
+    try:
+        return root().main(
+            args=list(arguments), prog_name="pmem", standalone_mode=False, obj=session
+        )
+    except _Told as told:
+        return told.answer
+    except NoArgsIsHelpError as error:
+        if session.json:
+            raise UsageError("a command is missing", "`--help` lists them") from None
+        return Answer(data=None, note=error.message, exit_code=UsageError.exit_code)
+    except ClickException as error:
+        raise UsageError(*_usage(error)) from None
+
+
+def _usage(error: ClickException) -> tuple[str, str]:
+    context = getattr(error, "ctx", None)
+    hint = f"`{context.command_path} --help` shows how" if context else ""
+    message = " ".join(error.format_message().split())
+    if context and message.startswith("No such command"):
+        from difflib import get_close_matches
+
+        close = get_close_matches(message.split("'")[1], context.command.list_commands(context))
+        hint = f"did you mean {' or '.join(close)}?" if close else hint
+    elif message.startswith("Got unexpected extra"):
+        hint = f"put quotes around a text of several words; {hint}"
+    return message, hint
+
+
+def _load_completion() -> None:
+    """Teach the command line the shells' questions; needed only when one asks."""
+    from typer._completion_classes import completion_init
+
+    completion_init()
+
+
+def _closed_pipe() -> int:
+    """Nobody reads on: stop without a word, and keep the interpreter from flushing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _bug(session: Session, error: Exception) -> int:
+    """Say one sentence about what should never happen, and keep the rest for a report."""
+    import traceback
+
+    trace = "".join(traceback.format_exception(error))
+    where = _log(session, trace)
+    sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
+    if where is None:
+        render.fail(session, PmemError(f"{sentence}\n{trace}"))
+    else:
+        render.fail(session, PmemError(sentence, f"please report it with {where}"))
+    return PmemError.exit_code
+
+
+def _log(session: Session, trace: str) -> str | None:
+    workspace = session.opened
+    if workspace is None or session.read_only:
+        return None
+    path = os.path.join(workspace.root, "local", "pmem.log")
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"{workspace.now().isoformat()}\n{trace}\n")
+    except OSError:
+        return None
+    return path

@@ -1,0 +1,189 @@
+"""The commands that look after a project's memory as a whole."""
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+import typer
+
+from pmem import setup, upkeep
+from pmem.cli.session import Answer, Line, Session
+from pmem.config import known
+from pmem.errors import Refused
+from pmem.times import iso
+from pmem.upkeep import Statistics
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
+_BAR_WIDTH = 20
+
+
+def init(
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Option(help="The project's name.")] = None,
+    track_conversations: Annotated[
+        bool, typer.Option("--track-conversations", help="Let git track transcripts too.")
+    ] = False,
+) -> Answer:
+    """Start a memory in this folder; safe to repeat."""
+    session: Session = ctx.obj
+    if session.read_only:
+        raise Refused("this run is read-only", "leave out --read-only to write")
+    place = session.directory or os.getcwd()
+    folder = os.path.join(place, session.folder_name)
+    done = setup.initialise(folder, name=name, track_conversations=track_conversations)
+    word = "started" if done.created else "is ready:"
+    return Answer(
+        data={"path": done.path, "created": done.created},
+        lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
+        note='next: pmem add "what should be remembered"' if done.created else "",
+    )
+
+
+def stats(ctx: typer.Context) -> Answer:
+    """Show what the memory holds."""
+    session: Session = ctx.obj
+    figures = upkeep.statistics(session.workspace)
+    return Answer(data=figures, lines=_statistics_lines(figures))
+
+
+def check(ctx: typer.Context) -> Answer:
+    """Read everything and report all that is wrong; exits with 1 if anything is."""
+    session: Session = ctx.obj
+    checked = upkeep.check(session.workspace)
+    count = len(checked.findings)
+    session.quiet = True  # the findings are the answer; they need no repeating
+    return Answer(
+        data=checked,
+        lines=[
+            *([(f"{found.code}: ", "red"), (found.message, "")] for found in checked.findings),
+            [
+                (f"{_counted(checked.records, 'record')}, ", ""),
+                (_counted(count, "finding"), "red" if count else "green"),
+            ],
+        ],
+        exit_code=1 if count else 0,
+    )
+
+
+def doctor(
+    ctx: typer.Context,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended.")] = False,
+) -> Answer:
+    """Look at everything that pmem needs; exits with 1 if something is wrong."""
+    session: Session = ctx.obj
+    found = upkeep.doctor(session.workspace, fix=fix)
+    session.quiet = True
+    return Answer(
+        data={"items": found, "ok": all(item.ok for item in found)},
+        lines=[
+            [
+                (f"{'fixed' if item.fixed else 'ok' if item.ok else 'wrong':<6}", _colour(item)),
+                (f"{item.name:<10}", "bold"),
+                (item.detail, ""),
+            ]
+            for item in found
+        ],
+        exit_code=0 if all(item.ok for item in found) else 1,
+    )
+
+
+def completion(
+    shell: Annotated[
+        Literal["bash", "zsh", "fish", "powershell", "pwsh"],
+        typer.Argument(metavar="SHELL", help="Which shell."),
+    ],
+) -> Answer:
+    """Print the script that completes pmem's commands in a shell."""
+    from typer._completion_shared import get_completion_script
+
+    script = get_completion_script(prog_name="pmem", complete_var="_PMEM_COMPLETE", shell=shell)
+    return Answer(data={"shell": shell, "script": script}, raw=script + "\n")
+
+
+def config_list(ctx: typer.Context) -> Answer:
+    """Show every setting, its value and where that came from."""
+    session: Session = ctx.obj
+    return Answer(
+        data={"items": session.workspace.provenance},
+        lines=(
+            [(f"{item.name:<30}", "bold"), (f"{item.origin:<13}", "dim"), (_value(item.value), "")]
+            for item in session.workspace.provenance
+        ),
+    )
+
+
+def config_get(ctx: typer.Context, name: Name) -> Answer:
+    """Show one setting."""
+    session: Session = ctx.obj
+    known(name)
+    found = next(item for item in session.workspace.provenance if item.name == name)
+    return Answer(data=found, lines=[[(_value(found.value), "")]])
+
+
+def config_set(
+    ctx: typer.Context,
+    name: Name,
+    value: Annotated[
+        str, typer.Argument(metavar="VALUE", help="Its new value; lists take commas.")
+    ],
+) -> Answer:
+    """Change one of the project's settings."""
+    session: Session = ctx.obj
+    kept = setup.change_setting(session.workspace, name, value)
+    line: Line = [(f"{name} ", "bold"), (f"is now {_value(kept)}", "")]
+    return Answer(data={"name": name, "value": kept, "origin": "project"}, lines=[line])
+
+
+def config_unset(ctx: typer.Context, name: Name) -> Answer:
+    """Take one of the project's settings back to what holds without it."""
+    session: Session = ctx.obj
+    value = setup.reset_setting(session.workspace, name)
+    line: Line = [(f"{name} ", "bold"), (f"is now {_value(value)}", "")]
+    return Answer(data={"name": name, "value": value}, lines=[line])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _colour(item: upkeep.Diagnosis) -> str:
+    return "green" if item.ok else "red"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _statistics_lines(figures: Statistics) -> Iterator[Line]:
+    yield _figure("memories", f"{figures.memories}, {figures.tokens} tokens")
+    yield from _bars(figures.by_type)
+    for name in ("category", "state"):
+        counts = getattr(figures, f"by_{name}")
+        if counts:
+            yield _figure(f"by {name}", ", ".join(f"{key} {n}" for key, n in counts.items()))
+    yield _figure("pinned", str(figures.pinned))
+    yield _figure("due", f"{figures.due} faded enough for consolidation")
+    yield _figure("episodes", f"{figures.episodes} of {figures.episodes_limit}")
+    statuses = ", ".join(f"{n} {key}" for key, n in figures.by_status.items())
+    yield _figure("conversations", f"{figures.conversations}" + (f" ({statuses})" * bool(statuses)))
+    yield _figure(
+        "messages",
+        f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks",
+    )
+    if figures.oldest and figures.newest:
+        yield _figure("written", f"{iso(figures.oldest)[:10]} to {iso(figures.newest)[:10]}")
+    if figures.damaged:
+        yield [(f"{'damaged':<15}", "red"), (f"{figures.damaged}; run `pmem check`", "")]
+
+
+def _bars(counts: dict[str, int]) -> Iterator[Line]:
+    most = max(counts.values(), default=0)
+    for name, count in counts.items():
+        bar = "█" * max(1, round(_BAR_WIDTH * count / most))
+        yield [(f"  {name:<13}", ""), (f"{bar:<{_BAR_WIDTH}}", "cyan"), (f" {count}", "")]
+
+
+def _figure(name: str, value: str) -> Line:
+    return [(f"{name:<15}", "bold"), (value, "")]

@@ -1,0 +1,159 @@
+"""The commands that find memories and build contexts."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import typer
+
+from pmem import recall
+from pmem.cli import options
+from pmem.cli.session import Answer, Line, Session
+from pmem.core.text import terms
+from pmem.recall import ContextRequest, Found, Hit, Kind, SearchRequest
+from pmem.times import iso
+
+Format = Literal["markdown", "json", "messages"]
+
+
+def search(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY|-", help="What to look for.")],
+    top_k: Annotated[
+        int | None, typer.Option("-k", "--top-k", help="How many hits [retrieval_top_k].")
+    ] = None,
+    kind: Annotated[list[Kind] | None, typer.Option(help="Only this kind.")] = None,
+    types: options.Types = None,
+    category: options.Categories = None,
+    tag: options.Tags = None,
+    subject: options.Subject = None,
+    app: options.App = None,
+    user: options.User = None,
+    agent: options.Agent = None,
+    role: options.ByRole = None,
+    speaker: options.BySpeaker = None,
+    min_importance: options.AtLeast = None,
+    max_importance: options.AtMost = None,
+    pinned: options.Pinned = None,
+    state: options.States = None,
+    all_states: options.AllStates = False,
+    after: options.After = None,
+    before: options.Before = None,
+    at: options.At = None,
+    threshold: Annotated[float, typer.Option(help="Drop lower scores, 0 to 1.")] = 0.0,
+    explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
+    exit_status: Annotated[
+        bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
+    ] = False,
+) -> Answer:
+    """Find memories, episodes, chunk summaries and messages."""
+    session: Session = ctx.obj
+    wanted = options.filters(
+        session,
+        types=types,
+        categories=category,
+        tags=tag,
+        subject=subject,
+        app=app,
+        user=user,
+        agent=agent,
+        role=role,
+        speaker=speaker,
+        at_least=min_importance,
+        at_most=max_importance,
+        pinned=pinned,
+        states=state,
+        all_states=all_states,
+        after=after,
+        before=before,
+    )
+    request = SearchRequest(
+        query=session.input(query, "the query"),
+        kinds=tuple(kind or ()),
+        wanted=wanted,
+        top_k=top_k,
+        threshold=threshold,
+        at=session.time(at),
+    )
+    found = recall.search(session.workspace, request)
+    return Answer(
+        data=found,
+        lines=_hit_lines(found, explain=explain),
+        note="" if found.hits else _reason(found),
+        exit_code=1 if exit_status and not found.hits else 0,
+    )
+
+
+def context(
+    ctx: typer.Context,
+    query: Annotated[
+        str | None, typer.Argument(metavar="[QUERY|-]", help="What the context is for.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Tokens at the most [the context window less reserves].")
+    ] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="REF", help="The conversation to go on with [current].")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Only memories of this agent.")] = None,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on standard error what was left out.")
+    ] = False,
+    at: options.At = None,
+) -> Answer:
+    """Write the block that a model reads, within a token budget."""
+    session: Session = ctx.obj
+    request = ContextRequest(
+        query=None if query is None else session.input(query, "the query"),
+        budget=budget,
+        conversation=conversation,
+        agent=agent,
+        format=format,
+        at=session.time(at),
+    )
+    built = recall.build_context(session.workspace, request)
+    left = [f"left out {item.id}: {item.reason.replace('_', ' ')}" for item in built.omitted]
+    note = f"{built.tokens} of {built.budget} tokens"
+    return Answer(
+        data=built,
+        raw=built.text and built.text.rstrip("\n") + "\n",
+        note="\n".join([*left, note]) if explain else note,
+    )
+
+
+def _hit_lines(found: Found, *, explain: bool) -> Iterator[Line]:
+    asked = set(terms(found.query))
+    for hit in found.hits:
+        yield _hit_line(hit, asked)
+        if explain:
+            parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
+            yield [(f"         {parts}", "dim")]
+
+
+def _hit_line(hit: Hit, asked: set[str]) -> Line:
+    who = [(f"{hit.speaker}: ", "bold")] if hit.speaker else []
+    return [
+        (hit.short, "cyan"),
+        (f" {hit.score:.2f} ", "green"),
+        (f"{hit.kind:<8}{iso(hit.created_at)[:10]} ", "dim"),
+        *who,
+        *_marked(" ".join(hit.text.split()), asked),
+    ]
+
+
+def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield a text word by word, those that were asked for in bold."""
+    for number, word in enumerate(text.split(" ")):
+        yield " " * bool(number), ""
+        yield word, "bold yellow" if asked & set(terms(word)) else ""
+
+
+def _reason(found: Found) -> str:
+    if not found.query.strip():
+        return "nothing found: the query is empty"
+    if not terms(found.query):
+        return "nothing found: the query has no word that counts"
+    if found.removed:
+        gone = ", ".join(f"{name} removed {n}" for name, n in found.removed.items())
+        return f"nothing found: {gone}"
+    return "nothing found: no word of the query is in the memory"

@@ -1,0 +1,148 @@
+"""What the global options say, and the workspace that they open."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from pmem.errors import InvalidValue, StorageRefused, UsageError
+from pmem.times import in_utc, parse_time
+from pmem.workspace import Workspace, discover, folder_name
+
+Span = tuple[str, str]
+"""Text and its style on a terminal; an empty style is plain."""
+Line = list[Span]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A command's result: what `--json` prints, and what people read.
+
+    `raw` is text that is printed as it stands instead of the lines; `note` goes to standard
+    error.
+    """
+
+    data: Any
+    lines: Iterable[Line] = ()
+    raw: str | None = None
+    note: str = ""
+    exit_code: int = 0
+
+
+def utf8(text: str, what: str) -> str:
+    """Return a text that came from outside, unless it cannot be written as UTF-8.
+
+    Args:
+        text: An argument or an environment variable.
+        what: What it is, for the error's sentence.
+
+    Raises:
+        InvalidValue: It holds bytes that are not UTF-8.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{what} is not UTF-8: {text!r}", "convert it to UTF-8") from None
+    return text
+
+
+class Session:
+    """One run of the command line.
+
+    Args:
+        environment: The environment's variables.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
+        self.directory: str | None = environment.get("PMEM_DIR") or None
+        self.json = False
+        self.quiet = False
+        self.no_color = bool(environment.get("NO_COLOR"))
+        self.actor: str | None = environment.get("PMEM_ACTOR") or None
+        self.now: str | None = environment.get("PMEM_NOW") or None
+        self.read_only = False
+        self.overrides: dict[str, Any] = {}
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The memory folder of this place.
+
+        Raises:
+            NoProject: There is none.
+        """
+        return Workspace(
+            discover(self.directory or os.getcwd(), self.folder_name),
+            actor=self.actor and utf8(self.actor, "the actor's name"),
+            now=self.fixed_now,
+            read_only=self.read_only,
+            overrides=self.overrides,
+            environment=self.environment,
+        )
+
+    @property
+    def opened(self) -> Workspace | None:
+        """The workspace, if the command opened it."""
+        return self.__dict__.get("workspace")
+
+    @property
+    def folder_name(self) -> str:
+        """What memory folders are called."""
+        return folder_name(self.environment)
+
+    @cached_property
+    def fixed_now(self) -> datetime | None:
+        """The present that the options fix, if they do."""
+        return None if self.now is None else parse_time(self.now, datetime.now(UTC))
+
+    def time(self, text: str | None) -> datetime | None:
+        """Read a time from an option; None stays None.
+
+        Raises:
+            InvalidValue: It is no time.
+        """
+        if text is None:
+            return None
+        return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)))
+
+    def input(self, text: str | None, what: str) -> str:
+        """Return an argument, or standard input where it is `-`.
+
+        Args:
+            text: The argument.
+            what: What it is, for the error's sentence.
+
+        Raises:
+            UsageError: It is missing.
+            InvalidValue: Standard input is not UTF-8.
+        """
+        if text is None:
+            raise UsageError(f"{what} is missing", "give it as an argument, or `-` to read it")
+        if text != "-":
+            return text
+        try:
+            return sys.stdin.buffer.read().decode()
+        except UnicodeDecodeError as error:
+            raise InvalidValue(
+                f"standard input is not UTF-8 at byte {error.start}", "convert it to UTF-8"
+            ) from None
+
+    def read_lines(self, path: str) -> list[bytes]:
+        """Return the lines of a file, or of standard input for `-`.
+
+        Raises:
+            InvalidValue: There is no such file.
+            StorageRefused: It may not be read.
+        """
+        if path == "-":
+            return sys.stdin.buffer.read().splitlines()
+        try:
+            with open(path, "rb") as file:
+                return file.read().splitlines()
+        except (FileNotFoundError, IsADirectoryError):
+            raise InvalidValue(f"there is no file {path}") from None
+        except OSError as error:
+            raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None

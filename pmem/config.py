@@ -1,0 +1,334 @@
+"""Every setting in one table: validation, default, environment variable and description.
+
+The classes below are the table. Each field's annotation holds what its value may be and
+the sentence that documents it; everything else (checks, `pmem config`, the reference in
+`docs/settings.md`) is derived from them.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from pmem.errors import InvalidValue
+
+ENVIRONMENT_PREFIX: Final = "PMEM_"
+MOST: Final = 10**12
+"""The most that a whole number among the settings may be."""
+Layer = tuple[str, Mapping[str, Any]]
+"""Where values come from (as people read it), and the values by dotted name."""
+
+
+def _number(low: int, text: str) -> Meta:
+    return Meta(ge=low, le=MOST, description=text)
+
+
+def _share(text: str) -> Meta:
+    return Meta(ge=0, le=1, description=text)
+
+
+def _says(text: str) -> Meta:
+    return Meta(description=text)
+
+
+CATEGORIES: Final = (
+    "activity",
+    "constraints",
+    "context",
+    "event",
+    "goals",
+    "history",
+    "interests",
+    "knowledge",
+    "person",
+    "preference",
+    "preferences",
+    "procedural",
+    "profile",
+    "project",
+    "projects",
+    "recent_activity",
+    "relationship_dynamic",
+    "relationships",
+    "style",
+    "tasks",
+    "tone",
+)
+"""The default vocabulary: every category that the kinds of user pmem serves rely on."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How long texts may be, in characters; longer ones are refused, never cut."""
+
+    memory: Annotated[int, _number(1, "A memory's content, at the most.")] = 4000
+    subject: Annotated[int, _number(1, "A memory's subject, at the most.")] = 200
+    message: Annotated[int, _number(1, "A message, at the most.")] = 1_000_000
+
+
+class Categories(msgspec.Struct, frozen=True, kw_only=True):
+    """Which categories memories may have."""
+
+    names: Annotated[tuple[str, ...], _says("The known categories.")] = CATEGORIES
+    strict: Annotated[bool, _says("Refuse a category that is not among the names.")] = False
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its default."""
+
+    memory_dir: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The folder that holds the memory, looked for here and in every parent.",
+        ),
+    ] = ".project-memory"
+    project_name: Annotated[str, _says("The project's name, as contexts show it.")] = "Project"
+
+    max_context_tokens: Annotated[
+        int, _number(50, "The model's whole context window, in tokens.")
+    ] = 128_000
+    working_memory_tokens: Annotated[
+        int, _number(0, "Kept free for the current turn when no budget is given, in tokens.")
+    ] = 8000
+    system_prompt_tokens: Annotated[
+        int, _number(0, "Kept free for the system prompt when no budget is given, in tokens.")
+    ] = 2000
+    recent_share: Annotated[
+        float, _share("Share of a context's budget for recent messages; the rest is recall's.")
+    ] = 0.6
+
+    chunk_size: Annotated[
+        int, _number(1, "How many of the oldest recent messages move into a chunk together.")
+    ] = 10
+    max_recent_messages: Annotated[
+        int, _number(1, "How many messages a conversation keeps outside chunks.")
+    ] = 20
+    max_messages: Annotated[
+        int, _number(1, "How many messages of a conversation a context shows at the most.")
+    ] = 50
+    max_tokens: Annotated[
+        int,
+        _number(0, "Tokens of a conversation in a context; 0 is 80 % of max_context_tokens."),
+    ] = 0
+    pruning_strategy: Annotated[
+        Literal["rolling_window", "importance", "hybrid"],
+        _says("Which messages leave a context first: the oldest, the least important, or both."),
+    ] = "rolling_window"
+    min_recent_messages: Annotated[
+        int, _number(1, "How many of the latest messages are never pruned.")
+    ] = 10
+
+    short_term_retention_turns: Annotated[
+        int, _number(1, "How many turns back chunk summaries still enter a context.")
+    ] = 50
+    consolidation_threshold_days: Annotated[
+        int, _number(1, "Age from which a faded memory is due for consolidation, in days.")
+    ] = 30
+    half_life_days: Annotated[
+        int, _number(1, "Days without recall after which a memory counts half.")
+    ] = 30
+    max_episodic_memories: Annotated[
+        int, _number(1, "How many active episodes the project keeps before a warning.")
+    ] = 100
+
+    retrieval_top_k: Annotated[int, _number(1, "How many hits recall returns.")] = 10
+    relevance_threshold: Annotated[
+        float, _share("A memory below this score is not recalled into a context.")
+    ] = 0.3
+    recency_weight: Annotated[
+        float, _share("Weight of recency among the priors that settle near-ties.")
+    ] = 0.3
+    importance_weight: Annotated[
+        float, _share("Weight of importance among the priors that settle near-ties.")
+    ] = 0.4
+    prior_share: Annotated[
+        float, _share("The most that all priors together can take from a score.")
+    ] = 0.1
+
+    lock_timeout: Annotated[
+        float,
+        Meta(ge=0, le=86_400, description="How long a writer waits for another, in seconds."),
+    ] = 10.0
+    purge_days: Annotated[
+        int, _number(0, "How long a removed memory can be restored, in days.")
+    ] = 30
+
+    limits: Limits = Limits()
+    categories: Categories = Categories()
+
+    @property
+    def conversation_tokens(self) -> int:
+        """The limit that pruning watches: `max_tokens`, or 80 % of the context window."""
+        return self.max_tokens or self.max_context_tokens * 8 // 10
+
+    @property
+    def default_budget(self) -> int:
+        """Tokens for a context when none are asked for: the window less its reserves."""
+        reserved = self.working_memory_tokens + self.system_prompt_tokens
+        return max(50, self.max_context_tokens - reserved)
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One row of the table, as commands and documentation show it."""
+
+    name: str
+    type: str
+    default: Any
+    description: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return ENVIRONMENT_PREFIX + self.name.upper().replace(".", "_")
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """A setting's value and where it came from."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+def table() -> Iterator[Setting]:
+    """Yield every setting in the order of the classes above."""
+    yield from _rows(Settings, "")
+
+
+def known(name: str) -> Setting:
+    """Return the setting of that name.
+
+    Raises:
+        InvalidValue: There is none; the hint names the closest.
+    """
+    rows = {row.name: row for row in table()}
+    if name in rows:
+        return rows[name]
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, rows, n=1)
+    hint = f"did you mean {close[0]}?" if close else "`pmem config list` shows every setting"
+    raise InvalidValue(f"there is no setting {name!r}", hint)
+
+
+def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
+    """Lay the layers over the defaults.
+
+    Args:
+        layers: The strongest first; values by dotted name, text where they come from the
+            environment.
+
+    Returns:
+        The settings, and every setting's value with its origin.
+
+    Raises:
+        InvalidValue: A layer names no setting or holds a value that is not allowed.
+    """
+    resolved = []
+    for row in table():
+        origin, value = _strongest(row, layers)
+        resolved.append(Resolved(row.name, value, origin))
+    return _build({item.name: item.value for item in resolved}), resolved
+
+
+def resolve_one(name: str, layers: list[Layer]) -> Resolved:
+    """Return one setting's value and origin, whatever the layers say about others.
+
+    Raises:
+        InvalidValue: There is no such setting, or a layer holds a value that it does not allow.
+    """
+    row = known(name)
+    origin, value = _strongest(row, layers)
+    return Resolved(row.name, value, origin)
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Turn nested tables into dotted names: `{"limits": {"memory": 1}}` -> `limits.memory`."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Pick the settings out of the environment, by dotted name."""
+    return {row.name: environment[row.variable] for row in table() if row.variable in environment}
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return `value` as the setting `name` stores it.
+
+    Args:
+        name: A setting's dotted name.
+        value: A value of its type, or text to be read as one (a list is split at commas).
+
+    Raises:
+        InvalidValue: There is no such setting, or it does not allow the value.
+    """
+    row = known(name)
+    type_ = _types()[row.name]
+    if isinstance(value, str) and row.type == "list of texts":
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    try:
+        return msgspec.convert(value, type_, strict=not isinstance(value, str))
+    except msgspec.ValidationError as error:
+        raise InvalidValue(f"{name} cannot be {value!r}: {_rule(str(error), row)}") from None
+
+
+def _strongest(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
+    for origin, values in layers:
+        if row.name in values:
+            try:
+                return origin, checked(row.name, values[row.name])
+            except InvalidValue as error:
+                raise InvalidValue(f"{error.message} (from {origin})") from None
+    return "default", row.default
+
+
+def _build(flat: Mapping[str, Any]) -> Settings:
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        head, _, tail = name.rpartition(".")
+        (nested.setdefault(head, {}) if head else nested)[tail] = value
+    return msgspec.convert(nested, Settings)
+
+
+def _rows(class_: type[msgspec.Struct], prefix: str) -> Iterator[Setting]:
+    hints = get_type_hints(class_, include_extras=True)
+    for field in msgspec.structs.fields(class_):
+        hint = hints[field.name]
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            yield from _rows(hint, f"{prefix}{field.name}.")
+            continue
+        base, meta = get_args(hint)
+        yield Setting(prefix + field.name, _type_name(base), field.default, meta.description)
+
+
+def _types(class_: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
+    types: dict[str, Any] = {}
+    for name, hint in get_type_hints(class_, include_extras=True).items():
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            types |= _types(hint, f"{prefix}{name}.")
+        else:
+            types[prefix + name] = hint
+    return types
+
+
+def _type_name(base: Any) -> str:
+    if get_origin(base) is Literal:
+        return " | ".join(get_args(base))
+    names = {str: "text", int: "whole number", float: "number", bool: "true | false"}
+    return names.get(base, "list of texts")
+
+
+def _rule(error: str, row: Setting) -> str:
+    if "length" in error:
+        return "it must not be empty"
+    for mark, words in ((">= ", "at least "), ("<= ", "at most ")):
+        if mark in error:
+            return f"it must be {words}{error.split(mark)[1].split(' - ', maxsplit=1)[0]}"
+    return f"it must be a {row.type}" if " | " not in row.type else f"it must be {row.type}"

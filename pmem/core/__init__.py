@@ -1,0 +1,1 @@
+"""Pure decisions: no input or output, no clock, no environment, no randomness."""

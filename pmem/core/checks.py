@@ -1,0 +1,94 @@
+"""What values may be: each check raises one sentence, and returns what is to be kept."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pmem.config import Categories
+from pmem.errors import InvalidValue
+
+MOST_WORD_CHARACTERS = 200
+
+
+def text(value: str, what: str, most: int) -> str:
+    """Return a text without the space around it.
+
+    Args:
+        value: As it came in.
+        what: What it is, for the error's sentence.
+        most: Characters at the most.
+
+    Raises:
+        InvalidValue: It is empty, too long or no valid Unicode.
+    """
+    stripped = value.strip()
+    if not stripped:
+        raise InvalidValue(f"{what} must not be empty")
+    if len(stripped) > most:
+        raise InvalidValue(f"{what} has {len(stripped)} characters, and the limit is {most}")
+    try:
+        stripped.encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{what} is not valid UTF-8") from None
+    return stripped
+
+
+def share(what: str, value: float) -> float:
+    """Return a number between 0 and 1.
+
+    Args:
+        what: What it is, for the error's sentence.
+        value: The number.
+
+    Raises:
+        InvalidValue: It lies outside, or is no number at all.
+    """
+    if not 0 <= value <= 1:
+        raise InvalidValue(f"{what} must lie between 0 and 1, not {value:g}")
+    return value
+
+
+def category(name: str, allowed: Categories) -> str:
+    """Return a category without the space around it.
+
+    Args:
+        name: As it came in.
+        allowed: The project's vocabulary.
+
+    Raises:
+        InvalidValue: It is empty, too long, or unknown where the vocabulary is strict.
+    """
+    name = text(name, "a category", MOST_WORD_CHARACTERS)
+    if allowed.strict and name not in allowed.names:
+        raise InvalidValue(
+            f"{name!r} is not among the project's categories",
+            "`pmem config get categories.names` shows them",
+        )
+    return name
+
+
+def word(value: str | None, what: str) -> str | None:
+    """Return a name without the space around it; None stays None.
+
+    Raises:
+        InvalidValue: It is empty or too long.
+    """
+    return None if value is None else text(value, what, MOST_WORD_CHARACTERS)
+
+
+def tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Return tags in alphabetical order, each once.
+
+    Raises:
+        InvalidValue: One is empty or too long.
+    """
+    return tuple(sorted({text(value, "a tag", MOST_WORD_CHARACTERS) for value in values}))
+
+
+def validity(start: datetime, end: datetime | None) -> None:
+    """See that a memory stops being valid, if ever, after it starts.
+
+    Raises:
+        InvalidValue: It does not.
+    """
+    if end is not None and end <= start:
+        raise InvalidValue("a memory must not stop being valid before it starts")

@@ -1,0 +1,142 @@
+"""Which records a request is about: one value with a field for every filter."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem.records import Chunk, Conversation, Episode, Memory, Message, Record, State
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """What a record must be to pass; an empty field lets everything through.
+
+    Within one field any of the values will do, tags apart: all of them must be there.
+    Times are inclusive at the start and exclusive at the end. A record that lacks what a
+    filter asks about does not pass it.
+    """
+
+    types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    subject: str | None = None
+    app: str | None = None
+    user: str | None = None
+    agent: str | None = None
+    run: str | None = None
+    actor: str | None = None
+    role: str | None = None
+    speaker: str | None = None
+    importance_min: float | None = None
+    importance_max: float | None = None
+    pinned: bool | None = None
+    states: tuple[State, ...] = (State.ACTIVE,)
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    updated_after: datetime | None = None
+    updated_before: datetime | None = None
+
+
+EVERYTHING = Filter(states=())
+"""The filter that every record passes."""
+
+Searchable = Record | Message
+_Test = Callable[[Any, Any], bool]
+
+
+def rejected_by(record: Searchable, wanted: Filter) -> str | None:
+    """Name the first filter that a record fails.
+
+    Args:
+        record: A record or a message.
+        wanted: The filters.
+
+    Returns:
+        The field's name, in the words of the command line, or None when all let it pass.
+    """
+    for field, test in _TESTS.items():
+        value = getattr(wanted, field)
+        if value is not None and value != () and not test(record, value):
+            return _NAMES.get(field, field)
+    return None
+
+
+def passes(record: Searchable, wanted: Filter) -> bool:
+    """Tell whether every filter lets `record` through."""
+    return rejected_by(record, wanted) is None
+
+
+def same_text(one: str | None, other: str | None) -> bool:
+    """Compare two texts as people do: letter case and spacing aside."""
+    return fold(one or "") == fold(other or "")
+
+
+def fold(text: str) -> str:
+    """Reduce a text to what counts when two are compared: words, in lower case."""
+    return " ".join(text.casefold().split())
+
+
+def _scope(field: str) -> _Test:
+    def test(record: Any, value: str) -> bool:
+        scope = getattr(record, "scope", None)
+        return scope is not None and getattr(scope, field) == value
+
+    return test
+
+
+def _field(field: str) -> _Test:
+    return lambda record, values: getattr(record, field, None) in values
+
+
+def _role(record: Any, value: str) -> bool:
+    if isinstance(record, Message):
+        return record.role == value
+    return _scope("role")(record, value)
+
+
+def _state(record: Any, values: tuple[State, ...]) -> bool:
+    return getattr(record, "state", State.ACTIVE) in values
+
+
+def _updated(record: Any) -> datetime:
+    at: datetime = getattr(record, "updated_at", None) or created(record)
+    return at
+
+
+def created(record: Searchable) -> datetime:
+    """Return when a record began."""
+    if isinstance(record, Conversation):
+        return record.started_at
+    assert isinstance(record, Memory | Episode | Chunk | Message)
+    return record.created_at
+
+
+def _importance(record: Any) -> float:
+    value = getattr(record, "importance", None)
+    return -1.0 if value is None else float(value)
+
+
+_TESTS: dict[str, _Test] = {
+    "states": _state,
+    "types": _field("type"),
+    "categories": _field("category"),
+    "tags": lambda record, values: set(values) <= set(getattr(record, "tags", ())),
+    "subject": lambda record, value: same_text(getattr(record, "subject", None), value),
+    "app": _scope("app"),
+    "user": _scope("user"),
+    "agent": _scope("agent"),
+    "run": _scope("run"),
+    "actor": _scope("actor"),
+    "role": _role,
+    "speaker": lambda record, value: same_text(getattr(record, "speaker", None), value),
+    "importance_min": lambda record, value: _importance(record) >= value,
+    "importance_max": lambda record, value: 0 <= _importance(record) <= value,
+    "pinned": lambda record, value: getattr(record, "pinned", False) == value,
+    "created_after": lambda record, value: created(record) >= value,
+    "created_before": lambda record, value: created(record) < value,
+    "updated_after": lambda record, value: _updated(record) >= value,
+    "updated_before": lambda record, value: _updated(record) < value,
+}
+
+_NAMES = {"types": "type", "categories": "category", "tags": "tag", "states": "state"}

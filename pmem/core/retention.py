@@ -1,0 +1,171 @@
+"""How records change over time: histories, what was true when, validity and decay.
+
+The life cycle is `active` -> `archived` | `superseded` | `merged` -> `soft_deleted` -> gone.
+Everything before the last step can be restored, because each event keeps what it replaced.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
+
+import msgspec
+import orjson
+
+from pmem.records import (
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    Relationship,
+    dump_line,
+)
+
+SECONDS_A_DAY: Final = 86_400
+ACCESS_BOOST: Final = 0.1
+MOST_ACCESS_BOOST: Final = 0.5
+_UNTRACKED: Final = ("updated_at", "tokens", "history")
+
+Kept = TypeVar("Kept", bound=Memory | Episode)
+
+
+def changed(record: Kept, event: Event, **fields: Any) -> Kept:
+    """Return a record with some fields replaced and the event in its history.
+
+    Args:
+        record: The record as it was.
+        event: What happens; the earlier value of every changed field is added to it.
+        fields: New values by field.
+    """
+    before = {
+        name: json_value(getattr(record, name))
+        for name, value in fields.items()
+        if name not in _UNTRACKED and getattr(record, name) != value
+    }
+    noted = msgspec.structs.replace(event, before={**event.before, **before})
+    return msgspec.structs.replace(
+        record, **fields, updated_at=event.at, history=(*record.history, noted)
+    )
+
+
+def linked(memory: Memory, link: Relationship, actor: str, at: datetime) -> Memory:
+    """Return a memory with one more link, or with a new strength for one that it has.
+
+    Args:
+        memory: Where the link starts.
+        link: The link, its `created_at` set.
+        actor: Who links.
+        at: When.
+    """
+    others = tuple(known for known in memory.relationships if not same_link(known, link))
+    earlier = [json_value(known) for known in memory.relationships if same_link(known, link)]
+    event = Event(
+        event=EventKind.LINK,
+        at=at,
+        actor=actor,
+        detail={"link": json_value(link), "replaced": earlier},
+    )
+    return _with_links(memory, (*others, link), event)
+
+
+def unlinked(memory: Memory, target: str, type_: str | None, actor: str, at: datetime) -> Memory:
+    """Return a memory without its links to `target`.
+
+    Args:
+        memory: Where the links start.
+        target: Where they lead.
+        type_: Only links of this type; None means every type.
+        actor: Who unlinks.
+        at: When.
+    """
+    cut = [
+        link
+        for link in memory.relationships
+        if link.target == target and type_ in (None, link.type)
+    ]
+    kept = tuple(link for link in memory.relationships if link not in cut)
+    event = Event(event=EventKind.UNLINK, at=at, actor=actor, detail={"removed": json_value(cut)})
+    return _with_links(memory, kept, event)
+
+
+def same_link(one: Relationship, other: Relationship) -> bool:
+    """Tell whether two links are one: same target and same type."""
+    return (one.target, one.type) == (other.target, other.type)
+
+
+def as_of(record: Kept, at: datetime) -> Kept | None:
+    """Return a record as it was at a moment, or None where it did not exist yet.
+
+    Args:
+        record: The record as it is.
+        at: The moment; events at that very moment have happened.
+    """
+    if record.created_at > at:
+        return None
+    later = [event for event in record.history if event.at > at]
+    if not later:
+        return record
+    state: dict[str, Any] = orjson.loads(dump_line(record))
+    for event in reversed(later):
+        state.update(event.before)
+        _undo_links(state, event)
+    happened = record.history[: len(record.history) - len(later)]
+    state["history"] = json_value(happened)
+    state["updated_at"] = json_value(happened[-1].at if happened else record.created_at)
+    return msgspec.convert(state, type(record))
+
+
+def valid_at(memory: Memory, at: datetime) -> bool:
+    """Tell whether a memory holds at a moment: its start included, its end not."""
+    return memory.valid_from <= at and (memory.valid_until is None or at < memory.valid_until)
+
+
+def age_in_days(since: datetime, now: datetime) -> float:
+    """Return days between two moments, never below zero."""
+    return max(0.0, (now - since).total_seconds() / SECONDS_A_DAY)
+
+
+def decay(last_access: datetime, accesses: int, now: datetime, half_life_days: float) -> float:
+    """Return how present a memory still is, between 0 and 1 (S2's decay function).
+
+    `0.5 ** (days / half_life) + min(0.1 * accesses, 0.5)`, at most 1.
+
+    Args:
+        last_access: When it was last recalled, or made.
+        accesses: How often it was recalled.
+        now: The present; a clock that ran backwards counts as no time passed.
+        half_life_days: Days without recall that halve it.
+    """
+    faded = float(0.5 ** (age_in_days(last_access, now) / half_life_days))
+    return min(1.0, faded + min(accesses * ACCESS_BOOST, MOST_ACCESS_BOOST))
+
+
+def purge_time(at: datetime, days: int) -> datetime:
+    """Return when something removed at `at` may be purged; the calendar's end at the latest."""
+    try:
+        return at + timedelta(days=days)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=at.tzinfo)
+
+
+def json_value(value: Any) -> Any:
+    """Return a value as it reads back from JSON."""
+    return orjson.loads(dump_line(value))
+
+
+def _with_links(memory: Memory, links: tuple[Relationship, ...], event: Event) -> Memory:
+    """Replace the links; the event's detail says what changed, to keep histories short."""
+    return msgspec.structs.replace(
+        memory, relationships=links, updated_at=event.at, history=(*memory.history, event)
+    )
+
+
+def _undo_links(state: dict[str, Any], event: Event) -> None:
+    link = event.detail.get("link")
+    if link is not None:
+        kept = [known for known in state["relationships"] if _ends(known) != _ends(link)]
+        state["relationships"] = kept + event.detail.get("replaced", [])
+    if "removed" in event.detail:
+        state["relationships"] = state["relationships"] + event.detail["removed"]
+
+
+def _ends(link: dict[str, Any]) -> tuple[Any, Any]:
+    return (link["target"], link["type"])

@@ -1,0 +1,97 @@
+"""Every way pmem can say no: one tree of errors.
+
+Each class carries the exit code that scripts see, the machine code that `--json` prints
+and, where one helps, a hint that says what to do next. Nothing here prints.
+"""
+
+
+class PmemError(Exception):
+    """Root of every error that pmem raises on purpose.
+
+    Args:
+        message: One sentence that says what went wrong and where.
+        hint: What to do next; empty when there is nothing useful to say.
+    """
+
+    exit_code = 70
+    code = "bug"
+    default_hint = ""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint or self.default_hint
+
+
+class UsageError(PmemError):
+    """The command line itself does not make sense."""
+
+    exit_code = 2
+    code = "usage"
+
+
+class NotFound(PmemError):
+    """A reference names no record."""
+
+    exit_code = 3
+    code = "not_found"
+
+
+class Ambiguous(PmemError):
+    """A reference fits several records."""
+
+    exit_code = 3
+    code = "ambiguous"
+
+
+class InvalidValue(PmemError):
+    """A value is outside what its field or setting allows."""
+
+    exit_code = 3
+    code = "invalid_value"
+
+
+class NoProject(PmemError):
+    """There is no memory folder here or in any parent."""
+
+    exit_code = 4
+    code = "no_project"
+    default_hint = "run `pmem init` to start one here"
+
+
+class Damaged(PmemError):
+    """A file cannot be read as what it should be."""
+
+    exit_code = 5
+    code = "damaged"
+    default_hint = "mend the file or take it from git; `pmem check` lists every problem"
+
+
+class NewerSchema(Damaged):
+    """A file was written by a newer pmem than this one."""
+
+    code = "newer_schema"
+    default_hint = "upgrade pmem to read it; nothing was changed"
+
+
+class Locked(PmemError):
+    """Another writer holds the lock, or changed a record under our hands."""
+
+    exit_code = 6
+    code = "locked"
+    default_hint = "try again in a moment"
+
+
+class Refused(PmemError):
+    """A policy forbids the operation."""
+
+    exit_code = 7
+    code = "refused"
+
+
+class StorageRefused(PmemError):
+    """The disk or a file refused: full, read-only or no permission."""
+
+    exit_code = 74
+    code = "storage"
+    default_hint = "nothing was lost; free the disk or mend the permissions and run it again"

@@ -1,0 +1,181 @@
+"""Taking records in from other programs' files, and giving them out."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import msgspec
+
+from pmem import conversations
+from pmem.core.filters import EVERYTHING
+from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.interchange import Skipped, arrays, messages
+from pmem.records import STORES, Conversation, Message, Record, RecordType, dump, plain
+from pmem.storage.durable import write_file
+from pmem.storage.store import Store
+from pmem.workspace import Workspace
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done and how much there is."""
+
+STDIN: Final = "-"
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import led to."""
+
+    added: int
+    updated: int
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+
+
+def import_messages(
+    workspace: Workspace, lines: Iterable[bytes], name: str, progress: Progress
+) -> Imported:
+    """Take in a transcript in JSON Lines: all that can be used, in one commit.
+
+    Args:
+        workspace: Where to.
+        lines: The transcript.
+        name: What to call the conversation of lines that name none.
+        progress: Told of the messages as they are taken in.
+
+    Raises:
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    parsed = messages.parse(lines, name, workspace.settings.limits.message)
+    total = sum(len(said) for said in parsed.conversations.values())
+    added = updated = done = 0
+    with workspace.transaction():
+        known = _known_conversations(workspace)
+        for external_id, said in parsed.conversations.items():
+            told = _part(progress, done, total)
+            counted = [_counted(workspace, message) for message in said]
+            fresh, edited = conversations.take_in(
+                workspace,
+                external_id,
+                counted,
+                known.get(external_id),
+                conversations.imported_chunk_id,
+                told,
+            )
+            added, updated, done = added + fresh, updated + edited, done + len(said)
+            progress(done, total)
+    return Imported(
+        added=added,
+        updated=updated,
+        unchanged=total - added - updated,
+        skipped=tuple(parsed.skipped),
+    )
+
+
+def import_arrays(workspace: Workspace, folder: str, progress: Progress) -> Imported:
+    """Take in the four array files of a folder, in one commit.
+
+    A record that is there already is replaced when the file's was updated later.
+
+    Args:
+        workspace: Where to.
+        folder: Holds any of the four files.
+        progress: Told of the records as they are taken in.
+
+    Raises:
+        NotFound: The folder has none of the files.
+        InvalidValue: A file is no JSON array.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    parsed = arrays.parse(_array_files(folder))
+    total = sum(len(records) for records in parsed.records.values())
+    counts = {"added": 0, "updated": 0, "unchanged": 0}
+    with workspace.transaction():
+        for store in workspace.stores:
+            known = set(store.ids())
+            for record in parsed.records[store.type]:
+                counts[_put(store, record, known)] += 1
+                progress(sum(counts.values()), total)
+    return Imported(**counts, skipped=tuple(parsed.skipped))
+
+
+def export_arrays(workspace: Workspace) -> dict[str, bytes]:
+    """Return the four array files' contents by name.
+
+    Args:
+        workspace: What to give out; what is damaged is left out and noted as a problem.
+    """
+    return arrays.write(_everything(workspace))
+
+
+def write_files(folder: str, files: dict[str, bytes]) -> None:
+    """Write files into a folder, each one whole or not at all.
+
+    Raises:
+        StorageRefused: The disk or a file refused.
+    """
+    for name, data in files.items():
+        path = os.path.join(folder, name)
+        try:
+            write_file(os.path.abspath(path), data)
+        except OSError as error:
+            raise StorageRefused(f"{path} cannot be written: {error.strerror}") from None
+
+
+def one_document(files: dict[str, bytes]) -> bytes:
+    """Join array files into one JSON object with a key per store, for a pipe."""
+    import orjson
+
+    return dump({name.removesuffix(".json"): orjson.loads(data) for name, data in files.items()})
+
+
+def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:
+    """Return the imported conversations by what their source calls them."""
+    return {
+        conversation.external_id: workspace.conversations.get(conversation.id)
+        for conversation in workspace.conversations.find()
+        if conversation.external_id is not None
+    }
+
+
+def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
+    """Return what reports the progress within one conversation, short of the end."""
+    return lambda count: progress(min(done + count, total - 1), total)
+
+
+def _counted(workspace: Workspace, message: Message) -> Message:
+    return msgspec.structs.replace(message, tokens=workspace.count(message.content))
+
+
+def _array_files(folder: str) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for name in arrays.FILES:
+        path = os.path.join(folder, name)
+        try:
+            with open(path, "rb") as file:
+                found[name] = file.read()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise InvalidValue(f"{path} cannot be read: {error.strerror}") from None
+    if not found:
+        raise NotFound(f"{folder} has none of {', '.join(arrays.FILES)}")
+    return found
+
+
+def _put(store: Store[Any], record: Record, known: set[str]) -> str:
+    if record.id not in known:
+        store.put(record)
+        known.add(record.id)
+        return "added"
+    kept = store.get(record.id)
+    later = getattr(record, "updated_at", None)
+    if plain(kept) == plain(record) or later is None or later <= kept.updated_at:
+        return "unchanged"
+    store.put(record)
+    return "updated"
+
+
+def _everything(workspace: Workspace) -> dict[RecordType, list[Record]]:
+    found: dict[RecordType, list[Record]] = {type_: [] for type_ in STORES}
+    for store in workspace.stores:
+        found[store.type].extend(store.find(EVERYTHING))
+    return found

@@ -1,0 +1,325 @@
+"""The four array files of the multi-tier design: one JSON array per store.
+
+They are written with this project's own keys, so that nothing is lost on the way back, and
+read with those or with the camelCase keys and the nested `metadata` of that design.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from pmem.errors import InvalidValue
+from pmem.ids import derived_id, is_id
+from pmem.interchange import Skipped
+from pmem.records import (
+    DEFAULT_CATEGORY,
+    DEFAULT_IMPORTANCE,
+    KINDS,
+    SCHEMA,
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Memory,
+    MemoryType,
+    Record,
+    RecordType,
+    dump,
+    plain,
+)
+from pmem.times import parse_moment
+
+FILES: Final[dict[str, RecordType]] = {f"{folder}.json": type_ for type_, folder in STORES.items()}
+"""File names and the records that they hold."""
+
+MOST_LEVELS: Final = 64
+"""How deep an entry may be nested, as records are."""
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_RENAMED: Final = {
+    "emotional_valence": "valence",
+    "milestone_ids": "milestones",
+    "conversation_id": "conversation",
+    "project_id": "project",
+    "total_turns": "turns",
+    "chunk_number": "number",
+    "token_count": "tokens",
+    "timestamp": "created_at",
+    "target_id": "target",
+}
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """Records by type, and what was skipped."""
+
+    records: dict[RecordType, list[Record]]
+    skipped: list[Skipped]
+
+
+def write(records: dict[RecordType, list[Record]]) -> dict[str, bytes]:
+    """Return the four files' contents by name.
+
+    Args:
+        records: Every record by type, in the order in which it is to stand.
+    """
+    return {name: dump([plain(record) for record in records[FILES[name]]]) for name in FILES}
+
+
+def parse(files: dict[str, bytes]) -> Parsed:
+    """Read array files.
+
+    Args:
+        files: Contents by name; any of the four may be missing.
+
+    Raises:
+        InvalidValue: A file is no JSON array, or its name is none of the four.
+    """
+    items = [
+        (f"{name}[{place}]", FILES[name], item)
+        for name, data in files.items()
+        for place, item in enumerate(_array(name, data))
+    ]
+    renamed = _Renamed([*items, *_embedded_chunks(items)])
+    parsed = Parsed({type_: [] for type_ in STORES}, [])
+    _take(items, renamed, parsed)
+    refused = {skipped.where for skipped in parsed.skipped}
+    _take(_embedded_chunks([item for item in items if item[0] not in refused]), renamed, parsed)
+    return parsed
+
+
+Placed = tuple[str, RecordType, Any]
+"""Where an entry stands, what it should be, and the entry itself."""
+
+
+class _Renamed:
+    """What the ids that do not have our form became, so that references follow."""
+
+    def __init__(self, items: Iterable[Placed]) -> None:
+        self._ours: dict[tuple[RecordType, str], str] = {}
+        for _, type_, item in items:
+            if isinstance(item, dict) and "schema" not in item and not _too_deep(item):
+                try:
+                    known = _snake(item)
+                    self._ours[type_, str(known.get("id"))] = _identifier(known, KINDS[type_])
+                except InvalidValue:
+                    continue
+
+    def __call__(self, type_: RecordType, reference: Any) -> Any:
+        return self._ours.get((type_, str(reference)), reference)
+
+
+def _take(items: Iterable[Placed], renamed: _Renamed, parsed: Parsed) -> None:
+    for where, type_, item in items:
+        try:
+            parsed.records[type_].append(_record(type_, item, renamed))
+        except (InvalidValue, msgspec.ValidationError) as error:
+            parsed.skipped.append(Skipped(where, str(error)))
+
+
+def _array(name: str, data: bytes) -> list[Any]:
+    if name not in FILES:
+        raise InvalidValue(f"{name} is none of {', '.join(FILES)}")
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise InvalidValue(f"{name} is not valid JSON: {error.msg} (line {error.lineno})") from None
+    if not isinstance(value, list):
+        raise InvalidValue(f"{name} does not hold a JSON array")
+    return value
+
+
+def _embedded_chunks(items: Sequence[Placed]) -> list[Placed]:
+    """Return the chunks that stand whole in their conversations and in no file of their own."""
+    known = {str(item["id"]) for _, type_, item in items if type_ is Chunk and _has_id(item)}
+    return [
+        (f"{where}.chunks[{place}]", Chunk, chunk)
+        for where, type_, item in items
+        if type_ is Conversation and isinstance(item, dict) and isinstance(item.get("chunks"), list)
+        for place, chunk in enumerate(item["chunks"])
+        if _has_id(chunk) and "summary" in chunk and str(chunk["id"]) not in known
+    ]
+
+
+def _has_id(item: Any) -> bool:
+    return isinstance(item, dict) and "id" in item
+
+
+def _record(type_: RecordType, item: Any, renamed: _Renamed) -> Record:
+    if not isinstance(item, dict):
+        raise InvalidValue("is not a JSON object")
+    if _too_deep(item):
+        raise InvalidValue(f"is nested deeper than {MOST_LEVELS} levels")
+    if item.get("schema", SCHEMA) != SCHEMA:
+        raise InvalidValue(f"has the schema {item['schema']!r}, and this pmem knows {SCHEMA}")
+    value = item if "schema" in item else _READERS[type_](_snake(item), renamed)
+    record = msgspec.convert(value, type_)
+    if not is_id(record.id):
+        raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")
+    return record
+
+
+def _too_deep(item: Any) -> bool:
+    level = [item]
+    for _ in range(MOST_LEVELS):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return any(isinstance(inner, dict | list) for inner in level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _snake(value: Any) -> Any:
+    """Rename keys from camelCase, through all levels, and drop empty ones."""
+    if isinstance(value, list):
+        return [_snake(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    named = {_CAPITAL.sub(r"_\1", key).lower(): _snake(item) for key, item in value.items()}
+    return {_RENAMED.get(key, key): item for key, item in named.items() if item is not None}
+
+
+def _memory(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
+    metadata = _object(item.pop("metadata", {}), "metadata")
+    kind = _memory_type(item)
+    item.setdefault("created_at", item.get("valid_from"))
+    created = _created(item)
+    return {
+        **item,
+        "id": _identifier(item, KINDS[Memory]),
+        "type": kind,
+        "category": item.get("category") or DEFAULT_CATEGORY[kind],
+        "importance": metadata.get("importance", item.get("importance", DEFAULT_IMPORTANCE[kind])),
+        "relationships": [
+            {**link, "target": renamed(Memory, link.get("target"))}
+            for link in _objects(item, "relationships")
+        ],
+        "access": {
+            "count": metadata.get("access_count", 0),
+            "last_at": metadata.get("last_accessed_at"),
+        },
+        "tokens": metadata.get("tokens", item.get("tokens", 0)),
+        "source": _source(metadata.get("source", item.get("source")), renamed),
+        "valid_from": item.get("valid_from", created),
+        "updated_at": item.get("updated_at", created),
+        "history": [{"event": "ADD", "at": created, "source": "import arrays"}],
+    }
+
+
+def _episode(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
+    metadata = _object(item.pop("metadata", {}), "metadata")
+    where = _object(item.pop("conversation_ref", {}), "conversation_ref")
+    kind = item.pop("episode_type", item.pop("type", None))
+    created = _created(item)
+    return {
+        **item,
+        "id": _identifier(item, KINDS[Episode]),
+        "type": "decision_made" if kind in (None, "episode") else kind,
+        "linked_memories": _references(item, "linked_memories", Memory, renamed),
+        "conversation": renamed(Conversation, where.get("conversation")),
+        "turns": where.get("turn_range"),
+        "tokens": metadata.get("tokens", 0),
+        "updated_at": item.get("updated_at", created),
+        "history": [{"event": "ADD", "at": created, "source": "import arrays"}],
+    }
+
+
+def _conversation(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
+    started = item.get("started_at")
+    return {
+        **item,
+        "id": _identifier(item, KINDS[Conversation]),
+        "updated_at": item.get("updated_at") or item.get("ended_at") or started,
+        "chunks": _references(item, "chunks", Chunk, renamed),
+        "milestones": _references(item, "milestones", Episode, renamed),
+        "active_facts": _references(item, "active_facts", Memory, renamed),
+        "recent_messages": [_message(said) for said in _objects(item, "recent_messages")],
+    }
+
+
+def _chunk(item: dict[str, Any], renamed: _Renamed) -> dict[str, Any]:
+    return {
+        **item,
+        "id": _identifier(item, KINDS[Chunk]),
+        "conversation": renamed(Conversation, item.get("conversation")),
+        "messages": [_message(said) for said in _objects(item, "messages")],
+    }
+
+
+def _message(item: dict[str, Any]) -> dict[str, Any]:
+    metadata = _object(item.pop("metadata", {}), "metadata")
+    return {
+        **item,
+        "id": _identifier(item, "message"),
+        "tokens": metadata.get("tokens", item.get("tokens", 0)),
+    }
+
+
+def _memory_type(item: dict[str, Any]) -> MemoryType:
+    try:
+        return MemoryType(item.get("type", MemoryType.FACT))
+    except ValueError:
+        raise InvalidValue(f"has the type {item['type']!r}, not {', '.join(MemoryType)}") from None
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidValue(f"has a `{name}` that is no object")
+    return value
+
+
+def _objects(item: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [_object(value, name) for value in _list(item, name)]
+
+
+def _list(item: dict[str, Any], name: str) -> list[Any]:
+    value = item.get(name, [])
+    if not isinstance(value, list):
+        raise InvalidValue(f"has a `{name}` that is no list")
+    return value
+
+
+def _references(item: dict[str, Any], name: str, type_: RecordType, renamed: _Renamed) -> list[Any]:
+    """Return ids, whether they or the records themselves stand in a list."""
+    values = [part.get("id") if isinstance(part, dict) else part for part in _list(item, name)]
+    return [renamed(type_, value) for value in values]
+
+
+def _created(item: dict[str, Any]) -> str:
+    created = item.get("created_at", item.get("started_at"))
+    if not isinstance(created, str):
+        raise InvalidValue("has no time in `created_at`")
+    return created
+
+
+def _identifier(item: dict[str, Any], kind: str) -> str:
+    """Keep an id that has our form; derive ours from any other, always the same one."""
+    given = item.get("id")
+    if not isinstance(given, str | int):
+        raise InvalidValue("has no `id`")
+    if isinstance(given, str) and is_id(given):
+        return given
+    return derived_id(parse_moment(_created(item)), kind, str(given))
+
+
+def _source(source: Any, renamed: _Renamed) -> dict[str, Any]:
+    if isinstance(source, dict):
+        kind = source.get("type") or source.get("kind") or "import"
+        known = {key: source[key] for key in ("conversation", "message", "file") if key in source}
+        if "conversation" in known:
+            known["conversation"] = renamed(Conversation, known["conversation"])
+        return {**known, "kind": str(kind)}
+    return {"kind": source if isinstance(source, str) else "import"}
+
+
+_READERS: Final[dict[RecordType, Callable[[dict[str, Any], _Renamed], dict[str, Any]]]] = {
+    Memory: _memory,
+    Episode: _episode,
+    Conversation: _conversation,
+    Chunk: _chunk,
+}

@@ -1,0 +1,133 @@
+"""Transcripts as JSON Lines: the way in for any conversation without an importer of its own.
+
+One message a line: `{"conversation", "id", "role", "speaker", "content", "timestamp"}`.
+Only `content` is needed. What cannot be used is skipped and reported, never guessed.
+"""
+
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import orjson
+
+from pmem.errors import InvalidValue
+from pmem.ids import derived_id
+from pmem.interchange import UNDATED, Skipped
+from pmem.records import Message, Role
+from pmem.times import parse_moment
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """Messages by conversation, each in the order of the file, and what was skipped."""
+
+    conversations: dict[str, list[Message]]
+    skipped: list[Skipped]
+
+
+def parse(lines: Iterable[bytes], name: str, most_characters: int) -> Parsed:
+    """Read a transcript.
+
+    Args:
+        lines: The file's lines.
+        name: What to call the conversation of lines that name none.
+        most_characters: Longer messages are skipped.
+
+    Returns:
+        Messages with ids that depend only on what the file says.
+    """
+    reader = _Reader(name, most_characters)
+    for number, line in enumerate(lines, start=1):
+        if number == 1:
+            line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901 - some editors put it there
+        if line.strip():
+            reader.take(number, line)
+    return Parsed(reader.conversations, reader.skipped)
+
+
+class _Reader:
+    def __init__(self, name: str, most_characters: int) -> None:
+        self.conversations: dict[str, list[Message]] = {}
+        self.skipped: list[Skipped] = []
+        self._name = name
+        self._most = most_characters
+        self._ids: dict[str, set[str]] = {}
+        self._seen: Counter[tuple[str, str]] = Counter()
+
+    def take(self, number: int, line: bytes) -> None:
+        try:
+            conversation, message = self._message(_object(line))
+        except InvalidValue as error:
+            self.skipped.append(Skipped(f"line {number}", error.message))
+            return
+        said = self._ids.setdefault(conversation, set())
+        if message.id in said:
+            self.skipped.append(Skipped(f"line {number}", "repeats an earlier message's id"))
+            return
+        said.add(message.id)
+        self.conversations.setdefault(conversation, []).append(message)
+
+    def _message(self, value: dict[str, Any]) -> tuple[str, Message]:
+        conversation = _name(value, "conversation") or self._name
+        content = self._content(value)
+        at = self._time(value, conversation)
+        external_id = _name(value, "id")
+        role = _role(value)
+        speaker = _name(value, "speaker")
+        identity = external_id or self._nth(conversation, f"{role}\x1f{speaker}\x1f{content}")
+        return conversation, Message(
+            id=derived_id(at, "message", conversation, identity),
+            external_id=external_id,
+            role=role,
+            speaker=speaker,
+            content=content,
+            created_at=at,
+        )
+
+    def _content(self, value: dict[str, Any]) -> str:
+        content = value.get("content")
+        if not isinstance(content, str) or not content.strip():
+            raise InvalidValue("has no text in `content`")
+        if len(content) > self._most:
+            raise InvalidValue(f"has {len(content)} characters, and the limit is {self._most}")
+        return content
+
+    def _time(self, value: dict[str, Any], conversation: str) -> datetime:
+        stamp = value.get("timestamp")
+        if stamp is not None:
+            return parse_moment(stamp)
+        said = self.conversations.get(conversation)
+        return said[-1].created_at if said else UNDATED
+
+    def _nth(self, conversation: str, said: str) -> str:
+        """Tell equal messages without ids apart by counting them."""
+        self._seen[conversation, said] += 1
+        return f"{said}\x1f{self._seen[conversation, said]}"
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InvalidValue(f"is not JSON: {error.msg}") from None
+    if not isinstance(value, dict):
+        raise InvalidValue("is not a JSON object")
+    return value
+
+
+def _name(value: dict[str, Any], key: str) -> str | None:
+    found = value.get(key)
+    if found is None or found == "":
+        return None
+    if not isinstance(found, str | int) or isinstance(found, bool):
+        raise InvalidValue(f"has a `{key}` that is neither text nor a whole number")
+    return str(found)
+
+
+def _role(value: dict[str, Any]) -> Role:
+    try:
+        return Role(value.get("role") or "user")
+    except ValueError:
+        raise InvalidValue(f"has the role {value['role']!r}, not {', '.join(Role)}") from None

@@ -1,0 +1,163 @@
+"""Looking at what is kept: one record, a list of memories, a record's history."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem.core.filters import Filter, passes
+from pmem.core.retention import as_of, valid_at
+from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.ids import matches, short
+from pmem.records import (
+    KINDS,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    Memory,
+    Message,
+    Record,
+)
+from pmem.storage.store import Store
+from pmem.workspace import Workspace
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """Memories that pass the filters, and how many there are in all."""
+
+    items: tuple[Memory, ...]
+    total: int
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A message and the conversation that it belongs to."""
+
+    message: Message
+    conversation: str
+
+
+def show(workspace: Workspace, reference: str, at: datetime | None = None) -> Record | Said:
+    """Return the record, or the message, that a reference means.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one.
+        at: As it was at this moment; as it is when None.
+
+    Raises:
+        NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
+        Damaged: Its file cannot be used.
+    """
+    try:
+        record = get(workspace, reference)
+    except NotFound as missing:
+        said = _find_message(workspace, reference)
+        if said is None:
+            raise missing from None
+        return said
+    if at is None or not isinstance(record, Memory | Episode):
+        return record
+    earlier = as_of(record, at)
+    if earlier is None:
+        raise NotFound(f"{KINDS[type(record)]} {record.id} did not exist at that time")
+    return earlier
+
+
+def select(workspace: Workspace, wanted: Filter, at: datetime | None = None) -> Iterator[Memory]:
+    """Yield the memories that pass a filter, by ascending id.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter.
+        at: Judge them as they were, and by what was valid, at this moment.
+    """
+    if at is None:
+        yield from workspace.memories.find(wanted)
+        return
+    for memory in workspace.memories.find():
+        earlier = as_of(memory, at)
+        if earlier is not None and valid_at(earlier, at) and passes(earlier, wanted):
+            yield earlier
+
+
+def listing(
+    workspace: Workspace, wanted: Filter, *, limit: int | None = None, at: datetime | None = None
+) -> Listing:
+    """Return the memories that pass a filter, the oldest first.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter.
+        limit: Only the latest of them, at the most so many.
+        at: As they were at this moment.
+    """
+    found = list(select(workspace, wanted, at))
+    shown = found if limit is None else found[max(0, len(found) - limit) :]
+    return Listing(items=tuple(shown), total=len(found))
+
+
+def history(workspace: Workspace, reference: str) -> tuple[Event, ...]:
+    """Return what happened to a record, the oldest event first.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: Records of its kind keep no history.
+    """
+    record = get(workspace, reference)
+    if isinstance(record, Chunk):
+        raise InvalidValue(f"chunk {record.id} has no history: chunks never change")
+    assert isinstance(record, Memory | Episode | Conversation)
+    return record.history
+
+
+def get(workspace: Workspace, reference: str) -> Record:
+    """Return the record that a reference means.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: Its file cannot be used.
+    """
+    type_, identifier = workspace.resolve(reference)
+    store: Store[Any] = next(part for part in workspace.stores if part.type is type_)
+    record: Record = store.get(identifier)
+    return record
+
+
+def conversation_named(workspace: Workspace, reference: str) -> Conversation:
+    """Return the conversation that a reference means: an id, an external id, an id's start.
+
+    An external id counts before the start of an id, or a caller's conversation `7` could be
+    taken for another one.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: Its file cannot be used.
+    """
+    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids()):
+        named = []
+    else:
+        named = [
+            conversation.id
+            for conversation in workspace.conversations.find()
+            if conversation.external_id == reference
+        ]
+    if len(named) > 1:
+        raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
+    identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
+    return workspace.conversations.get(identifier)
+
+
+def _find_message(workspace: Workspace, reference: str) -> Said | None:
+    if not reference:
+        return None
+    for conversation in workspace.conversations.find():
+        for message in conversation.recent_messages:
+            if matches(reference, message.id):
+                return Said(message=message, conversation=conversation.id)
+    for chunk in workspace.chunks.find():
+        for message in chunk.messages:
+            if matches(reference, message.id):
+                return Said(message=message, conversation=chunk.conversation)
+    return None

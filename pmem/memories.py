@@ -1,0 +1,424 @@
+"""Keeping memories: add, look at, change, remove, bring back and link them."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal, TypeVar, cast
+
+import msgspec
+
+from pmem.core import checks
+from pmem.core.filters import Filter
+from pmem.core.retention import changed, linked, purge_time, same_link, unlinked
+from pmem.errors import InvalidValue, NotFound, Refused
+from pmem.ids import matches, short
+from pmem.lookup import get
+from pmem.records import (
+    DEFAULT_CATEGORY,
+    DEFAULT_IMPORTANCE,
+    KINDS,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    MemoryType,
+    Record,
+    Relationship,
+    Scope,
+    State,
+)
+from pmem.storage.backend import twin_keys
+from pmem.storage.store import Store
+from pmem.workspace import Workspace
+
+Removable = Memory | Episode
+K = TypeVar("K", bound=Removable)
+_EDITABLE: Final = (Memory, Episode)
+
+
+class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A memory to add; what is left out gets the default of its type.
+
+    `force` adds it even when a memory on the same subject, or with the same content, exists.
+    """
+
+    content: str
+    type: MemoryType = MemoryType.FACT
+    category: str | None = None
+    subject: str | None = None
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    pinned: bool = False
+    app: str | None = None
+    user: str | None = None
+    agent: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    force: bool = False
+
+
+class Added(msgspec.Struct, frozen=True, kw_only=True):
+    """What adding led to: the new memory, or the one that should be updated instead."""
+
+    action: Literal["added", "suggested"]
+    memory: Memory
+    links: tuple[Relationship, ...] = ()
+    reason: str = ""
+
+
+class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """New values for a memory; None keeps the old one. An empty subject removes it."""
+
+    content: str | None = None
+    type: MemoryType | None = None
+    category: str | None = None
+    subject: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+def add(workspace: Workspace, request: AddRequest) -> Added:
+    """Add one memory, unless there is one that should be updated instead.
+
+    Args:
+        workspace: Where to.
+        request: What to add.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    return add_all(workspace, [request])[0]
+
+
+def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]:
+    """Add several memories in one commit: all of them or, after an error, none.
+
+    Args:
+        workspace: Where to.
+        requests: What to add; each is judged for itself, beside those before it.
+
+    Raises:
+        InvalidValue: A value is not allowed; the sentence says which.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    memories = [_memory(workspace, request) for request in requests]
+    with workspace.transaction():
+        return [
+            _add(workspace, memory, force=request.force)
+            for memory, request in zip(memories, requests, strict=True)
+        ]
+
+
+def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
+    """Change a memory and keep what it was in its history.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one.
+        request: New values; a request without any changes nothing.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: A value is not allowed.
+    """
+    fields = _edited_fields(workspace, request)
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        fresh = {name: value for name, value in fields.items() if value != getattr(memory, name)}
+        if not fresh:
+            return memory
+        checks.validity(
+            fresh.get("valid_from", memory.valid_from),
+            fresh.get("valid_until", memory.valid_until),
+        )
+        return changed(memory, event, **fresh)
+
+    return _change(workspace, workspace.memories, reference, EventKind.UPDATE, apply)
+
+
+def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removable:
+    """Pin a memory or an episode, so that it never fades, or unpin it.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+    """
+
+    def apply(record: Removable, event: Event) -> Removable:
+        return record if record.pinned == pinned else changed(record, event, pinned=pinned)
+
+    store = _store_of(workspace, reference)
+    return _change(workspace, store, reference, EventKind.UPDATE, apply)
+
+
+def remove(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Remove memories and episodes so that they can still be restored.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them are removed, or none.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+    """
+    days = workspace.settings.purge_days
+
+    def apply(record: Removable, event: Event) -> Removable:
+        if record.state is State.SOFT_DELETED:
+            return record
+        purge_at = purge_time(event.at, days)
+        return changed(record, event, state=State.SOFT_DELETED, purge_at=purge_at)
+
+    return _change_all(workspace, references, EventKind.DELETE, apply)
+
+
+def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Bring memories and episodes back to `active`, whatever took them out of it.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+    """
+
+    def apply(record: Removable, event: Event) -> Removable:
+        if record.state is State.ACTIVE:
+            return record
+        return changed(record, event, state=State.ACTIVE, purge_at=None)
+
+    return _change_all(workspace, references, EventKind.RESTORE, apply)
+
+
+def purge(workspace: Workspace, references: Sequence[str], *, force: bool = False) -> list[Record]:
+    """Delete records for good, with every link to them; conversations with their chunks.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them go, or none.
+        force: Also what has not been removed first.
+
+    Returns:
+        The records as they last were.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        Refused: A record was not removed before and `force` is not set.
+    """
+    with workspace.transaction():
+        gone = [get(workspace, reference) for reference in references]
+        for record in gone:
+            if not force and getattr(record, "state", None) is not State.SOFT_DELETED:
+                first = "run `pmem rm` first, or " if isinstance(record, _EDITABLE) else ""
+                raise Refused(
+                    f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
+                    f"{first}give --force",
+                )
+            _purge(workspace, record)
+        _cut_links(workspace, {record.id for record in gone})
+    return gone
+
+
+def link(
+    workspace: Workspace, start: str, end: str, type_: str = "related_to", strength: float = 0.5
+) -> Memory:
+    """Link one memory to another, or give the link that is there a new strength.
+
+    Args:
+        workspace: Where they are.
+        start: Where the link starts.
+        end: Where it leads.
+        type_: What it means.
+        strength: How close, from 0 to 1.
+
+    Returns:
+        The memory at the start.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: Both are one memory, or a value is not allowed.
+    """
+    checks.share("strength", strength)
+    if not type_.strip():
+        raise InvalidValue("a link's type must not be empty")
+    _, target = workspace.resolve(end, Memory)
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        if memory.id == target:
+            raise InvalidValue(f"memory {target} cannot be linked to itself")
+        new = Relationship(target=target, type=type_, strength=strength, created_at=event.at)
+        known = next((old for old in memory.relationships if same_link(old, new)), None)
+        if known is not None and known.strength == strength:
+            return memory
+        return linked(memory, new, event.actor, event.at)
+
+    return _change(workspace, workspace.memories, start, EventKind.LINK, apply)
+
+
+def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None) -> Memory:
+    """Remove the links from one memory to another.
+
+    Args:
+        workspace: Where they are.
+        start: Where the links start.
+        end: Where they lead: a memory, or the id of one that is gone.
+        type_: Only links of this type; all when None.
+
+    Raises:
+        NotFound, Ambiguous: A reference, or there is no such link.
+    """
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        targets = {old.target for old in memory.relationships if matches(end, old.target)}
+        if len(targets) != 1:
+            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}")
+        cut = unlinked(memory, targets.pop(), type_, event.actor, event.at)
+        if cut.relationships == memory.relationships:
+            raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
+        return cut
+
+    return _change(workspace, workspace.memories, start, EventKind.UNLINK, apply)
+
+
+def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
+    twin = None if force else _twin(workspace, memory)
+    if twin is not None:
+        return twin
+    workspace.memories.put(memory)
+    return Added(action="added", memory=memory, links=memory.relationships)
+
+
+def _twin(workspace: Workspace, memory: Memory) -> Added | None:
+    """Return the suggestion to update a memory that has the same subject or content."""
+    for key in reversed(twin_keys(memory)):
+        for known in workspace.memories.twins(key):
+            if known.scope == memory.scope:
+                kind = key.partition(":")[0]
+                reason = f"a memory with the same {kind} exists: {short(known.id)}"
+                return Added(action="suggested", memory=known, reason=reason)
+    return None
+
+
+def _memory(workspace: Workspace, request: AddRequest) -> Memory:
+    """Make the record that a request asks for, every value checked."""
+    now = workspace.now()
+    limits = workspace.settings.limits
+    content = checks.text(request.content, "a memory", limits.memory)
+    start = request.valid_from or now
+    checks.validity(start, request.valid_until)
+    importance = request.importance
+    if importance is None:
+        importance = DEFAULT_IMPORTANCE[request.type]
+    return Memory(
+        id=workspace.new_id(),
+        type=request.type,
+        content=content,
+        category=checks.category(
+            request.category or DEFAULT_CATEGORY[request.type], workspace.settings.categories
+        ),
+        subject=checks.text(request.subject, "a subject", limits.subject)
+        if request.subject is not None
+        else None,
+        tags=checks.tags(request.tags),
+        scope=Scope(
+            app=checks.word(request.app, "an app"),
+            user=checks.word(request.user, "a user"),
+            agent=checks.word(request.agent, "an agent"),
+        ),
+        importance=checks.share("importance", importance),
+        pinned=request.pinned,
+        valid_from=start,
+        valid_until=request.valid_until,
+        created_at=now,
+        updated_at=now,
+        tokens=workspace.count(content),
+        history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
+    )
+
+
+def _edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
+    """Return the new values by field, every one checked."""
+    fields = {
+        name: value for name, value in msgspec.structs.asdict(request).items() if value is not None
+    }
+    settings = workspace.settings
+    check: dict[str, Callable[[Any], Any]] = {
+        "content": lambda value: checks.text(value, "a memory", settings.limits.memory),
+        "subject": lambda value: (
+            checks.text(value, "a subject", settings.limits.subject) if value.strip() else None
+        ),
+        "category": lambda value: checks.category(value, settings.categories),
+        "importance": lambda value: checks.share("importance", value),
+        "tags": checks.tags,
+    }
+    checked = {
+        name: check[name](value) if name in check else value for name, value in fields.items()
+    }
+    if "content" in checked:
+        checked["tokens"] = workspace.count(checked["content"])
+    return checked
+
+
+def _store_of(workspace: Workspace, reference: str) -> Store[Removable]:
+    type_, _ = workspace.resolve(reference, *_EDITABLE)
+    store = workspace.memories if type_ is Memory else workspace.episodes
+    return cast(Store[Removable], store)
+
+
+def _change(
+    workspace: Workspace,
+    store: Store[K],
+    reference: str,
+    kind: EventKind,
+    apply: Callable[[K, Event], K],
+) -> K:
+    """Apply a change to one record under the lock; an equal result is not written."""
+    with workspace.transaction():
+        _, identifier = workspace.resolve(reference, store.type)
+        return _apply(workspace, store, identifier, kind, apply)
+
+
+def _change_all(
+    workspace: Workspace,
+    references: Sequence[str],
+    kind: EventKind,
+    apply: Callable[[Removable, Event], Removable],
+) -> list[Removable]:
+    with workspace.transaction():
+        stores = [(_store_of(workspace, reference), reference) for reference in references]
+        return [
+            _apply(workspace, store, workspace.resolve(reference, store.type)[1], kind, apply)
+            for store, reference in stores
+        ]
+
+
+def _apply(
+    workspace: Workspace,
+    store: Store[K],
+    identifier: str,
+    kind: EventKind,
+    apply: Callable[[K, Event], K],
+) -> K:
+    record = store.get(identifier)
+    event = Event(event=kind, at=workspace.now(), actor=workspace.actor)
+    new = apply(record, event)
+    return record if new is record else store.put(new)
+
+
+def _purge(workspace: Workspace, record: Record) -> None:
+    if isinstance(record, Chunk):
+        raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
+    store: Store[Any] = next(part for part in workspace.stores if part.type is type(record))
+    store.remove(record.id)
+    if isinstance(record, Conversation):
+        for chunk in record.chunks:
+            workspace.chunks.remove(chunk)
+
+
+def _cut_links(workspace: Workspace, gone: set[str]) -> None:
+    for memory in list(workspace.memories.find(Filter(states=()))):
+        for target in {link.target for link in memory.relationships} & gone:
+            current = workspace.memories.get(memory.id)
+            workspace.memories.put(
+                unlinked(current, target, None, workspace.actor, workspace.now())
+            )

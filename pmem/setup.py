@@ -1,0 +1,217 @@
+"""Starting a project's memory, and changing its settings."""
+
+import os
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+import msgspec
+
+from pmem.config import Settings, checked, known
+from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
+from pmem.records import STORES
+from pmem.storage.durable import make_folder, refusals, write_file
+from pmem.storage.jsonfiles import LOCAL, JsonFiles
+from pmem.workspace import CONFIG_FILE, Workspace
+
+_IGNORE_HEAD: Final = """\
+# What concerns this clone alone.
+/local/
+.tmp-*
+"""
+_IGNORE_CONVERSATIONS: Final = """\
+# Transcripts are private; `pmem init --track-conversations` shares them.
+/conversations/
+/conversation-chunks/
+"""
+_ATTRIBUTES: Final = """\
+# One record a file: the same bytes on every system, and readable differences.
+*.json text eol=lf
+config.toml text eol=lf
+"""
+_README: Final = """\
+# Project memory
+
+This folder is the memory of the project around it, kept by pmem: decisions, constraints,
+preferences, how-to and what happened, one JSON file each. It is meant to be committed.
+
+- `long-term-memory/` and `episodic-memory/`: what is remembered.
+- `conversations/` and `conversation-chunks/`: transcripts; private unless they are tracked.
+- `config.toml`: the project's settings.
+- `local/`: what concerns this clone alone; never committed, and safe to delete while no
+  pmem is running.
+
+Look around with `pmem list` and `pmem search`, check with `pmem check`. Files may be edited
+by hand: pmem notices.
+"""
+_CONFIG: Final = """\
+# Settings of this project; `pmem config list` shows them all.
+"""
+
+
+class Initialised(msgspec.Struct, frozen=True):
+    """A memory folder that is ready."""
+
+    path: str
+    created: bool
+
+
+def initialise(
+    folder: str, *, name: str | None = None, track_conversations: bool = False
+) -> Initialised:
+    """Make a memory folder, or complete the one that is there.
+
+    Args:
+        folder: The memory folder.
+        name: The project's name, as contexts show it.
+        track_conversations: Let git track transcripts as well.
+
+    Raises:
+        StorageRefused: The disk or a file refused.
+        InvalidValue: There is a file of that name.
+    """
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise InvalidValue(f"{folder} exists and is no folder")
+    created = not os.path.isdir(folder)
+    with refusals(folder):
+        for part in STORES.values():
+            make_folder(os.path.join(os.path.abspath(folder), part))
+        for file, text in _files(track_conversations=track_conversations).items():
+            _write_unless_there(os.path.join(folder, file), text)
+        if track_conversations:
+            _track_conversations(os.path.join(folder, ".gitignore"))
+    if name is not None:
+        write_setting(os.path.join(folder, CONFIG_FILE), "project_name", name)
+    return Initialised(path=os.path.abspath(folder), created=created)
+
+
+def missing_files(folder: str) -> list[str]:
+    """Return the names of the files of a memory folder that are not there."""
+    return [
+        name
+        for name in _files(track_conversations=False)
+        if not os.path.exists(os.path.join(folder, name))
+    ]
+
+
+def change_setting(workspace: Workspace, name: str, value: str) -> Any:
+    """Set one of the project's settings.
+
+    Args:
+        workspace: Whose settings.
+        name: The setting's dotted name.
+        value: Its new value as text.
+
+    Returns:
+        The value as it is kept.
+
+    Raises:
+        InvalidValue: There is no such setting, or it does not allow the value.
+        Damaged: The configuration file is not TOML.
+    """
+    kept = checked(name, value)
+    if name == "memory_dir":
+        raise InvalidValue(
+            "memory_dir cannot be set inside the very folder that it names",
+            "set PMEM_MEMORY_DIR, or rename the folder",
+        )
+    with _locked(workspace):
+        _write_own_setting(workspace, name, kept)
+    return kept
+
+
+def reset_setting(workspace: Workspace, name: str) -> Any:
+    """Take one of the project's settings back to what holds without it.
+
+    Returns:
+        The value that holds now.
+
+    Raises:
+        InvalidValue: There is no such setting.
+        Damaged: The configuration file is not TOML.
+    """
+    known(name)
+    with _locked(workspace):
+        _write_own_setting(workspace, name, None)
+    return workspace.setting(name).value
+
+
+def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    write_setting(path, name, value, scratch=os.path.join(workspace.root, LOCAL))
+
+
+def _locked(workspace: Workspace) -> AbstractContextManager[None]:
+    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?"""
+    workspace.must_be_writable()
+    try:
+        timeout = workspace.settings.lock_timeout
+    except PmemError:
+        timeout = Settings().lock_timeout
+    return JsonFiles(workspace.root, lock_timeout=lambda: timeout).lock()
+
+
+def write_setting(path: str, name: str, value: Any, scratch: str | None = None) -> None:
+    """Write one setting into a TOML file and keep everything else in it as it stands.
+
+    Args:
+        path: The file; it is made if it is missing.
+        name: The setting's dotted name.
+        value: Its value; None takes it out.
+        scratch: See `write_file`.
+
+    Raises:
+        Damaged: The file is not TOML.
+        StorageRefused: The disk or the file refused.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(_text(path))
+    except TOMLKitError as error:
+        raise Damaged(f"{path} is not valid TOML: {error}") from None
+    table: Any = document
+    *parents, key = name.split(".")
+    for parent in parents:
+        table = table.setdefault(parent, tomlkit.table())
+    if value is None:
+        table.pop(key, None)
+    else:
+        table[key] = list(value) if isinstance(value, tuple) else value
+    with refusals(path):
+        write_file(path, tomlkit.dumps(document).encode(), scratch)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError:
+        raise Damaged(f"{path} is not UTF-8") from None
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _files(*, track_conversations: bool) -> dict[str, str]:
+    ignore = _IGNORE_HEAD if track_conversations else _IGNORE_HEAD + _IGNORE_CONVERSATIONS
+    return {
+        ".gitignore": ignore,
+        ".gitattributes": _ATTRIBUTES,
+        "README.md": _README,
+        CONFIG_FILE: _CONFIG,
+    }
+
+
+def _write_unless_there(path: str, text: str) -> None:
+    if not os.path.lexists(path):
+        write_file(path, text.encode())
+
+
+def _track_conversations(path: str) -> None:
+    """Take the lines that hide conversations out of the ignore file."""
+    text = _text(path)
+    shared = text.replace(_IGNORE_CONVERSATIONS, "")
+    if shared != text:
+        write_file(path, shared.encode())

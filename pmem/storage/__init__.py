@@ -1,0 +1,1 @@
+"""Where records live: the protocol, the backends and what keeps them safe."""

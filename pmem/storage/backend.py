@@ -1,0 +1,134 @@
+"""What a store of records must do, and the simplest one that does it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.errors import NotFound
+from pmem.records import KINDS, STORES, Record
+
+R = TypeVar("R", bound=Record)
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A file that could not be used: where, the machine code, and one sentence."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One record to write, or to remove when `record` is None."""
+
+    type: type[Record]
+    id: str
+    record: Record | None
+
+
+class Backend(Protocol):
+    """Holds the records of the four stores."""
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Files met so far that could not be used, each once."""
+        ...
+
+    def ids(self, type_: type[Record]) -> list[str]:
+        """Return every id of one store in ascending order."""
+        ...
+
+    def read(self, type_: type[R], identifier: str) -> R:
+        """Return one record.
+
+        Raises:
+            NotFound: There is none of that id.
+            Damaged: Its file cannot be used.
+            StorageRefused: Its file may not be read.
+        """
+        ...
+
+    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+        """Yield the records that pass a filter by ascending id; what is damaged is left out
+        and joins `problems`.
+        """
+        ...
+
+    def twins(self, type_: type[R], key: str) -> Iterator[R]:
+        """Yield the records whose `twin_keys` contain `key`."""
+        ...
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold off other writers; also finishes what a writer that died has begun.
+
+        Raises:
+            Locked: Another writer kept the lock past the time-out.
+            StorageRefused: The folder cannot be written.
+        """
+        ...
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        """Make all changes durable, or none. Call it while holding the lock.
+
+        Raises:
+            Locked: A record was changed by others since it was read under this lock.
+            Damaged: A file in the way cannot be used; it is not overwritten.
+            StorageRefused: The disk or a file refused; nothing changed.
+        """
+        ...
+
+
+def twin_keys(record: Record) -> tuple[str, ...]:
+    """Return what makes two memories suspects of saying the same: subject, and content.
+
+    Args:
+        record: Any record; only memories that are active have keys.
+    """
+    from pmem.core.filters import fold
+    from pmem.records import Memory, State
+
+    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
+        return ()
+    subject = (f"subject:{fold(record.subject)}",) if record.subject else ()
+    return (*subject, f"content:{fold(record.content)}")
+
+
+class InMemory:
+    """A backend without files, for tests and for what need not last."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._records: dict[type[Record], dict[str, Record]] = {type_: {} for type_ in STORES}
+
+    def ids(self, type_: type[Record]) -> list[str]:
+        return sorted(self._records[type_])
+
+    def read(self, type_: type[R], identifier: str) -> R:
+        try:
+            record = self._records[type_][identifier]
+        except KeyError:
+            raise NotFound(f"there is no {KINDS[type_]} {identifier}") from None
+        assert isinstance(record, type_)
+        return record
+
+    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+        for identifier in self.ids(type_):
+            record = self.read(type_, identifier)
+            if passes(record, wanted):
+                yield record
+
+    def twins(self, type_: type[R], key: str) -> Iterator[R]:
+        return (record for record in self.scan(type_) if key in twin_keys(record))
+
+    def lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            if change.record is None:
+                self._records[change.type].pop(change.id, None)
+            else:
+                self._records[change.type][change.id] = change.record

@@ -1,0 +1,312 @@
+"""Making changes durable: one rename for one file, a staged commit for several.
+
+A commit of several files is written into a folder of its own, made real by renaming that
+folder, and then rolled forward file by file. A process that dies before the rename has
+changed nothing; one that dies after it is finished by whoever comes next.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from pmem.errors import Damaged, StorageRefused
+from pmem.ids import is_id
+from pmem.records import STORES
+
+STAGED: Final = "commit"
+_PLAN: Final = "plan.json"
+_TEMPORARY: Final = ".tmp-"
+_SUFFIX: Final = ".json"
+_NO_PLAN: Final = "remove that folder if it came with the project"
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """What one file is to hold; None removes it. The path is relative to the project."""
+
+    path: str
+    data: bytes | None
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """One file of a staged commit: its target, and the staged file unless it is removed."""
+
+    path: str
+    staged: str | None
+
+
+def apply(root: str, local: str, changes: Sequence[FileChange]) -> None:
+    """Make changes durable, all or none. Hold the writers' lock.
+
+    Creations come before updates and removals come last, so that a reader without a lock
+    never misses what moved from one file to another.
+
+    Args:
+        root: The memory folder.
+        local: Its untracked folder, on the same file system.
+        changes: The files to write and remove.
+
+    Raises:
+        StorageRefused: The disk or a file refused; nothing changed.
+    """
+    with refusals(root):
+        if len(changes) == 1:
+            _apply_one(root, local, changes[0])
+        elif changes:
+            _stage(root, local, sorted(changes, key=lambda change: _order(root, change)))
+            finish(root, local)
+
+
+def pending(local: str) -> bool:
+    """Tell whether a writer died between making a commit real and finishing it."""
+    return os.path.isdir(os.path.join(local, STAGED))
+
+
+def finish(root: str, local: str) -> None:
+    """Roll a staged commit forward. Hold the writers' lock; doing it twice is harmless.
+
+    Args:
+        root: The memory folder.
+        local: Its untracked folder.
+
+    Raises:
+        Damaged: The staged commit's plan cannot be used.
+        StorageRefused: The disk or a file refused; run it again later.
+    """
+    staged = os.path.join(local, STAGED)
+    with refusals(root):
+        steps = _plan(root, staged)
+        for step in steps:
+            _roll(root, staged, step)
+        for folder in sorted({os.path.dirname(step.path) for step in steps}):
+            sync_folder(os.path.join(root, folder))
+        _discard(staged)
+        sync_folder(local)
+
+
+def staged_files(root: str, local: str) -> dict[str, str | None]:
+    """Return where the files of an unfinished commit are, for readers that may not write.
+
+    Returns:
+        For every path that the commit changes, the staged file, or None when it removes it.
+    """
+    staged = os.path.join(local, STAGED)
+    found: dict[str, str | None] = {}
+    for step in _plan(root, staged):
+        file = os.path.join(staged, step.staged) if step.staged else None
+        if file is None or os.path.exists(file):
+            found[os.path.join(root, step.path)] = file
+    return found
+
+
+def sweep(folder: str) -> None:
+    """Remove what writers that died have left in a folder. Hold the writers' lock."""
+    for name in os.listdir(folder):
+        if name.startswith(_TEMPORARY):
+            path = os.path.join(folder, name)
+            folder_left = os.path.isdir(path) and not os.path.islink(path)
+            shutil.rmtree(path) if folder_left else os.unlink(path)
+
+
+def write_file(path: str, data: bytes, scratch: str | None = None) -> None:
+    """Replace a file so that it holds the old bytes or the new ones, whatever happens.
+
+    Args:
+        path: The file; its folder is made if it is missing. A link is not written through.
+        data: Its new bytes.
+        scratch: Where the new file is written before it takes its place, on the same file
+            system; the file's own folder when None.
+
+    Raises:
+        OSError: The disk or the file refused; the old file is as it was.
+    """
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    name = f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}"
+    temporary = os.path.join(scratch or folder, name)
+    try:
+        with _naming(path):
+            _write_new(temporary, data, _mode(path))
+            os.replace(temporary, path)
+    except BaseException:
+        _remove_quietly(temporary)
+        raise
+    sync_folder(folder)
+
+
+def make_folder(folder: str) -> None:
+    """Make a folder, and those above it, so that they outlast a power cut.
+
+    Raises:
+        OSError: The disk refused, or there is a file of that name.
+    """
+    if not os.path.isdir(folder):
+        make_folder(os.path.dirname(folder))
+        os.makedirs(folder, exist_ok=True)
+        sync_folder(os.path.dirname(folder))
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder durable, where the system can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def refusals(root: str) -> Iterator[None]:
+    """Turn an error of the operating system into the sentence that people get.
+
+    Raises:
+        StorageRefused: Instead of any OSError inside.
+    """
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or root
+        raise StorageRefused(f"{where} cannot be written: {error.strerror or error}") from error
+
+
+def _apply_one(root: str, local: str, change: FileChange) -> None:
+    path = os.path.join(root, change.path)
+    if change.data is None:
+        _unless_missing(os.unlink, path)
+        _unless_missing(sync_folder, os.path.dirname(path))
+    else:
+        write_file(path, change.data, scratch=local)
+
+
+def _order(root: str, change: FileChange) -> tuple[int, str]:
+    if change.data is None:
+        return (2, change.path)
+    return (int(os.path.exists(os.path.join(root, change.path))), change.path)
+
+
+def _stage(root: str, local: str, changes: Sequence[FileChange]) -> None:
+    _prepare(root, local, changes)
+    draft = os.path.join(local, f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
+    os.mkdir(draft)
+    try:
+        steps = []
+        for number, change in enumerate(changes):
+            staged = None if change.data is None else f"{number}.json"
+            if staged is not None and change.data is not None:
+                target = os.path.join(root, change.path)
+                with _naming(target):
+                    _write_new(os.path.join(draft, staged), change.data, _mode(target))
+            steps.append(_Step(change.path, staged))
+        _write_new(os.path.join(draft, _PLAN), msgspec.json.encode(steps), None)
+        sync_folder(draft)
+        os.rename(draft, os.path.join(local, STAGED))
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    sync_folder(local)
+
+
+def _prepare(root: str, local: str, changes: Sequence[FileChange]) -> None:
+    """See that nothing foreseeable can stop a commit once it is real."""
+    if os.stat(local).st_dev != os.stat(root).st_dev:
+        raise StorageRefused(f"{local} is on another file system than {root}")
+    for folder in {os.path.join(root, os.path.dirname(change.path)) for change in changes}:
+        make_folder(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise StorageRefused(f"{folder} cannot be written: Permission denied")
+
+
+def _plan(root: str, staged: str) -> list[_Step]:
+    path = os.path.join(staged, _PLAN)
+    try:
+        with open(path, "rb") as file:
+            steps = msgspec.json.decode(file.read(), type=list[_Step])
+    except FileNotFoundError:
+        return []
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Damaged(f"{path} is not the plan of a commit: {error}", _NO_PLAN) from None
+    for step in steps:
+        if not _is_sound(root, step):
+            raise Damaged(
+                f"{path} reaches for {step.path!r}, which is no record of a store", _NO_PLAN
+            )
+    return steps
+
+
+def _is_sound(root: str, step: _Step) -> bool:
+    """Tell whether a step leads from the staged commit to a record, and through no link."""
+    folder, _, name = step.path.partition("/")
+    return (
+        folder in STORES.values()
+        and name.endswith(_SUFFIX)
+        and is_id(name.removesuffix(_SUFFIX))
+        and (step.staged is None or step.staged.removesuffix(_SUFFIX).isdecimal())
+        and not os.path.islink(os.path.join(root, folder))
+    )
+
+
+def _roll(root: str, staged: str, step: _Step) -> None:
+    target = os.path.join(root, step.path)
+    if step.staged is None:
+        _unless_missing(os.unlink, target)
+        return
+    make_folder(os.path.dirname(target))
+    _unless_missing(os.replace, os.path.join(staged, step.staged), target)
+
+
+def _discard(staged: str) -> None:
+    """Remove a finished commit, its plan last: without a plan there is nothing to finish."""
+    if os.path.isdir(staged):
+        for name in sorted(os.listdir(staged), key=lambda name: name == _PLAN):
+            _unless_missing(os.unlink, os.path.join(staged, name))
+        os.rmdir(staged)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Let an error name the file that people know, not the one that would become it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
+
+
+def _unless_missing(action: Callable[..., None], *paths: str) -> None:
+    try:
+        action(*paths)
+    except FileNotFoundError:
+        return
+
+
+def _mode(path: str) -> int | None:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mode & 0o777
+    except FileNotFoundError:
+        return None
+
+
+def _write_new(path: str, data: bytes, mode: int | None) -> None:
+    """Write and sync a file that must not exist yet; no mode means the usual one."""
+    descriptor = os.open(path, _CREATE, 0o666)
+    try:
+        if mode is not None:
+            os.chmod(path, mode)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_quietly(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return

@@ -1,0 +1,192 @@
+"""The disposable index beside the files: delete it, and the next command makes it again.
+
+It keeps each store's listing as of the last look and is brought up to date by the next command
+that asks it, whoever has changed the files (see `storage.listing`).
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from pmem.storage.listing import Listing, changes
+from pmem.storage.recordfile import Stamp
+
+FILE: Final = "index.sqlite3"
+_VERSION: Final = 3
+_BUSY_SECONDS: Final = 2.0
+_SCHEMA: Final = """
+create table looked (store text primary key, at integer, names blob, stamps blob);
+create table twin (store text, key text, id text, primary key (store, key, id)) without rowid;
+create index twin_by_id on twin (store, id);
+"""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What the index keeps of one record."""
+
+    keys: tuple[str, ...]
+
+
+class Index:
+    """The index of one clone. Whatever goes wrong with it, it is thrown away.
+
+    Args:
+        local: The untracked folder that holds it.
+    """
+
+    def __init__(self, local: str) -> None:
+        self._path = os.path.join(local, FILE)
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def update(self, store: str, now: Listing, row: Callable[[str], Row]) -> None:
+        """Learn what has changed in a store since the last look.
+
+        Args:
+            store: The store's folder.
+            now: What the folder looks like.
+            row: Reads what the index keeps of a record.
+        """
+        try:
+            _update(self._connected(), store, now, row)
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def learn(self, store: str, written: Mapping[str, tuple[Stamp, Row] | None]) -> None:
+        """Take over what has just been written to a store that was up to date before.
+
+        Args:
+            store: The store's folder.
+            written: By id, the new file's stamp and row, or None for one that was removed.
+        """
+        try:
+            connection = self._connected()
+            connection.execute("begin immediate")
+            known, _ = _known(connection, store)
+            for id_, learnt in written.items():
+                known.put(id_, learnt[0] if learnt else None)
+            _forget(connection, store, written)
+            _learn(connection, store, {id_: new[1] for id_, new in written.items() if new})
+            _remember(connection, store, time.time_ns(), known)
+            connection.execute("commit")
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def twins(self, store: str, key: str) -> list[str] | None:
+        """Return the ids of a store's records that have a key, as of the last update.
+
+        Args:
+            store: The store's folder.
+            key: One of `twin_keys`.
+
+        Returns:
+            Ids in ascending order, or None when no index can be kept here.
+        """
+        if self._connection is None:
+            return None
+        try:
+            query = "select id from twin where store = ? and key = ? order by id"
+            return [found for (found,) in self._connection.execute(query, (store, key))]
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return None
+
+    def _connected(self) -> sqlite3.Connection:
+        return self._connection or self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        if os.path.islink(self._path):
+            self._discard()
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+        self._connection = connection
+        connection.execute("pragma synchronous = off")
+        (version,) = connection.execute("pragma user_version").fetchone()
+        if version != _VERSION:
+            _rebuild(connection)
+        return connection
+
+    def _give_up(self, error: Exception) -> None:
+        """Do without an index; one that others are using may stay, any other goes."""
+        self.close()
+        if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+            self._discard()
+
+    def _discard(self) -> None:
+        """Remove the index, its journal first: SQLite would play that back into the next one."""
+        for path in (f"{self._path}-journal", self._path):
+            try:
+                os.unlink(path)
+            except OSError:
+                continue
+
+
+def _update(
+    connection: sqlite3.Connection, store: str, now: Listing, row: Callable[[str], Row]
+) -> None:
+    at = time.time_ns()
+    known, looked = _known(connection, store)
+    gone, stale = changes(now, known, looked)
+    if not gone and not stale:
+        return
+    connection.execute("begin immediate")
+    if _looked(connection, store) != looked:  # another process was quicker
+        gone, stale = changes(now, *_known(connection, store))
+    _forget(connection, store, (*gone, *stale))
+    _learn(connection, store, {id_: row(id_) for id_ in stale})
+    _remember(connection, store, at, now)
+    connection.execute("commit")
+
+
+def _known(connection: sqlite3.Connection, store: str) -> tuple[Listing, int]:
+    """Return a store's listing at the last look, and when that was."""
+    query = "select names, stamps, at from looked where store = ?"
+    found = connection.execute(query, (store,)).fetchone()
+    if found is None:
+        return Listing.of({}), 0
+    names, stamps, at = found
+    if not (isinstance(names, bytes) and isinstance(stamps, bytes) and isinstance(at, int)):
+        raise sqlite3.DataError("the index holds what nobody wrote")
+    return Listing.unpack(names, stamps), at
+
+
+def _looked(connection: sqlite3.Connection, store: str) -> int:
+    found = connection.execute("select at from looked where store = ?", (store,)).fetchone()
+    return found[0] if found else 0
+
+
+def _remember(connection: sqlite3.Connection, store: str, at: int, listing: Listing) -> None:
+    connection.execute(
+        "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
+    )
+
+
+def _learn(connection: sqlite3.Connection, store: str, rows: Mapping[str, Row]) -> None:
+    connection.executemany(
+        "insert or ignore into twin values (?, ?, ?)",
+        [(store, key, id_) for id_, row in rows.items() for key in row.keys],
+    )
+
+
+def _forget(connection: sqlite3.Connection, store: str, ids: Iterable[str]) -> None:
+    connection.executemany(
+        "delete from twin where store = ? and id = ?", [(store, id_) for id_ in ids]
+    )
+
+
+def _rebuild(connection: sqlite3.Connection) -> None:
+    connection.execute("begin immediate")
+    for table in ("file", "twin", "looked"):
+        connection.execute(f"drop table if exists {table}")
+    for statement in _SCHEMA.split(";\n"):
+        connection.execute(statement)
+    connection.execute(f"pragma user_version = {_VERSION}")
+    connection.execute("commit")

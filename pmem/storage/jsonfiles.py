@@ -1,0 +1,250 @@
+"""The default backend: one JSON file per record, in a folder per store."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.errors import Damaged, Locked, NotFound, PmemError, StorageRefused
+from pmem.ids import is_id
+from pmem.records import KINDS, STORES, Record
+from pmem.storage import durable
+from pmem.storage.backend import Change, Problem, twin_keys
+from pmem.storage.index import Index, Row
+from pmem.storage.listing import SUFFIX, look
+from pmem.storage.lock import writer_lock
+from pmem.storage.recordfile import Stamp, parse, read_bytes, serialise, stamp_of
+
+LOCAL: Final = "local"
+
+R = TypeVar("R", bound=Record)
+
+
+class JsonFiles:
+    """Records as files below a memory folder.
+
+    Args:
+        root: The memory folder.
+        lock_timeout: Returns the seconds that `lock` waits for another writer.
+        read_only: Write nothing at all, not even what could be made again.
+    """
+
+    def __init__(
+        self, root: str, *, lock_timeout: Callable[[], float], read_only: bool = False
+    ) -> None:
+        self._root = root
+        self._local = os.path.join(root, LOCAL)
+        self._timeout = lock_timeout
+        self._read_only = read_only
+        self._problems: dict[str, Problem] = {}
+        self._seen: dict[str, Stamp] = {}
+        self._index: Index | None = None
+        self._looked: set[type[Record]] = set()
+        self._staged = self._unfinished()
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return list(self._problems.values())
+
+    def ids(self, type_: type[Record]) -> list[str]:
+        return [name for name in self._names(type_) if is_id(name)]
+
+    def read(self, type_: type[R], identifier: str) -> R:
+        if not is_id(identifier):
+            raise NotFound(f"{identifier!r} is no id")
+        path = self._path(type_, identifier)
+        try:
+            data, self._seen[path] = read_bytes(self._where(path))
+        except FileNotFoundError:
+            raise NotFound(f"there is no {KINDS[type_]} {identifier}") from None
+        return parse(data, type_, path)
+
+    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+        for name in self._names(type_):
+            record = self._usable(type_, name)
+            if record is not None and passes(record, wanted):
+                yield record
+
+    def twins(self, type_: type[R], key: str) -> Iterator[R]:
+        identifiers = self._indexed_twins(type_, key)
+        for identifier in self.ids(type_) if identifiers is None else identifiers:
+            record = self._usable(type_, identifier)
+            if record is not None and key in twin_keys(record):
+                yield record
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        self._make_local()
+        with writer_lock(os.path.join(self._local, "lock"), self._timeout()):
+            self._recover()
+            self._seen.clear()
+            self._index = Index(self._local)
+            try:
+                yield
+            finally:
+                self._index.close()
+                self._index = None
+                self._looked.clear()
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        files = [self._file_change(change) for change in changes]
+        known, self._looked = self._looked, set()
+        try:
+            durable.apply(self._root, self._local, files)
+        except BaseException:
+            if durable.pending(self._local):  # real, and cut short: show all of it
+                self._staged = durable.staged_files(self._root, self._local)
+            raise
+        self._teach(known, changes)
+
+    def _file_change(self, change: Change) -> durable.FileChange:
+        if not is_id(change.id):
+            raise Damaged(f"{change.id!r} is no id of a {KINDS[change.type]}")
+        path = self._path(change.type, change.id)
+        relative = f"{STORES[change.type]}/{change.id}{SUFFIX}"
+        previous = self._unchanged(path)
+        if change.record is None:
+            return durable.FileChange(relative, None)
+        if previous is not None and path not in self._seen:
+            raise Locked(f"{path} was made by another program meanwhile")
+        data = serialise(change.record, previous, path)
+        parse(data, change.type, path)
+        return durable.FileChange(relative, data)
+
+    def _unchanged(self, path: str) -> bytes | None:
+        """Return a file's bytes, if nobody else has touched it since we read it."""
+        seen = self._seen.get(path)
+        try:
+            data, stamp = read_bytes(path)
+        except FileNotFoundError:
+            if seen is not None:
+                raise Locked(f"{path} was removed by another program meanwhile") from None
+            return None
+        if seen not in (None, stamp):
+            raise Locked(f"{path} was changed by another program meanwhile")
+        return data
+
+    def _usable(self, type_: type[R], name: str) -> R | None:
+        """Read a record, or note why its file cannot be used."""
+        path = self._path(type_, name)
+        try:
+            if not is_id(name):
+                raise Damaged(f"{path} has a name that is no id")
+            return self.read(type_, name)
+        except NotFound:
+            return None
+        except (Damaged, StorageRefused) as error:
+            self._report(path, error)
+            return None
+
+    def _report(self, path: str, error: PmemError) -> None:
+        self._problems.setdefault(path, Problem(path, error.code, error.message))
+
+    def _indexed_twins(self, type_: type[Record], key: str) -> list[str] | None:
+        """Ask the index, brought up to date; None where no index can be kept.
+
+        Under the lock one look at the folder is enough: no other pmem can change it.
+        """
+        if self._read_only or self._staged or os.path.islink(self._local):
+            return None
+        index = self._index or Index(self._local)
+        try:
+            if type_ not in self._looked:
+                self._look(index, type_)
+            return index.twins(STORES[type_], key)
+        except FileNotFoundError:  # others removed a record while we looked
+            return None
+        finally:
+            if index is not self._index:
+                self._looked.clear()
+                index.close()
+
+    def _look(self, index: Index, type_: type[Record]) -> None:
+        index.update(STORES[type_], look(self._folder(type_)), lambda id_: self._row(type_, id_))
+        self._looked.add(type_)
+
+    def _teach(self, known: set[type[Record]], changes: Sequence[Change]) -> None:
+        """Tell the index what we have just written, while the lock keeps others away."""
+        if self._index is None:
+            return
+        for type_ in known:
+            written = {
+                change.id: self._learnt(change) for change in changes if change.type is type_
+            }
+            if written:
+                self._index.learn(STORES[type_], written)
+
+    def _learnt(self, change: Change) -> tuple[Stamp, Row] | None:
+        if change.record is None:
+            return None
+        status = os.stat(self._path(change.type, change.id), follow_symlinks=False)
+        return stamp_of(status), Row(keys=twin_keys(change.record))
+
+    def _row(self, type_: type[Record], identifier: str) -> Row:
+        record = self._usable(type_, identifier)
+        return Row(keys=() if record is None else twin_keys(record))
+
+    def _names(self, type_: type[Record]) -> list[str]:
+        """Return the names of a store's files, an unfinished commit's among them."""
+        names = {entry.name for entry in self._entries(type_) if entry.name.endswith(SUFFIX)}
+        folder = self._folder(type_)
+        for path, file in self._staged.items():
+            if os.path.dirname(path) == folder:
+                name = {os.path.basename(path)}
+                names = names | name if file else names - name
+        return sorted(name.removesuffix(SUFFIX) for name in names if name[0] != ".")
+
+    def _entries(self, type_: type[Record]) -> list["os.DirEntry[str]"]:
+        folder = self._folder(type_)
+        try:
+            with os.scandir(folder) as entries:
+                return list(entries)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+
+    def _folder(self, type_: type[Record]) -> str:
+        folder = os.path.join(self._root, STORES[type_])
+        if os.path.islink(folder):
+            raise Damaged(f"{folder} is a link, not a store", "replace it by the folder")
+        return folder
+
+    def _path(self, type_: type[Record], identifier: str) -> str:
+        return os.path.join(self._folder(type_), identifier + SUFFIX)
+
+    def _where(self, path: str) -> str:
+        """Return the file that holds a record's bytes while a commit is unfinished."""
+        if path not in self._staged:
+            return path
+        staged = self._staged[path]
+        if staged is None:
+            raise FileNotFoundError(path)
+        return staged if os.path.exists(staged) else path
+
+    def _make_local(self) -> None:
+        if os.path.islink(self._local):
+            raise Damaged(f"{self._local} is a link, not a folder", "remove the link")
+        with durable.refusals(self._root):
+            durable.make_folder(self._local)
+
+    def _unfinished(self) -> dict[str, str | None]:
+        """Finish what a writer that died has begun, or read around it where we cannot."""
+        if os.path.islink(self._local) or not durable.pending(self._local):
+            return {}
+        if not self._read_only:
+            try:
+                with writer_lock(os.path.join(self._local, "lock"), self._timeout()):
+                    durable.finish(self._root, self._local)
+                return {}
+            except (StorageRefused, Locked):
+                pass
+        return durable.staged_files(self._root, self._local)
+
+    def _recover(self) -> None:
+        if durable.pending(self._local):
+            durable.finish(self._root, self._local)
+        self._staged = {}
+        with durable.refusals(self._root):
+            durable.sweep(self._local)

@@ -1,0 +1,87 @@
+"""One writer at a time: an advisory lock on a file that is never removed."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pmem.errors import Damaged, Locked, StorageRefused
+
+if os.name != "nt":
+    import fcntl
+
+_POLL_SECONDS = 0.005
+_LONGEST_POLL_SECONDS = 0.05
+
+
+@contextmanager
+def writer_lock(path: str, timeout: float) -> Iterator[None]:
+    """Hold the writers' lock.
+
+    The operating system frees it when its holder dies, however that happens. Where flock
+    exists it is taken directly: it is the very lock that filelock takes there, without the
+    cost of importing filelock on every write.
+
+    Args:
+        path: The lock's file; its folder exists.
+        timeout: Seconds to wait.
+
+    Raises:
+        Locked: Another process kept it past the time-out.
+        Damaged: The file is a link.
+        StorageRefused: The file cannot be opened for writing.
+    """
+    if os.name == "nt":
+        with _portable(path, timeout):
+            yield
+        return
+    descriptor = _open(path)
+    try:
+        _wait(descriptor, path, timeout)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        if os.path.islink(path):
+            raise Damaged(f"{path} is a link, not a lock file", "remove the link") from None
+        raise StorageRefused(f"{path} cannot be locked: {error.strerror}") from None
+
+
+def _wait(descriptor: int, path: str, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    pause = _POLL_SECONDS
+    while not _try(descriptor, path):
+        if time.monotonic() >= deadline:
+            raise _late(path, timeout)
+        time.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
+
+
+def _try(descriptor: int, path: str) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be locked: {error.strerror}") from None
+    return True
+
+
+def _late(path: str, timeout: float) -> Locked:
+    return Locked(f"another writer has held {path} for more than {timeout:g} s")
+
+
+@contextmanager
+def _portable(path: str, timeout: float) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(path, timeout=timeout):
+            yield
+    except Timeout:
+        raise _late(path, timeout) from None

@@ -1,0 +1,92 @@
+"""One store of one kind of record: loaded when first used, written only where changed."""
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.errors import NotFound
+from pmem.records import KINDS, Record
+from pmem.storage.backend import Backend, Change, twin_keys
+
+R = TypeVar("R", bound=Record)
+
+
+class Store(Generic[R]):
+    """The records of one type, as they are on disk and as they are about to be.
+
+    Args:
+        backend: Holds the records.
+        type_: Their type.
+    """
+
+    def __init__(self, backend: Backend, type_: type[R]) -> None:
+        self.type = type_
+        self._backend = backend
+        self._loaded: dict[str, R] = {}
+        self._dirty: dict[str, R | None] = {}
+        self._pending_twins: dict[str, list[str]] = {}
+
+    def ids(self) -> list[str]:
+        """Return every id in ascending order, pending changes included."""
+        gone = {id_ for id_, record in self._dirty.items() if record is None}
+        return sorted((set(self._backend.ids(self.type)) | self._dirty.keys()) - gone)
+
+    def get(self, identifier: str) -> R:
+        """Return a record, from disk on first use.
+
+        Raises:
+            NotFound: There is none of that id.
+            Damaged: Its file cannot be used.
+            StorageRefused: Its file may not be read.
+        """
+        if identifier in self._dirty:
+            record = self._dirty[identifier]
+            if record is None:
+                raise NotFound(f"there is no {KINDS[self.type]} {identifier}")
+            return record
+        if identifier not in self._loaded:
+            self._loaded[identifier] = self._backend.read(self.type, identifier)
+        return self._loaded[identifier]
+
+    def find(self, wanted: Filter = EVERYTHING) -> Iterator[R]:
+        """Yield the records that pass a filter by ascending id, pending changes included."""
+        if not self._dirty:
+            yield from self._backend.scan(self.type, wanted)
+            return
+        found = {record.id: record for record in self._backend.scan(self.type, wanted)}
+        for identifier, record in self._dirty.items():
+            found.pop(identifier, None)
+            if record is not None and passes(record, wanted):
+                found[identifier] = record
+        yield from (found[identifier] for identifier in sorted(found))
+
+    def twins(self, key: str) -> Iterator[R]:
+        """Yield the records that have a twin key (see `backend.twin_keys`)."""
+        for record in self._backend.twins(self.type, key):
+            if record.id not in self._dirty:
+                yield record
+        for identifier in self._pending_twins.get(key, ()):
+            pending = self._dirty.get(identifier)
+            if pending is not None and key in twin_keys(pending):
+                yield pending
+
+    def put(self, record: R) -> R:
+        """Note a new or changed record; it is written when the transaction ends."""
+        self._dirty[record.id] = record
+        for key in twin_keys(record):
+            self._pending_twins.setdefault(key, []).append(record.id)
+        return record
+
+    def remove(self, identifier: str) -> None:
+        """Note that a record's file is to go."""
+        self._dirty[identifier] = None
+
+    def changes(self) -> list[Change]:
+        """Return what is to be written, by ascending id."""
+        return [Change(self.type, id_, record) for id_, record in sorted(self._dirty.items())]
+
+    def forget(self) -> None:
+        """Drop what was loaded and what was pending; the disk is the truth again."""
+        self._loaded.clear()
+        self._dirty.clear()
+        self._pending_twins.clear()

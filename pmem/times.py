@@ -1,0 +1,63 @@
+"""Times in and out: ISO 8601 with a zone, kept in UTC, to the millisecond."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from pmem.errors import InvalidValue
+
+_AGO = re.compile(r"(\d{1,7})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_time(text: str, now: datetime) -> datetime:
+    """Read a time as people and programs write it.
+
+    Args:
+        text: ISO 8601 (a time without a zone is taken as UTC), a date, or an age such as
+            `3d` or `2w`, counted back from `now`.
+        now: The present.
+
+    Raises:
+        InvalidValue: The text is none of these.
+    """
+    age = _AGO.fullmatch(text.strip())
+    try:
+        if age:
+            return now - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        return parse_moment(text)
+    except (InvalidValue, OverflowError):
+        raise InvalidValue(
+            f"{text!r} is not a time",
+            "write it as 2026-11-21, 2026-11-21T14:30:00Z or an age such as 3d or 2w",
+        ) from None
+
+
+def parse_moment(value: object) -> datetime:
+    """Read a time that other programs wrote, which never depends on the present.
+
+    Args:
+        value: ISO 8601 text (without a zone it is taken as UTC) or a date.
+
+    Raises:
+        InvalidValue: It is anything else.
+    """
+    try:
+        return in_utc(datetime.fromisoformat(str(value).strip()))
+    except (ValueError, OverflowError):
+        raise InvalidValue(f"{value!r} is not a time") from None
+
+
+def in_utc(at: datetime) -> datetime:
+    """Return `at` in UTC, cut to the millisecond; no zone means UTC.
+
+    Raises:
+        OverflowError: The time leaves the calendar when moved to UTC.
+    """
+    aware = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
+
+
+def iso(at: datetime) -> str:
+    """Write a UTC time as ISO 8601, with milliseconds only where there are any."""
+    unit = "milliseconds" if at.microsecond else "seconds"
+    return at.isoformat(timespec=unit).replace("+00:00", "Z")

@@ -1,0 +1,249 @@
+"""Keeping the memory in order: what is in it, what is wrong with it, what to mend."""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.retention import age_in_days, decay
+from pmem.errors import PmemError
+from pmem.records import STORES, Chunk, Conversation, Episode, Memory, State
+from pmem.setup import initialise, missing_files
+from pmem.storage import durable
+from pmem.storage.jsonfiles import LOCAL
+from pmem.workspace import Workspace
+
+FADED: Final = 0.3
+"""Importance times decay below which an old memory is due for consolidation (S2)."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that is wrong: where, the machine code, and one sentence."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What `check` looked at and found."""
+
+    records: int
+    findings: tuple[Finding, ...]
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that `doctor` looked at: whether it is well, and whether it was mended."""
+
+    name: str
+    ok: bool
+    detail: str
+    fixed: bool = False
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures about a project's memory."""
+
+    memories: int
+    by_type: dict[str, int]
+    by_category: dict[str, int]
+    by_state: dict[str, int]
+    pinned: int
+    due: int
+    tokens: int
+    episodes: int
+    episodes_limit: int
+    conversations: int
+    by_status: dict[str, int]
+    messages: int
+    chunks: int
+    message_tokens: int
+    oldest: datetime | None
+    newest: datetime | None
+    damaged: int
+
+
+def check(workspace: Workspace) -> Checked:
+    """Read everything and report all that is wrong, by path.
+
+    Args:
+        workspace: What to look at. Nothing is changed.
+    """
+    found: dict[str, list[Any]] = {
+        folder: list(store.find())
+        for folder, store in zip(STORES.values(), workspace.stores, strict=True)
+    }
+    findings = [
+        Finding(problem.path, problem.code, problem.message) for problem in workspace.problems
+    ]
+    findings += _settings_findings(workspace)
+    ids = _all_ids(workspace)
+    findings += _duplicates(workspace, ids)
+    everything = set(ids)
+    for folder, records in found.items():
+        for record in records:
+            path = os.path.join(workspace.root, folder, f"{record.id}.json")
+            findings += [
+                Finding(path, "dangling", f"{path} leads to {target}, which does not exist")
+                for target in _targets(record)
+                if target not in everything
+            ]
+    return Checked(
+        records=sum(len(records) for records in found.values()),
+        findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
+    )
+
+
+def statistics(workspace: Workspace) -> Statistics:
+    """Count what the memory holds.
+
+    Args:
+        workspace: What to look at. Nothing is changed.
+    """
+    memories = list(workspace.memories.find())
+    active = [memory for memory in memories if memory.state is State.ACTIVE]
+    episodes = [item for item in workspace.episodes.find() if item.state is State.ACTIVE]
+    conversations = list(workspace.conversations.find())
+    chunks = list(workspace.chunks.find())
+    times = sorted(memory.created_at for memory in memories)
+    said = [message for part in conversations for message in part.recent_messages]
+    said += [message for chunk in chunks for message in chunk.messages]
+    return Statistics(
+        memories=len(memories),
+        by_type=_counts(memory.type for memory in active),
+        by_category=_counts(memory.category for memory in active),
+        by_state=_counts(memory.state for memory in memories),
+        pinned=sum(memory.pinned for memory in active),
+        due=sum(_is_due(workspace, memory) for memory in active),
+        tokens=sum(memory.tokens for memory in active),
+        episodes=len(episodes),
+        episodes_limit=workspace.settings.max_episodic_memories,
+        conversations=len(conversations),
+        by_status=_counts(conversation.status for conversation in conversations),
+        messages=len(said),
+        chunks=len(chunks),
+        message_tokens=sum(message.tokens for message in said),
+        oldest=times[0] if times else None,
+        newest=times[-1] if times else None,
+        damaged=len(workspace.problems),
+    )
+
+
+def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
+    """Look at everything that pmem needs around the records.
+
+    Args:
+        workspace: What to look at.
+        fix: Mend what can be mended without losing anything.
+
+    Raises:
+        Refused: It is to mend in a read-only workspace.
+    """
+    if fix:
+        workspace.must_be_writable()
+    return [
+        _version(),
+        _configuration(workspace),
+        _own_files(workspace, fix=fix),
+        _writable(workspace),
+        _unfinished(workspace, fix=fix),
+        _records(workspace),
+    ]
+
+
+def _counts(values: Iterator[Any]) -> dict[str, int]:
+    return dict(sorted(Counter(str(value) for value in values).items()))
+
+
+def _is_due(workspace: Workspace, memory: Memory) -> bool:
+    settings, now = workspace.settings, workspace.now()
+    if memory.pinned or age_in_days(memory.created_at, now) < settings.consolidation_threshold_days:
+        return False
+    last = memory.access.last_at or memory.created_at
+    present = decay(last, memory.access.count, now, settings.half_life_days)
+    return memory.importance * present < FADED
+
+
+def _settings_findings(workspace: Workspace) -> list[Finding]:
+    try:
+        assert workspace.settings
+    except PmemError as error:
+        path = os.path.join(workspace.root, "config.toml")
+        return [Finding(path, error.code, error.message)]
+    return []
+
+
+def _all_ids(workspace: Workspace) -> list[str]:
+    return [identifier for store in workspace.stores for identifier in store.ids()]
+
+
+def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
+    """Report ids that several stores use."""
+    return [
+        Finding(workspace.root, "duplicate", f"the id {identifier} stands in {times} stores")
+        for identifier, times in Counter(ids).items()
+        if times > 1
+    ]
+
+
+def _targets(record: Memory | Episode | Conversation | Chunk) -> Iterator[str]:
+    """Yield the ids of the records that a record leads to."""
+    if isinstance(record, Memory):
+        yield from (link.target for link in record.relationships)
+    elif isinstance(record, Episode):
+        yield from record.linked_memories
+    elif isinstance(record, Conversation):
+        yield from (*record.chunks, *record.milestones)
+    else:
+        yield record.conversation
+
+
+def _version() -> Diagnosis:
+    from pmem import __version__
+
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    return Diagnosis(name="version", ok=True, detail=f"pmem {__version__} on Python {python}")
+
+
+def _configuration(workspace: Workspace) -> Diagnosis:
+    findings = _settings_findings(workspace)
+    detail = findings[0].message if findings else "every setting is allowed"
+    return Diagnosis(name="settings", ok=not findings, detail=detail)
+
+
+def _own_files(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    missing = missing_files(workspace.root)
+    if missing and fix:
+        initialise(workspace.root)
+    detail = f"{', '.join(missing)} missing" if missing else "all there"
+    return Diagnosis(
+        name="folder", ok=fix or not missing, detail=detail, fixed=bool(missing) and fix
+    )
+
+
+def _writable(workspace: Workspace) -> Diagnosis:
+    folders = [workspace.root, *(os.path.join(workspace.root, part) for part in STORES.values())]
+    closed = [path for path in folders if os.path.isdir(path) and not os.access(path, os.W_OK)]
+    detail = f"{', '.join(closed)} cannot be written" if closed else workspace.root
+    return Diagnosis(name="writable", ok=not closed, detail=detail)
+
+
+def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    pending = durable.pending(os.path.join(workspace.root, LOCAL))
+    if pending and fix:
+        with workspace.transaction():
+            pending = False
+        return Diagnosis(name="commit", ok=True, detail="a writer's commit was open", fixed=True)
+    detail = "a writer died in the middle of a commit" if pending else "none is unfinished"
+    return Diagnosis(name="commit", ok=not pending, detail=detail)
+
+
+def _records(workspace: Workspace) -> Diagnosis:
+    checked = check(workspace)
+    wrong = len(checked.findings)
+    detail = f"{checked.records} records" + (f", {wrong} findings: run `pmem check`" * bool(wrong))
+    return Diagnosis(name="records", ok=not wrong, detail=detail)

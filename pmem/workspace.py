@@ -1,0 +1,300 @@
+"""The unit of work over one memory folder: settings, clock, ids, stores, transactions."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Final
+
+from pmem import ids
+from pmem.config import Layer, Resolved, Settings, checked, flatten, from_environment, resolve, resolve_one
+from pmem.core.tokens import count_tokens
+from pmem.errors import Ambiguous, Damaged, InvalidValue, NoProject, NotFound, Refused
+from pmem.records import KINDS, Chunk, Conversation, Episode, Memory, RecordType
+from pmem.storage.backend import Backend, Problem
+from pmem.storage.git import user_name
+from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.store import Store
+from pmem.times import in_utc
+
+CONFIG_FILE: Final = "config.toml"
+DEFAULT_FOLDER: Final = ".project-memory"
+CANDIDATES_SHOWN: Final = 10
+
+
+def discover(start: str, name: str = ".project-memory") -> str:
+    """Find the memory folder for a place: in it, or in the nearest parent that has one.
+
+    Args:
+        start: Where to look from; the memory folder itself will do.
+        name: What memory folders are called here.
+
+    Returns:
+        The memory folder's absolute path.
+
+    Raises:
+        NoProject: Neither the place nor any parent has one.
+    """
+    place = os.path.abspath(start)
+    if os.path.basename(place) == os.path.basename(name) and os.path.isdir(place):
+        return place
+    while True:
+        folder = os.path.join(place, name)
+        if os.path.isdir(folder):
+            return folder
+        parent = os.path.dirname(place)
+        if parent == place:
+            raise NoProject(f"there is no {name} in {os.path.abspath(start)} or any parent")
+        place = parent
+
+
+class Workspace:
+    """One open memory folder.
+
+    Args:
+        root: The memory folder.
+        actor: Who writes, as histories name them; git's user.name, else the login, when None.
+        now: A fixed present for reproducible runs; the clock otherwise.
+        read_only: Refuse every write.
+        overrides: Settings by dotted name that win over every other source.
+        environment: The environment's variables.
+        backend: Where records live; JSON files below `root` by default.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        actor: str | None = None,
+        now: datetime | None = None,
+        read_only: bool = False,
+        overrides: Mapping[str, Any] | None = None,
+        environment: Mapping[str, str] | None = None,
+        backend: Backend | None = None,
+    ) -> None:
+        self.root = root
+        self._given_actor = actor
+        self.read_only = read_only
+        self._now = now
+        self._overrides = dict(overrides or {})
+        self._environment = dict(environment or {})
+        self._last_moment = 0
+        self._given_backend = backend
+
+    @cached_property
+    def backend(self) -> Backend:
+        """Where the records live."""
+        if self._given_backend is not None:
+            return self._given_backend
+        return JsonFiles(
+            self.root,
+            lock_timeout=lambda: self.settings.lock_timeout,
+            read_only=self.read_only,
+        )
+
+    @cached_property
+    def actor(self) -> str:
+        """Who writes."""
+        if self._given_actor is not None:
+            return self._given_actor
+        return user_name(self.root, self._environment)
+
+    @cached_property
+    def memories(self) -> Store[Memory]:
+        """Long-term memories."""
+        return Store(self.backend, Memory)
+
+    @cached_property
+    def episodes(self) -> Store[Episode]:
+        """Episodes."""
+        return Store(self.backend, Episode)
+
+    @cached_property
+    def conversations(self) -> Store[Conversation]:
+        """Conversations, their recent messages within."""
+        return Store(self.backend, Conversation)
+
+    @cached_property
+    def chunks(self) -> Store[Chunk]:
+        """The older messages of conversations."""
+        return Store(self.backend, Chunk)
+
+    @property
+    def stores(self) -> tuple[Store[Any], ...]:
+        """All four stores."""
+        return (self.memories, self.episodes, self.conversations, self.chunks)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Files met so far that could not be used."""
+        return list(self.backend.problems)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._resolved[0]
+
+    @property
+    def provenance(self) -> list[Resolved]:
+        """Every setting's value and where it came from."""
+        return self._resolved[1]
+
+    def setting(self, name: str) -> Resolved:
+        """Return one setting as it is now, even where another one is wrong.
+
+        Raises:
+            InvalidValue: There is no such setting, or its value is not allowed.
+        """
+        return resolve_one(name, self._layers())
+
+    @cached_property
+    def _resolved(self) -> tuple[Settings, list[Resolved]]:
+        return resolve(self._layers())
+
+    def now(self) -> datetime:
+        """Return the present in UTC, to the millisecond."""
+        return in_utc(self._now or datetime.now(UTC))
+
+    def new_id(self, at: datetime | None = None) -> str:
+        """Make an id that sorts after every other that this workspace made.
+
+        Args:
+            at: When the record began; now if it is left out.
+        """
+        moment = ids.milliseconds(at or self.now())
+        if at is None:
+            moment = self._last_moment = max(moment, self._last_moment + 1)
+        return ids.make_id(moment, int.from_bytes(os.urandom(8), "big"))
+
+    def count(self, text: str) -> int:
+        """Count a text's tokens."""
+        return count_tokens(text)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Hold the writers' lock, start from what is on disk, and commit at the end.
+
+        Nothing is written when the body raises. What it read before it began is read again.
+
+        Raises:
+            Refused: The workspace is read-only.
+            Locked: Another writer kept the lock, or changed a record meanwhile.
+            StorageRefused: The disk or a file refused; nothing changed.
+        """
+        self.must_be_writable()
+        with self.backend.lock():
+            self._forget()
+            try:
+                yield
+                self.backend.commit([change for part in self.stores for change in part.changes()])
+            finally:
+                self._forget()
+
+    def must_be_writable(self) -> None:
+        """See that this run may write at all.
+
+        Raises:
+            Refused: The workspace is read-only.
+        """
+        if self.read_only:
+            raise Refused("this run is read-only", "leave out --read-only to write")
+
+    def resolve(self, reference: str, *types: RecordType) -> tuple[RecordType, str]:
+        """Find what a reference means.
+
+        Args:
+            reference: A whole id, or a prefix of either part of one.
+            types: Record types to look among; all four when none are given.
+
+        Returns:
+            The record's type and its whole id.
+
+        Raises:
+            NotFound: Nothing fits.
+            Ambiguous: Several records fit and none exactly; the sentence lists them.
+        """
+        found = [
+            (part.type, identifier)
+            for part in self.stores
+            if not types or part.type in types
+            for identifier in part.ids()
+            if ids.matches(reference, identifier)
+        ]
+        exact = [hit for hit in found if reference in (hit[1], ids.short(hit[1]))]
+        return self._only(reference, exact or found, types)
+
+    def _only(
+        self, reference: str, found: list[tuple[RecordType, str]], types: tuple[RecordType, ...]
+    ) -> tuple[RecordType, str]:
+        if not found or not reference:
+            what = " or ".join(KINDS[type_] for type_ in types) or "record"
+            raise NotFound(
+                f"no {what} has an id that starts with {reference!r}",
+                "`pmem conversation list` shows ids"
+                if types == (Conversation,)
+                else "`pmem list` and `pmem search` show ids",
+            )
+        if len(found) > 1:
+            shown = ", ".join(f"{KINDS[type_]} {id_}" for type_, id_ in found[:CANDIDATES_SHOWN])
+            more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
+            raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
+        return found[0]
+
+    def _forget(self) -> None:
+        for part in self.stores:
+            part.forget()
+
+    def _layers(self) -> list[Layer]:
+        from_flags = {key: value for key, value in self._overrides.items() if value is not None}
+        return [
+            ("flag", from_flags),
+            ("environment", from_environment(self._environment)),
+            ("project", read_config(os.path.join(self.root, CONFIG_FILE))),
+            ("user", read_config(user_config(self._environment))),
+        ]
+
+
+def folder_name(environment: Mapping[str, str]) -> str:
+    """Return what memory folders are called: the setting `memory_dir`.
+
+    It settles where a project's settings are, so they have no say in it.
+
+    Raises:
+        Damaged, InvalidValue: The user's configuration.
+    """
+    path = user_config(environment)
+    given = environment.get("PMEM_MEMORY_DIR")
+    if given is None and os.path.exists(path):
+        given = read_config(path).get("memory_dir")
+    return DEFAULT_FOLDER if given is None else str(checked("memory_dir", given))
+
+
+def user_config(environment: Mapping[str, str]) -> str:
+    """Return the path of the user's own configuration, whether or not it exists."""
+    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
+        environment.get("HOME") or os.path.expanduser("~"), ".config"
+    )
+    return os.path.join(home, "pmem", CONFIG_FILE)
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read a configuration file into dotted names; a missing file is empty.
+
+    Raises:
+        Damaged: It is not TOML, or it may not be read.
+        InvalidValue: It is a folder.
+    """
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return flatten(tomllib.load(file))
+    except FileNotFoundError:
+        return {}
+    except IsADirectoryError:
+        raise InvalidValue(f"{path} is a folder, not a configuration file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Damaged(f"{path} is not valid TOML: {error}") from None
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read: {error.strerror}") from None
