@@ -1,0 +1,45 @@
+# `make demo` and `make test` set everything up by themselves.
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := $(abspath $(VENV))/bin
+
+.PHONY: demo test check format lint types docs bench clean
+
+demo: $(VENV)/.installed
+	@PATH="$(BIN):$$PATH" sh docs/demo.sh
+
+test: $(VENV)/.developing
+	$(BIN)/python -m pytest
+
+check: lint types test docs
+
+lint: $(VENV)/.developing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.developing
+	$(BIN)/mypy
+
+docs: $(VENV)/.developing
+	$(BIN)/python -m pytest tests/docs
+
+format: $(VENV)/.developing
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.developing
+	$(BIN)/python -m tests.benchmarks.run
+
+$(VENV)/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "pmem needs Python 3.11 or newer" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.developing: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
