@@ -1,0 +1,67 @@
+"""What every test stands on: no real home, no settings from outside, a folder of its own."""
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from pmem.setup import initialise
+from pmem.workspace import Workspace
+
+NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
+REAL_HOME = os.path.expanduser("~")
+_COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+
+settings.register_profile("default", deadline=None, suppress_health_check=_COMMON)
+settings.register_profile(
+    "ci", deadline=None, suppress_health_check=_COMMON, derandomize=True, print_blob=True
+)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give each test an empty home and folder; fail it when it touched the real home."""
+    for name in list(os.environ):
+        if name.startswith(("PMEM_", "GIT_", "XDG_")):
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    work = tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.chdir(work)
+    before = _traces(REAL_HOME)
+    yield
+    assert before == _traces(REAL_HOME), "the test wrote into the real home"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> str:
+    """Return a memory folder, freshly made."""
+    folder = str(tmp_path / "work" / ".project-memory")
+    initialise(folder)
+    return folder
+
+
+@pytest.fixture
+def workspace(root: str) -> Workspace:
+    """Return an open memory folder with a fixed clock."""
+    return Workspace(root, actor="tester", now=NOW)
+
+
+def _traces(home: str) -> list[tuple[str, float]]:
+    """Return what pmem would leave in a home: its configuration and memory folders."""
+    places = (".config/pmem", ".config/pmem/config.toml", ".project-memory")
+    paths = [os.path.join(home, place) for place in places]
+    return [(path, os.stat(path).st_mtime) for path in paths if os.path.lexists(path)]

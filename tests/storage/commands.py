@@ -1,0 +1,72 @@
+"""The writing commands that the fault tests break, and a folder to run them in."""
+
+import orjson
+
+from pmem import conversations, exchange, memories
+from pmem.conversations import SayRequest
+from pmem.memories import AddRequest, EditRequest
+from pmem.records import Conversation, Memory
+from pmem.setup import initialise
+from pmem.workspace import Workspace
+from tests.storage.folders import fixed_chance, opened
+
+
+def prepare(root: str) -> None:
+    """Make a folder with linked memories and a conversation of two chunks."""
+    initialise(root)
+    with fixed_chance(1):
+        workspace = opened(root)
+        for number in range(3):
+            memories.add(workspace, AddRequest(content=f"memory {number}", subject=f"s{number}"))
+        first, second, third = workspace.memories.ids()
+        memories.link(workspace, first, second)
+        memories.link(workspace, second, third)
+        conversations.start(workspace, "talk")
+        for number in range(8):
+            conversations.say(workspace, SayRequest(content=f"message {number}"))
+
+
+def add_one(workspace: Workspace) -> None:
+    memories.add(workspace, AddRequest(content="one more", subject="new"))
+
+
+def add_several(workspace: Workspace) -> None:
+    requests = [AddRequest(content=f"several {number}") for number in range(3)]
+    memories.add_all(workspace, requests)
+
+
+def edit_one(workspace: Workspace) -> None:
+    _, identifier = workspace.resolve(workspace.memories.ids()[0], Memory)
+    memories.edit(workspace, identifier, EditRequest(content="edited"))
+
+
+def say_and_overflow(workspace: Workspace) -> None:
+    conversations.say(workspace, SayRequest(content="one too many"))
+
+
+def purge_a_conversation(workspace: Workspace) -> None:
+    _, identifier = workspace.resolve(workspace.conversations.ids()[0], Conversation)
+    memories.purge(workspace, [identifier], force=True)
+
+
+def purge_a_linked_memory(workspace: Workspace) -> None:
+    memories.purge(workspace, [workspace.memories.ids()[1]], force=True)
+
+
+def import_a_transcript(workspace: Workspace) -> None:
+    lines = [
+        orjson.dumps({"conversation": "t", "id": str(number), "content": f"imported {number}"})
+        for number in range(7)
+    ]
+    exchange.import_messages(workspace, lines, "t", lambda done, total: None)
+
+
+COMMANDS = [
+    add_one,
+    add_several,
+    edit_one,
+    say_and_overflow,
+    purge_a_conversation,
+    purge_a_linked_memory,
+    import_a_transcript,
+]

@@ -1,0 +1,283 @@
+"""One contract, held by every backend."""
+
+import contextlib
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.errors import NotFound
+from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, Scope, State
+from pmem.storage.backend import Backend, Change, InMemory, twin_keys
+from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.store import Store
+from pmem.workspace import Workspace
+from tests import strategies
+from tests.conftest import NOW
+from tests.storage.folders import fixed_chance, json_files, memory
+
+Make = Callable[[], Backend]
+
+
+@pytest.fixture(params=["memory", "files"])
+def make(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """Return what makes an empty backend."""
+    if request.param == "memory":
+        return InMemory
+    return lambda: json_files(str(tmp_path_factory.mktemp("files")))
+
+
+@pytest.fixture
+def backend(make: Make) -> Backend:
+    return make()
+
+
+def put(backend: Backend, *records: Record) -> None:
+    with backend.lock():
+        for record in records:
+            if record.id in backend.ids(type(record)):
+                backend.read(type(record), record.id)
+        backend.commit([Change(type(record), record.id, record) for record in records])
+
+
+def drop(backend: Backend, type_: type[Record], *identifiers: str) -> None:
+    with backend.lock():
+        backend.commit([Change(type_, identifier, None) for identifier in identifiers])
+
+
+def id_of(number: int) -> str:
+    return f"mjwaid1q-{number:08d}"
+
+
+def test_an_empty_backend_has_nothing(backend: Backend) -> None:
+    for type_ in STORES:
+        assert backend.ids(type_) == []
+        assert list(backend.scan(type_)) == []
+    assert list(backend.twins(Memory, "content:x")) == []
+    assert not backend.problems
+
+
+@given(record=strategies.any_record)
+def test_what_is_committed_reads_back_equal(make: Make, record: Record) -> None:
+    backend = make()
+    put(backend, record)
+    assert record == backend.read(type(record), record.id)
+    assert [record] == list(backend.scan(type(record)))
+    assert [record.id] == backend.ids(type(record))
+
+
+@given(records=st.lists(strategies.any_record, max_size=6, unique_by=lambda record: record.id))
+def test_stores_are_apart_and_sorted_by_id(make: Make, records: list[Record]) -> None:
+    backend = make()
+    put(backend, *records)
+    for type_ in STORES:
+        expected = sorted(record.id for record in records if type(record) is type_)
+        assert expected == backend.ids(type_)
+        assert expected == [record.id for record in backend.scan(type_)]
+
+
+@pytest.mark.parametrize("type_", STORES)
+@pytest.mark.parametrize("identifier", [id_of(1), "", "../x", "no id", ".", "a/b-00000000"])
+def test_what_is_not_there_is_not_found(
+    backend: Backend, type_: type[Record], identifier: str
+) -> None:
+    with pytest.raises(NotFound):
+        backend.read(type_, identifier)
+
+
+def test_a_missing_record_is_named_with_its_kind(backend: Backend) -> None:
+    with pytest.raises(NotFound) as caught:
+        backend.read(Episode, id_of(1))
+    assert caught.value.message == f"there is no {KINDS[Episode]} {id_of(1)}"
+
+
+def test_a_commit_replaces_and_removes(backend: Backend) -> None:
+    put(backend, memory(id_of(1), "old"), memory(id_of(2)))
+    put(backend, memory(id_of(1), "new"))
+    drop(backend, Memory, id_of(2))
+    assert [(id_of(1), "new")] == [(found.id, found.content) for found in backend.scan(Memory)]
+
+
+def test_a_commit_may_mix_stores_and_kinds_of_change(backend: Backend) -> None:
+    talk = Conversation(id=id_of(3), started_at=NOW, updated_at=NOW)
+    put(backend, memory(id_of(1)), memory(id_of(2)), talk)
+    with backend.lock():
+        backend.read(Memory, id_of(2))
+        backend.commit(
+            [
+                Change(Memory, id_of(1), None),
+                Change(Memory, id_of(2), memory(id_of(2), "new")),
+                Change(Conversation, id_of(3), None),
+                Change(Memory, id_of(4), memory(id_of(4))),
+            ]
+        )
+    assert backend.ids(Memory) == [id_of(2), id_of(4)]
+    assert backend.ids(Conversation) == []
+
+
+def test_removing_what_is_not_there_is_no_error(backend: Backend) -> None:
+    drop(backend, Memory, id_of(1))
+    drop(backend, Chunk, id_of(1), id_of(2))
+    assert backend.ids(Memory) == []
+
+
+def test_an_empty_commit_changes_nothing(backend: Backend) -> None:
+    with backend.lock():
+        backend.commit([])
+    assert backend.ids(Memory) == []
+
+
+def test_several_commits_fit_under_one_lock(backend: Backend) -> None:
+    with backend.lock():
+        backend.commit([Change(Memory, id_of(1), memory(id_of(1), "first"))])
+        assert [found.content for found in backend.twins(Memory, "content:first")] == ["first"]
+        backend.commit([Change(Memory, id_of(2), memory(id_of(2), "second"))])
+        assert [found.content for found in backend.twins(Memory, "content:second")] == ["second"]
+        backend.read(Memory, id_of(1))
+        backend.commit([Change(Memory, id_of(1), memory(id_of(1), "third"))])
+        assert list(backend.twins(Memory, "content:first")) == []
+    assert [found.content for found in backend.scan(Memory)] == ["third", "second"]
+
+
+def test_the_lock_is_free_again_after_an_error(backend: Backend) -> None:
+    with pytest.raises(ZeroDivisionError), backend.lock():
+        raise ZeroDivisionError
+    put(backend, memory(id_of(1)))
+    assert backend.ids(Memory) == [id_of(1)]
+
+
+FILTERS = st.builds(
+    Filter,
+    types=st.lists(st.sampled_from(["fact", "goal"]), max_size=1).map(tuple),
+    tags=st.lists(st.sampled_from("ab"), max_size=1).map(tuple),
+    app=st.none() | st.sampled_from("ab"),
+    pinned=st.none() | st.booleans(),
+    states=st.lists(st.sampled_from(State), max_size=2).map(tuple),
+    importance_min=st.none() | strategies.shares,
+    created_before=st.none() | strategies.times,
+)
+
+
+@given(records=st.lists(strategies.memories, max_size=5), wanted=FILTERS)
+def test_a_scan_yields_exactly_what_passes(
+    make: Make, records: list[Memory], wanted: Filter
+) -> None:
+    backend = make()
+    records = list({record.id: record for record in records}.values())
+    put(backend, *records)
+    expected = sorted(record.id for record in records if passes(record, wanted))
+    assert expected == [record.id for record in backend.scan(Memory, wanted)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (EVERYTHING, [1, 2, 3]),
+        (Filter(), [1, 2]),
+        (Filter(tags=("a", "b")), [1]),
+        (Filter(tags=("a",)), [1, 2]),
+        (Filter(categories=("style", "knowledge")), [1, 2]),
+        (Filter(subject="  TABS "), [1]),
+        (Filter(app="shop"), [2]),
+        (Filter(user="me"), []),
+        (Filter(importance_min=0.5), [1]),
+        (Filter(importance_max=0.5), [1, 2]),
+        (Filter(pinned=True), [2]),
+        (Filter(states=(State.ARCHIVED,)), [3]),
+        (Filter(created_after=NOW), [1, 2]),
+        (Filter(created_before=NOW), []),
+        (Filter(updated_after=NOW + timedelta(seconds=1)), [2]),
+    ],
+)
+def test_each_filter_means_what_it_says(
+    backend: Backend, wanted: Filter, expected: list[int]
+) -> None:
+    later = NOW + timedelta(seconds=1)
+    shop = Scope(app="shop")
+    put(
+        backend,
+        memory(id_of(1), subject="Tabs", tags=("a", "b"), category="style"),
+        memory(id_of(2), tags=("a",), scope=shop, importance=0.4, pinned=True, updated_at=later),
+        memory(id_of(3), state=State.ARCHIVED),
+    )
+    assert [id_of(number) for number in expected] == [
+        record.id for record in backend.scan(Memory, wanted)
+    ]
+
+
+contents = st.sampled_from(["Use tabs.", "use  TABS.", "Use spaces.", ""])
+subjects = st.none() | st.sampled_from(["Tabs", " tabs", "spaces"])
+alike = st.builds(
+    memory,
+    st.integers(0, 5).map(id_of),
+    contents,
+    subject=subjects,
+    state=st.sampled_from([State.ACTIVE, State.ACTIVE, State.SOFT_DELETED]),
+)
+
+
+@given(batches=st.lists(st.lists(alike | st.integers(0, 5), max_size=3), max_size=4))
+def test_twins_are_what_a_look_at_every_record_finds(
+    make: Make, batches: list[list[Memory | int]]
+) -> None:
+    backend = make()
+    for batch in batches:
+        changes = {item if isinstance(item, int) else item.id: item for item in batch}
+        gone = [id_of(item) for item in changes.values() if isinstance(item, int)]
+        drop(backend, Memory, *gone)
+        put(backend, *[item for item in changes.values() if isinstance(item, Memory)])
+        for key in ("subject:tabs", "subject:spaces", "content:use tabs.", "content:"):
+            expected = [record for record in backend.scan(Memory) if key in twin_keys(record)]
+            assert expected == list(backend.twins(Memory, key))
+
+
+def test_only_active_memories_have_twins(backend: Backend) -> None:
+    put(backend, memory(id_of(1), "same", state=State.SUPERSEDED), memory(id_of(2), "same"))
+    assert [id_of(2)] == [found.id for found in backend.twins(Memory, "content:same")]
+
+
+def test_a_store_shows_what_is_pending_and_forgets_it(backend: Backend) -> None:
+    put(backend, memory(id_of(1), "one"), memory(id_of(2), "two"))
+    store = Store(backend, Memory)
+    store.put(memory(id_of(3), "one"))
+    store.put(msgspec.structs.replace(store.get(id_of(1)), content="other"))
+    store.remove(id_of(2))
+    assert store.ids() == [id_of(1), id_of(3)]
+    assert [found.content for found in store.find()] == ["other", "one"]
+    assert [found.id for found in store.twins("content:one")] == [id_of(3)]
+    with pytest.raises(NotFound):
+        store.get(id_of(2))
+    assert [change.id for change in store.changes()] == [id_of(1), id_of(2), id_of(3)]
+    store.forget()
+    assert [found.content for found in store.find()] == ["one", "two"]
+    assert store.changes() == []
+
+
+@pytest.fixture
+def workspaces(make: Make) -> Any:
+    return lambda: Workspace("/nowhere", now=NOW, backend=make())
+
+
+def test_a_transaction_that_fails_writes_nothing(workspaces: Callable[[], Workspace]) -> None:
+    workspace = workspaces()
+    with contextlib.suppress(ZeroDivisionError), workspace.transaction():
+        workspace.memories.put(memory(id_of(1)))
+        raise ZeroDivisionError
+    assert workspace.memories.ids() == []
+
+
+def test_ids_of_one_millisecond_are_all_different(workspaces: Callable[[], Workspace]) -> None:
+    workspace = workspaces()
+    with fixed_chance():
+        made = [workspace.new_id() for _ in range(1000)]
+    assert len(set(made)) == 1000
+
+
+def test_json_files_keep_the_promise_of_the_protocol(root: str) -> None:
+    backend: Backend = json_files(root)
+    assert isinstance(backend, JsonFiles)

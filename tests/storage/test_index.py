@@ -1,0 +1,302 @@
+"""The index beside the files: never wrong, never needed, gone without harm."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem.records import Memory, State, dump
+from pmem.storage import index
+from pmem.storage.backend import Change, twin_keys
+from pmem.storage.index import Index, Row
+from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.listing import Listing
+from pmem.storage.recordfile import stamp_of
+from tests.storage.faults import in_a_child
+from tests.storage.folders import contents, json_files, memory, path_of, write
+
+KEYS = ("content:one", "content:two", "subject:s")
+NUMBERS = st.integers(0, 4)
+TEXTS = st.sampled_from(["one", "two", "six"])
+
+
+def id_of(number: int) -> str:
+    return f"mjwaid1q-{number:08d}"
+
+
+def put(files: JsonFiles, record: Memory) -> None:
+    with files.lock():
+        if record.id in files.ids(Memory):
+            files.read(Memory, record.id)
+        files.commit([Change(Memory, record.id, record)])
+
+
+def check(files: JsonFiles) -> None:
+    for key in KEYS:
+        expected = [found.id for found in files.scan(Memory) if key in twin_keys(found)]
+        assert expected == [found.id for found in files.twins(Memory, key)]
+
+
+def check_indexed(root: str) -> None:
+    """Check that the index answers by itself, and rightly."""
+    files = json_files(root)
+    with mock.patch.object(JsonFiles, "ids", side_effect=AssertionError("looked at every file")):
+        check(files)
+
+
+def index_of(root: str) -> str:
+    return os.path.join(root, "local", index.FILE)
+
+
+@pytest.fixture
+def filled(root: str) -> str:
+    """Return a folder with three memories and an index of them."""
+    files = json_files(root)
+    for number, text in enumerate(("one", "two", "one")):
+        put(files, memory(id_of(number), text, subject="s"))
+    check_indexed(root)
+    assert os.path.isfile(index_of(root))
+    return root
+
+
+ours = st.tuples(st.just("ours"), NUMBERS, TEXTS)
+removal = st.tuples(st.just("removed"), NUMBERS, TEXTS)
+in_place = st.tuples(st.just("in place"), NUMBERS, TEXTS)
+renamed = st.tuples(st.just("renamed"), NUMBERS, TEXTS)
+broken = st.tuples(st.just("broken"), NUMBERS, TEXTS)
+deleted = st.tuples(st.just("deleted"), NUMBERS, TEXTS)
+archived = st.tuples(st.just("archived"), NUMBERS, TEXTS)
+changes = st.lists(ours | removal | in_place | renamed | broken | deleted | archived, max_size=8)
+
+
+def change(files: JsonFiles, root: str, kind: str, number: int, text: str) -> None:
+    path = path_of(root, id_of(number))
+    record = memory(id_of(number), text, subject="s")
+    if kind == "in place":
+        write(path, dump(record))
+    elif kind == "renamed":
+        write(path + ".new", dump(record))
+        os.replace(path + ".new", path)
+    elif kind == "broken":
+        write(path, dump(record)[:-9])
+    elif kind == "deleted":
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    elif kind == "removed":
+        with files.lock():
+            files.commit([Change(Memory, id_of(number), None)])
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        state = State.ARCHIVED if kind == "archived" else State.ACTIVE
+        put(files, memory(id_of(number), text, subject="s", state=state))
+
+
+@settings(max_examples=60)
+@given(changes=changes)
+def test_the_index_agrees_with_a_look_at_every_file_whoever_changed_them(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, int, str]]
+) -> None:
+    """Same size, same tick, same inode: an edit that leaves the least trace is the rule here."""
+    root = str(tmp_path_factory.mktemp("index"))
+    files = json_files(root)
+    for kind, number, text in changes:
+        change(files, root, kind, number, text)
+        check(json_files(root))
+
+
+def test_an_edit_in_place_within_the_same_tick_is_noticed(filled: str) -> None:
+    """Inode, size and time are all as they were; only the file's youth tells."""
+    path = path_of(filled, id_of(0))
+    before = os.stat(path)
+    write(path, contents(path).replace(b'"one"', b'"two"'))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert stamp_of(before) == stamp_of(os.stat(path))
+    check_indexed(filled)
+
+
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_a_clock_of_whole_seconds_is_given_two(filled: str, seconds: int) -> None:
+    path = path_of(filled, id_of(0))
+    now = 1_800_000_000_000_000_000
+    with mock.patch("time.time_ns", return_value=now):
+        for text in (b'"one"', b'"two"'):
+            write(path, dump(memory(id_of(0), "one", subject="s")).replace(b'"one"', text))
+            os.utime(path, ns=(now, now - seconds * 10**9))
+            check_indexed(filled)
+
+
+def test_an_old_file_is_not_read_again(filled: str) -> None:
+    for number in range(3):
+        os.utime(path_of(filled, id_of(number)), ns=(1, 1_600_000_000_123_456_789))
+    check_indexed(filled)
+    with mock.patch.object(JsonFiles, "_row", side_effect=AssertionError("read again")):
+        found = [record.id for record in json_files(filled).twins(Memory, "content:one")]
+    assert found == [id_of(0), id_of(2)]
+
+
+def _foreign_version(path: str) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("pragma user_version = 99")
+
+
+def _foreign_tables(path: str) -> None:
+    os.unlink(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table file (other text)")
+        connection.execute("create table twin (other text)")
+        connection.execute("pragma user_version = 1")
+
+
+def _foreign_values(path: str) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("update looked set names = 'x', stamps = null, at = 1.5")
+
+
+def _folder(path: str) -> None:
+    os.unlink(path)
+    os.mkdir(path)
+
+
+def _pages_of_noise(path: str) -> None:
+    data = contents(path)
+    write(path, data[:4096] + b"\xa5" * (len(data) - 4096))
+
+
+DAMAGE: dict[str, Callable[[str], None]] = {
+    "deleted": os.unlink,
+    "empty": lambda path: write(path, b""),
+    "text": lambda path: write(path, b"not a database" * 1000),
+    "truncated": lambda path: os.truncate(path, os.path.getsize(path) // 2 + 100),
+    "truncated to the header": lambda path: os.truncate(path, 100),
+    "noise": _pages_of_noise,
+    "of a foreign version": _foreign_version,
+    "with foreign tables": _foreign_tables,
+    "with foreign values": _foreign_values,
+    "a folder": _folder,
+    "beside a foreign journal": lambda path: write(path + "-journal", b"\xd9\xd5\x05\xf9" * 300),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_index_changes_no_answer_and_is_made_again(
+    filled: str, damage: Callable[[str], None]
+) -> None:
+    files = json_files(filled)
+    damage(index_of(filled))
+    for _ in range(2):
+        check(json_files(filled))
+        check(files)
+        change(files, filled, "ours", 1, "one")
+    if os.path.isfile(index_of(filled)):
+        check_indexed(filled)
+    assert not files.problems
+
+
+def test_a_local_folder_that_is_gone_changes_no_answer(filled: str) -> None:
+    files = json_files(filled)
+    shutil.rmtree(os.path.join(filled, "local"))
+    check(files)
+    assert not os.path.exists(os.path.join(filled, "local"))
+    put(files, memory(id_of(4), "one"))
+    check_indexed(filled)
+
+
+def test_an_index_that_may_not_be_written_changes_no_answer(filled: str) -> None:
+    connect = sqlite3.connect
+
+    def read_only(path: str, **options: float | None) -> sqlite3.Connection:
+        return connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+
+    change(json_files(filled), filled, "in place", 1, "one")
+    with mock.patch("sqlite3.connect", read_only):
+        check(json_files(filled))
+    check(json_files(filled))
+
+
+def test_a_read_only_run_neither_makes_nor_touches_an_index(filled: str) -> None:
+    before = os.stat(index_of(filled)).st_mtime_ns
+    change(json_files(filled), filled, "in place", 1, "one")
+    check(json_files(filled, read_only=True))
+    assert before == os.stat(index_of(filled)).st_mtime_ns
+    os.unlink(index_of(filled))
+    check(json_files(filled, read_only=True))
+    assert not os.path.exists(index_of(filled))
+
+
+@pytest.mark.parametrize("at", [2**63, 2**64 - 1])
+def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, at: int) -> None:
+    """Inodes have 64 bits without a sign; times beyond 2262 need more in nanoseconds."""
+    listing = Listing.of({id_of(0): (at, 1, at)})
+    kept = Index(os.path.dirname(index_of(filled)))
+    kept.update("long-term-memory", listing, lambda id_: Row(keys=KEYS))
+    assert kept.twins("long-term-memory", KEYS[0]) in (None, [id_of(0)])
+    kept.close()
+    check(json_files(filled))
+
+
+def test_an_index_in_use_is_neither_waited_for_long_nor_removed(filled: str) -> None:
+    inode = os.stat(index_of(filled)).st_ino
+    write(path_of(filled, id_of(3)), dump(memory(id_of(3), "one")))
+    other = sqlite3.connect(index_of(filled), isolation_level=None)
+    with contextlib.closing(other), mock.patch.object(index, "_BUSY_SECONDS", 0.0):
+        other.execute("begin exclusive")
+        check(json_files(filled))
+        other.execute("rollback")
+    assert inode == os.stat(index_of(filled)).st_ino
+    check_indexed(filled)
+
+
+def test_two_processes_that_update_at_once_agree_in_the_end(filled: str) -> None:
+    def updates() -> None:
+        children = []
+        for _ in range(3):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    for _ in range(10):
+                        check(json_files(filled))
+                    code = 0
+                finally:
+                    os._exit(code)
+            children.append(child)
+        for number in range(30):
+            record = memory(id_of(number % 7), ("one", "two")[number % 2])
+            put(JsonFiles(filled, lock_timeout=lambda: 60.0), record)
+        ended = [os.waitpid(child, 0)[1] for child in children]
+        assert ended  # while others write, their two looks may differ
+
+    assert in_a_child(updates) == 0
+    check_indexed(filled)
+
+
+def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -> None:
+    for calls in range(1, 4):
+        for number in range(3):
+            write(path_of(filled, id_of(number)), dump(memory(id_of(number), "two", subject="s")))
+
+        def dies(calls: int = calls) -> None:
+            left = iter(range(calls - 1))
+
+            def row(files: JsonFiles, *args: object) -> Row:
+                if next(left, None) is None:
+                    os._exit(137)
+                return Row(keys=("content:wrong",))
+
+            with mock.patch.object(JsonFiles, "_row", row):
+                list(json_files(filled).twins(Memory, "content:two"))
+
+        assert in_a_child(dies) == 137
+        check(json_files(filled))
+
+
+def test_the_index_is_kept_out_of_the_way_of_git(tmp_path: Path, filled: str) -> None:
+    assert "/local/\n" in contents(os.path.join(filled, ".gitignore")).decode()
