@@ -1,0 +1,19 @@
+"""A project for the tests of the command line, and a clock that stands still."""
+
+import os
+
+import pytest
+
+from pmem.setup import initialise
+
+NOW = "2026-11-21T14:30:00Z"
+
+
+@pytest.fixture
+def project(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Make a memory in the current folder, and fix who writes and when."""
+    monkeypatch.setenv("PMEM_NOW", NOW)
+    monkeypatch.setenv("PMEM_ACTOR", "ada")
+    folder = os.path.abspath(".project-memory")
+    initialise(folder)
+    return folder

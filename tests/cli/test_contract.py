@@ -1,0 +1,435 @@
+"""The command line as a contract: the envelope, the exit codes, the options of every command."""
+
+import json
+import os
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from unittest import mock
+
+import msgspec
+import pytest
+from msgspec import Meta
+
+from pmem import recall
+from pmem.cli.app import COMMANDS, GROUPS, root
+from pmem.records import Conversation, Event, Memory, Relationship
+from tests.cli.shell import Outcome, installed, pmem
+
+pytestmark = pytest.mark.usefixtures("project")
+
+Short = Annotated[str, Meta(pattern="^[0-9a-z]{8}$")]
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True):
+    """Base of every answer: what is not promised must not be there."""
+
+
+class Initialised(Strict):
+    path: str
+    created: bool
+
+
+class Added(Strict):
+    action: Literal["added", "suggested"]
+    memory: Memory
+    links: list[Relationship]
+
+
+class Listing(Strict):
+    items: list[Memory]
+    total: int
+
+
+class Hit(Strict):
+    id: str
+    short: Short
+    kind: Literal["memory", "episode", "chunk", "message"]
+    score: Annotated[float, Meta(ge=0, le=1)]
+    text: str
+    created_at: datetime
+    external_id: str | None
+    conversation: str | None
+    speaker: str | None
+    signals: dict[str, float]
+
+
+class Found(Strict):
+    query: str
+    hits: list[Hit]
+    total: int
+    removed: dict[str, int]
+
+
+class Item(Strict):
+    id: str
+    external_id: str | None
+    text: str
+    heading: str
+    role: str
+
+
+class Section(Strict):
+    name: str
+    tokens: int
+    items: list[Item]
+
+
+class Omitted(Strict):
+    id: str
+    reason: str
+
+
+class Context(Strict):
+    text: str
+    tokens: int
+    budget: int
+    sections: list[Section]
+    omitted: list[Omitted]
+    revision: int | None
+
+
+class Skipped(Strict):
+    where: str
+    why: str
+
+
+class Imported(Strict):
+    added: int
+    updated: int
+    unchanged: int
+    skipped: list[Skipped]
+
+
+class Envelope(Strict):
+    schema: Literal["pmem/1"]
+    data: Any
+
+
+class Failure(Strict):
+    code: str
+    message: str
+    hint: str
+
+
+class FailureEnvelope(Strict):
+    schema: Literal["pmem/1"]
+    error: Failure
+
+
+ANSWERS: list[tuple[str, Any]] = [
+    ("init", Initialised),
+    ("add one", Added),
+    ("add Known", Added),
+    ("show REF", Memory),
+    ("list", Listing),
+    ("list --limit 1", Listing),
+    ("history REF", list[Event]),
+    ("edit REF changed", Memory),
+    ("rm REF", Memory),
+    ("rm REF OTHER", list[Memory]),
+    ("restore REF", Memory),
+    ("purge REF --force", Memory),
+    ("pin REF", Memory),
+    ("unpin REF", Memory),
+    ("link REF OTHER", Memory),
+    ("unlink OTHER REF", Memory),
+    ("search Known", Found),
+    ("search zebra", Found),
+    ("context", Context),
+    ("context known --budget 30", Context),
+    ("stats", dict[str, Any]),
+    ("check", dict[str, Any]),
+    ("doctor", dict[str, Any]),
+    ("completion bash", dict[str, str]),
+    ("conversation start", Conversation),
+    ("conversation say hello", dict[str, Any]),
+    ("conversation end", Conversation),
+    ("conversation pause", Conversation),
+    ("conversation resume TALK", Conversation),
+    ("conversation list", dict[str, Any]),
+    ("conversation show", dict[str, Any]),
+    ("conversation clear --yes", Conversation),
+    ("config list", dict[str, Any]),
+    ("config get chunk_size", dict[str, Any]),
+    ("config set chunk_size 5", dict[str, Any]),
+    ("config unset chunk_size", dict[str, Any]),
+    ("import messages -", Imported),
+    ("import arrays backup", Imported),
+    ("export arrays", dict[str, Any]),
+    ("export arrays backup", dict[str, Any]),
+]
+
+
+@pytest.fixture
+def filled(project: str) -> dict[str, str]:
+    """Keep two linked memories and a conversation; return what a command may name them."""
+    first, second = (_id(pmem("add", text, "--json")) for text in ("Known", "Other"))
+    assert pmem("link", second, first).code == 0
+    talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
+    assert pmem("conversation", "say", "Which database?").code == 0
+    assert pmem("export", "arrays", "backup").code == 0
+    return {"REF": first, "OTHER": second, "TALK": talk}
+
+
+@pytest.mark.parametrize(("line", "type_"), ANSWERS, ids=[line for line, _ in ANSWERS])
+def test_json_is_one_line_with_what_is_promised(
+    line: str, type_: Any, filled: dict[str, str]
+) -> None:
+    done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
+    assert done.code == (9 if line == "add Known" else 0), done.said
+    assert done.out.count(b"\n") == 1
+    assert done.out.endswith(b"}\n")
+    data = msgspec.json.decode(done.out, type=Envelope).data
+    msgspec.convert(data, type_, strict=True)
+
+
+def test_every_command_is_among_the_answers() -> None:
+    commands = {*COMMANDS, *(f"{group} {name}" for group in GROUPS for name in GROUPS[group][1])}
+    asked = {" ".join(line.split()[: 2 if line.split()[0] in GROUPS else 1]) for line, _ in ANSWERS}
+    assert commands == asked
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "exit_code"),
+    [
+        ("show nothing", "not_found", 3),
+        ("show mwq", "ambiguous", 3),
+        ("add x --importance 2", "invalid_value", 3),
+        ("list --now soon", "invalid_value", 3),
+        ("list --limit none", "usage", 2),
+        ("nonsense", "usage", 2),
+        ("config", "usage", 2),
+        ("-C / list", "no_project", 4),
+        ("add x --read-only", "refused", 7),
+        ("purge REF", "refused", 7),
+    ],
+)
+def test_a_failure_is_one_line_on_standard_error(
+    line: str, code: str, exit_code: int, filled: dict[str, str]
+) -> None:
+    done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
+    assert (done.code, done.out) == (exit_code, b"")
+    assert done.err.count(b"\n") == 1
+    assert msgspec.json.decode(done.err, type=FailureEnvelope).error.code == code
+
+
+def test_a_memory_has_the_keys_that_scripts_rely_on(filled: dict[str, str]) -> None:
+    memory = json.loads(pmem("show", filled["REF"], "--json").out)["data"]
+    promised = {"id", "type", "content", "category", "subject", "tags", "importance", "pinned"}
+    assert promised <= set(memory)
+
+
+# Exit codes
+
+
+def test_0_done() -> None:
+    assert pmem("list").code == 0
+
+
+def test_1_the_answer_is_no(project: str) -> None:
+    assert pmem("search", "zebra", "--exit-status").code == 1
+    _spoil(project)
+    assert pmem("check").code == 1
+    assert pmem("doctor").code == 1
+
+
+def test_2_usage() -> None:
+    assert [pmem(*line).code for line in (["lst"], ["add"], ["show"], ["list", "-x"], [])] == [
+        2
+    ] * 5
+
+
+def test_3_not_found_ambiguous_or_invalid(filled: dict[str, str]) -> None:
+    lines = (["show", "none"], ["show", "mwq"], ["add", ""], ["config", "get", "colour"])
+    assert [pmem(*line).code for line in lines] == [3] * 4
+
+
+def test_4_no_project() -> None:
+    done = pmem("-C", "/", "list")
+    assert done.code == 4
+    assert "pmem init" in done.said
+
+
+def test_5_damaged_data_is_named_and_left_alone(project: str) -> None:
+    path = _spoil(project)
+    done = pmem("show", "mwqi0000-00000000")
+    assert done.code == 5
+    assert path in done.said
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == "{"
+
+
+def test_5_newer_data_is_named(project: str) -> None:
+    path = _spoil(project, '{"id": "mwqi0000-00000000", "schema": 99}')
+    done = pmem("show", "mwqi0000-00000000", "--json")
+    assert done.code == 5
+    assert json.loads(done.err)["error"]["code"] == "newer_schema"
+    assert path in done.said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="flock is what holds the lock here")
+def test_6_locked_past_the_time_out(project: str) -> None:
+    import fcntl
+
+    assert pmem("add", "one").code == 0
+    with open(f"{project}/local/lock", "a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = pmem("add", "two", environment={"PMEM_LOCK_TIMEOUT": "0"})
+    assert done.code == 6
+    assert pmem("list").text.count("\n") == 1
+
+
+def test_7_refused(filled: dict[str, str]) -> None:
+    assert pmem("add", "x", "--read-only").code == 7
+    assert pmem("purge", filled["REF"]).code == 7
+
+
+def test_9_a_memory_should_be_updated_instead(filled: dict[str, str]) -> None:
+    done = pmem("add", "Known", "--json")
+    assert done.code == 9
+    assert json.loads(done.out)["data"]["memory"]["id"] == filled["REF"]
+    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 2
+
+
+def test_70_a_bug_is_one_sentence_and_a_log(project: str) -> None:
+    done = _with_a_bug(lambda: pmem("search", "anything"))
+    assert done.code == 70
+    assert "Traceback" not in done.said
+    assert done.said.startswith("pmem: this is a bug in pmem: ZeroDivisionError: oh")
+    log = f"{project}/local/pmem.log"
+    assert log in done.said
+    with open(log, encoding="utf-8") as file:
+        text = file.read()
+    assert "Traceback" in text
+    assert text.endswith("ZeroDivisionError: oh\n\n")
+
+
+def test_70_a_bug_is_json_where_that_is_asked() -> None:
+    done = _with_a_bug(lambda: pmem("search", "anything", "--json"))
+    assert (done.code, done.out) == (70, b"")
+    assert msgspec.json.decode(done.err, type=FailureEnvelope).error.code == "bug"
+
+
+def test_74_the_disk_is_full(filled: dict[str, str]) -> None:
+    full = mock.patch("os.fsync", side_effect=OSError(28, "No space left on device"))
+    with full:
+        done = pmem("add", "too much")
+    assert done.code == 74
+    assert "No space left on device" in done.said
+    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 2
+
+
+def test_130_interrupted() -> None:
+    with mock.patch.object(recall, "search", side_effect=KeyboardInterrupt):
+        assert pmem("search", "anything") == Outcome(130, b"", b"")
+
+
+# Options of every command
+
+
+def every_command() -> list[tuple[str, ...]]:
+    """Return the words of every command."""
+    grouped = [(group, name) for group in GROUPS for name in GROUPS[group][1]]
+    return [*((name,) for name in COMMANDS), *grouped]
+
+
+@pytest.mark.parametrize("words", every_command(), ids=" ".join)
+def test_global_options_stand_before_or_after_the_name(words: tuple[str, ...]) -> None:
+    options = ["-C", ".", "--json", "--quiet", "--no-color", "--read-only"]
+    options += ["--actor", "Mira", "--now", "2026-01-01"]
+    before, after = pmem(*options, *words, "--help"), pmem(*words, *options, "--help")
+    assert (before.code, after.code) == (0, 0)
+    assert before == after
+
+
+def test_a_later_option_wins_over_an_earlier_one_and_the_environment(
+    filled: dict[str, str],
+) -> None:
+    environment = {"PMEM_ACTOR": "Ben", "PMEM_DIR": "/"}
+    done = pmem(
+        *("--actor", "Cleo", "-C", "/", "add", "New", "--actor", "Mira", "-C", "."),
+        *("--now", "2026-01-01", "--json"),
+        environment=environment,
+    )
+    memory = json.loads(done.out)["data"]["memory"]
+    assert memory["history"] == [{"event": "ADD", "at": "2026-01-01T00:00:00Z", "actor": "Mira"}]
+
+
+def test_the_actor_is_gits_user_then_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PMEM_ACTOR")
+    monkeypatch.setenv("LOGNAME", "login")
+    assert _actor(pmem("add", "one", "--json")) == "login"
+    gitconfig = os.path.abspath("gitconfig")
+    with open(gitconfig, "w", encoding="utf-8") as file:
+        file.write("[user]\n\tname = Grace\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", gitconfig)
+    assert _actor(pmem("add", "two", "--json")) == "Grace"
+
+
+def test_times_come_in_with_any_zone_and_go_out_in_utc() -> None:
+    for given in ("2026-11-21T16:30:00+02:00", "2026-11-21T14:30:00Z", "2026-11-21 14:30"):
+        memory = json.loads(pmem("add", "x", "--force", "--now", given, "--json").out)["data"]
+        assert memory["memory"]["created_at"] == "2026-11-21T14:30:00Z"
+
+
+def test_read_only_leaves_no_trace(project: str) -> None:
+    before = sorted(os.walk(project))
+    for line in (["list"], ["search", "x"], ["context"], ["stats"], ["check"]):
+        assert pmem(*line, "--read-only").code == 0
+    assert sorted(os.walk(project)) == before
+
+
+def test_quiet_silences_all_but_errors() -> None:
+    assert pmem("list", "--quiet").err == b""
+    assert pmem("show", "nothing", "--quiet").err != b""
+
+
+def test_nothing_but_utf8_comes_in() -> None:
+    assert installed([b"add", b"caf\xe9"]).code == 3
+    assert installed([b"search", b"caf\xe9", b"--json"]).code == 3
+    assert installed(["add", "-"], stdin=b"caf\xe9").code == 3
+    assert installed(["add", "text"], {"PMEM_ACTOR": b"caf\xe9"}).code == 3
+    assert pmem("list").text == ""
+
+
+@pytest.mark.parametrize("line", [["add", "-"], ["search", "-"], ["context", "-"]], ids=" ".join)
+def test_a_dash_reads_standard_input(line: list[str], filled: dict[str, str]) -> None:
+    assert "Known" in pmem(*line, stdin=b"Known\n").text
+
+
+@pytest.mark.parametrize("line", [b"[" * 100_000, b"\xff", b"[]", b"{}", b'{"content": 1}', b"nan"])
+def test_a_batch_that_is_no_batch_adds_nothing(line: bytes) -> None:
+    done = pmem("add", "--batch", "-", stdin=b'{"content": "fine"}\n' + line)
+    assert done.code == 3
+    assert done.said.startswith("pmem: line 2 is no memory: ")
+    assert pmem("list").text == ""
+
+
+def _id(done: Outcome) -> str:
+    return str(json.loads(done.out)["data"]["memory"]["id"])
+
+
+def _actor(done: Outcome) -> str:
+    return str(json.loads(done.out)["data"]["memory"]["history"][0]["actor"])
+
+
+def _spoil(project: str, text: str = "{") -> str:
+    path = f"{project}/long-term-memory/mwqi0000-00000000.json"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def _with_a_bug(command: Callable[[], Outcome]) -> Outcome:
+    def broken(workspace: Any, request: Any) -> None:
+        assert workspace.root
+        raise ZeroDivisionError("oh")
+
+    with mock.patch.object(recall, "search", broken):
+        return command()
+
+
+def test_the_root_lists_every_command() -> None:
+    listed = root().list_commands(mock.Mock())
+    assert listed == [*COMMANDS, *GROUPS]

@@ -1,0 +1,80 @@
+"""What a command does not need, it does not import: start-up time is a promise."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = frozenset({"numpy", "rich", "pydantic", "rank_bm25", "tomlkit", "importlib.metadata"})
+_SPY = """
+import json, sys, os
+from unittest import mock
+
+def leave(code):
+    sys.stderr.flush()
+    print("\\n" + json.dumps(sorted(sys.modules)), file=sys.__stderr__, flush=True)
+    kill(code)
+
+kill, os._exit = os._exit, leave
+sys.argv = ["pmem", *sys.argv[1:]]
+from pmem.cli import main
+main()
+"""
+
+
+def imported(*arguments: str) -> set[str]:
+    """Run a command in a process of its own and return the modules that it ended with."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SPY, *arguments], capture_output=True, timeout=60, check=True
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--version"],
+        ["add", "We use PostgreSQL"],
+        ["show", "k3v9k3v9"],
+        ["list"],
+        ["list", "--json"],
+        ["edit", "k3v9k3v9", "text"],
+        ["conversation", "list"],
+        ["config", "get", "chunk_size"],
+        ["stats"],
+        ["context"],
+    ],
+    ids=" ".join,
+)
+def test_a_plain_command_imports_nothing_heavy(
+    command: list[str], project: str, record: str
+) -> None:
+    assert imported(*command) & HEAVY == set()
+
+
+def test_the_version_needs_no_command_line() -> None:
+    modules = imported("--version")
+    assert {"typer", "msgspec", "orjson", "importlib.metadata", "re"} & modules <= {"re"}
+
+
+def test_searching_is_what_imports_the_ranking(project: str, record: str) -> None:
+    assert "rank_bm25" in imported("search", "database")
+
+
+@pytest.fixture
+def record(project: str) -> str:
+    """Put a memory with a known id into the project."""
+    identifier = "mwqi8ls0-k3v9k3v9"
+    value = {
+        "id": identifier,
+        "schema": 1,
+        "content": "The database is PostgreSQL",
+        "category": "project",
+        "valid_from": "2026-11-21T14:00:00Z",
+        "created_at": "2026-11-21T14:00:00Z",
+        "updated_at": "2026-11-21T14:00:00Z",
+    }
+    with open(f"{project}/long-term-memory/{identifier}.json", "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    return identifier

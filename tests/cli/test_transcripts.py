@@ -1,0 +1,59 @@
+"""Golden transcripts: every command's output, to the byte.
+
+`UPDATE_TRANSCRIPTS=1 pytest tests/cli/test_transcripts.py` writes down what the commands
+print now; read the difference before you keep it.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pmem.cli.app import COMMANDS, GROUPS
+from tests.cli.shell import new_repository
+from tests.cli.transcript import Session, Step, parse, write
+
+FOLDER = Path(__file__).parent / "transcripts"
+FILES = sorted(FOLDER.glob("*.txt"))
+REAL = "executable"
+"""The transcript that goes through the installed program."""
+UPDATE = bool(os.environ.get("UPDATE_TRANSCRIPTS"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_a_transcript_comes_out_as_it_is_written(path: Path, tmp_path: Path) -> None:
+    folder = new_repository(os.path.realpath(tmp_path / "work"))
+    description, steps = parse(path.read_text(encoding="utf-8"))
+    session = Session(folder, real=path.stem == REAL)
+    replayed = write(description, [session.replay(step) for step in steps])
+    if UPDATE:
+        path.write_text(replayed, encoding="utf-8")
+    assert write(description, steps) == replayed
+
+
+def test_every_command_has_a_transcript() -> None:
+    names = [*COMMANDS, *(f"{group}-{name}" for group in GROUPS for name in GROUPS[group][1])]
+    missing = set(names) - {path.stem for path in FILES}
+    assert missing == set()
+
+
+def test_a_transcript_reads_back_as_it_was_written() -> None:
+    steps = [
+        Step("cat > notes <<EOF", "one\ntwo\n", ""),
+        Step("pmem add - <<EOF", "text\n", "added <short1>\n! noted\n[exit 9]"),
+        Step("pmem list", "", "first\n\nlast"),
+    ]
+    text = write("What it shows.", steps)
+    assert parse(text) == ("What it shows.\n", steps)
+    assert write(*parse(text)) == text
+
+
+def test_ids_have_names_in_the_order_of_their_appearance(tmp_path: Path) -> None:
+    folder = new_repository(str(tmp_path / "work"))
+    session = Session(folder)
+    session.replay(Step("pmem init", "", ""))
+    session.replay(Step("pmem add one", "", ""))
+    added = session.replay(Step("pmem add two", "", ""))
+    assert added.expected == "added <short2>  fact       two"
+    shown = session.replay(Step("pmem show <short1>", "", ""))
+    assert shown.expected.startswith("<id1>  memory\n\none\n")

@@ -1,0 +1,133 @@
+"""Transcripts of the command line: what they say, and how they are run.
+
+A transcript holds command lines (`$ pmem list`), each followed by what it printed: standard
+output as it is, standard error with `! ` before every line, and `[exit 3]` when it was not 0.
+`$ cat > FILE <<EOF` and `$ pmem add - <<EOF` take the lines up to `EOF`. Lines before the
+first command describe the transcript.
+
+What changes from run to run has names: `<dir>` is the repository, `<id1>` the first id that
+was printed, `<short1>` its short form. Commands may use them too.
+"""
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pmem
+from tests.cli.shell import Outcome, Shell
+
+_NAME = re.compile(r"<(id|short)(\d+)>")
+_KNOWN = re.compile(rb'"id": ?"([0-9a-z]{1,11}-[0-9a-z]{8})"')
+_LONG_NUMBER = re.compile(r"(\d\.\d{4})\d{3,}(?:e-\d+)?")
+_PYTHON = re.compile(r"Python 3\.[0-9a-z.+]+")
+_END = "EOF"
+
+
+class Step(NamedTuple):
+    """One command, what it reads, and what it is to print."""
+
+    command: str
+    stdin: str
+    expected: str
+
+
+def parse(text: str) -> tuple[str, list[Step]]:
+    """Read a transcript into its description and its steps."""
+    lines = text.splitlines()
+    first = next((i for i, line in enumerate(lines) if line.startswith("$ ")), len(lines))
+    return "\n".join(lines[:first]), list(_steps(lines[first:]))
+
+
+def write(description: str, steps: list[Step]) -> str:
+    """Write a transcript."""
+    parts = [description.strip()] if description.strip() else []
+    for step in steps:
+        given = f"{step.stdin}{_END}\n" if step.command.endswith(f"<<{_END}") else ""
+        parts.append(f"$ {step.command}\n{given}{step.expected}".rstrip("\n"))
+    return "\n\n".join(parts) + "\n"
+
+
+def _steps(lines: list[str]) -> Iterator[Step]:
+    place = 0
+    while place < len(lines):
+        command = lines[place].removeprefix("$ ")
+        place += 1
+        stdin: list[str] = []
+        if command.endswith(f"<<{_END}"):
+            end = lines.index(_END, place)
+            stdin = lines[place:end]
+            place = end + 1
+        start = place
+        while place < len(lines) and not lines[place].startswith("$ "):
+            place += 1
+        expected = "\n".join(lines[start:place]).strip("\n")
+        yield Step(command, "".join(f"{line}\n" for line in stdin), expected)
+
+
+class Session:
+    """Runs a transcript's commands and gives what changes its names.
+
+    Args:
+        folder: A fresh repository.
+        real: Use the installed executable.
+    """
+
+    def __init__(self, folder: str, *, real: bool = False) -> None:
+        self._root = folder
+        self._shell = Shell(folder, real=real)
+        self._ids: list[str] = []
+        self._seen: set[str] = set()
+
+    def replay(self, step: Step) -> Step:
+        """Run a step; the result's expectation is what it printed."""
+        command, stdin = self._with_ids(step.command), self._with_ids(step.stdin)
+        if command.startswith("cat > "):
+            path = command.removeprefix("cat > ").removesuffix(f"<<{_END}").strip()
+            with open(os.path.join(self._root, path), "w", encoding="utf-8") as file:
+                file.write(stdin)
+            return step._replace(expected="")
+        outcome = self._shell.run(command.removesuffix(f"<<{_END}").strip(), stdin)
+        self._look_around()
+        return step._replace(expected=self._with_names(_printed(outcome)))
+
+    def _look_around(self) -> None:
+        """Note every id that stands in a file."""
+        for path in glob.glob(f"{self._root}/**/*.json", recursive=True, include_hidden=True):
+            with open(path, "rb") as file:
+                self._seen |= {found.decode() for found in _KNOWN.findall(file.read())}
+
+    def _with_names(self, text: str) -> str:
+        names = {identifier: identifier for identifier in self._seen}
+        names |= {identifier.rpartition("-")[2]: identifier for identifier in self._seen}
+
+        def name(found: re.Match[str]) -> str:
+            identifier = names[found[0]]
+            if identifier not in self._ids:
+                self._ids.append(identifier)
+            kind = "id" if found[0] == identifier else "short"
+            return f"<{kind}{self._ids.index(identifier) + 1}>"
+
+        if names:
+            longest = sorted(map(re.escape, names), key=len, reverse=True)
+            text = re.sub(rf"\b(?:{'|'.join(longest)})\b", name, text)
+        text = text.replace(os.path.realpath(self._root), "<dir>").replace(self._root, "<dir>")
+        text = text.replace(f"pmem {pmem.__version__}", "pmem <version>")
+        return _LONG_NUMBER.sub(r"\1", _PYTHON.sub("Python <python>", text))
+
+    def _with_ids(self, text: str) -> str:
+        def identifier(found: re.Match[str]) -> str:
+            whole = self._ids[int(found[2]) - 1]
+            return whole if found[1] == "id" else whole.rpartition("-")[2]
+
+        return _NAME.sub(identifier, text).replace("<dir>", self._root)
+
+
+def _printed(outcome: Outcome) -> str:
+    out = outcome.text
+    if out and not out.endswith("\n"):
+        out += "[no line end]\n"
+    said = "".join(f"! {line}".rstrip() + "\n" for line in outcome.said.splitlines())
+    code = f"[exit {outcome.code}]\n" if outcome.code else ""
+    return (out + said + code).strip("\n")

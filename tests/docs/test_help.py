@@ -1,0 +1,90 @@
+"""Every command and group explains itself, with an example that works."""
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+from pmem.cli.app import COMMANDS, GROUPS, root
+from tests.cli.shell import Shell, new_repository
+
+EXAMPLES = {name: entry.example for name, entry in COMMANDS.items()} | {
+    f"{group} {name}": entry.example
+    for group, (_, entries) in GROUPS.items()
+    for name, entry in entries.items()
+}
+EVERY_EXAMPLE = pytest.mark.parametrize("words", EXAMPLES, ids=str)
+
+
+@pytest.mark.parametrize("words", ["", *GROUPS, *EXAMPLES])
+def test_help_says_what_it_does_and_gives_an_example(words: str, shell: Shell) -> None:
+    done = shell.run(f"pmem {words} --help")
+    assert done.code == 0
+    assert done.err == b""
+    usage, _, text = done.text.partition("\n\n")
+    assert usage.startswith(f"Usage: pmem {words}".rstrip())
+    assert text.lstrip()[0].isupper()
+    assert "Example:\n    pmem " in text
+
+
+@EVERY_EXAMPLE
+def test_an_example_shows_its_own_command(words: str) -> None:
+    assert EXAMPLES[words].startswith(f"pmem {words}")
+
+
+@EVERY_EXAMPLE
+def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> None:
+    example = EXAMPLES[words]
+    for shown, real in filled.items():
+        example = example.replace(shown, real)
+    if words == "restore":
+        assert shell.run(f"pmem rm {filled['k3v9']}").code == 0
+    if words == "purge":
+        assert shell.run(f"pmem rm {filled['k3v9']}").code == 0
+    if words == "unlink":
+        assert shell.run(f"pmem link {filled['k3v9']} {filled['p7q2']}").code == 0
+    if words == "conversation resume":
+        assert shell.run("pmem conversation pause").code == 0
+    if words.startswith("conversation"):
+        example = example.replace(filled["k3v9"], filled["talk"])
+    done = shell.run(example)
+    assert done.code == 0, done.said
+
+
+def test_every_option_and_argument_has_help() -> None:
+    silent = [
+        f"{words} {param.name}"
+        for words in EXAMPLES
+        for param in _command(words).params
+        if not getattr(param, "help", None)
+    ]
+    assert silent == []
+
+
+@pytest.fixture
+def shell(tmp_path: Any) -> Shell:
+    """Return a shell in a fresh repository."""
+    return Shell(new_repository(str(tmp_path / "repository")))
+
+
+@pytest.fixture
+def filled(shell: Shell) -> dict[str, str]:
+    """Keep what the examples refer to; return the real ids of those they show."""
+    assert shell.run("pmem init").code == 0
+    first, second = (
+        json.loads(shell.run(f"pmem add {shlex.quote(text)} --json").out)["data"]["memory"]["id"]
+        for text in ("The database is old", "The cache is new")
+    )
+    talk = json.loads(shell.run("pmem conversation start --json").out)["data"]["id"]
+    assert shell.run("pmem conversation say hello").code == 0
+    assert shell.run("pmem export arrays old-memory").code == 0
+    assert shell.run('echo \'{"content": "hi"}\' > chat.jsonl').code == 0
+    return {"k3v9": first, "p7q2": second, "talk": talk}
+
+
+def _command(words: str) -> Any:
+    command: Any = root()
+    for word in words.split():
+        command = command.get_command(None, word)
+    return command

@@ -1,0 +1,102 @@
+"""What the documents tell people to type works, in a fresh repository, in that order."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import new_repository
+from tests.docs.examples import Example, Reader, blocks, examples
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=[str(p.relative_to(ROOT)) for p in PAGES])
+SAMPLE = """\
+Text with `pmem list`.
+
+```sh
+make demo          # not ours
+pmem init          # a comment
+pmem add "a # b" \\
+  --type decision
+```
+
+```text
+$ pmem nonsense
+```
+
+```console
+$ pmem add "a # b" --type decision    # exit 9
+exists a1b2c3d4
+$ echo c | pmem add -
+$ PMEM_ACTOR=x pmem show <id>
+pmem printed this
+```
+"""
+
+
+@EVERY_PAGE
+def test_every_command_line_of_a_page_works(page: Path, tmp_path: Path) -> None:
+    reader = Reader(new_repository(str(tmp_path / "repository")))
+    for example in examples(page.read_text(encoding="utf-8")):
+        done = reader.run(example)
+        where = f"{page.name}:{example.line}: {example.command}"
+        assert done.code == example.code, f"{where}\n{done.said}"
+
+
+def test_the_readme_shows_the_main_commands() -> None:
+    text = README.read_text(encoding="utf-8")
+    shown = " ".join(example.command for example in examples(text))
+    for command in ("init", "add", "search", "context", "conversation", "check"):
+        assert f"pmem {command}" in shown
+
+
+def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = new_repository(str(tmp_path / "repository"))
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PMEM_ACTOR", "ada")
+    for block in blocks(README.read_text(encoding="utf-8")):
+        if block.language == "python":
+            exec(compile("\n".join(block.lines), f"README.md:{block.line}", "exec"), {})
+
+
+def test_the_readmes_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    named = set(re.findall(r"`?make ([a-z]+)", README.read_text(encoding="utf-8")))
+    named -= {"release"}  # part of a remembered procedure, not a target of ours
+    assert {"demo", "test"} <= named
+    assert named - targets == set()
+
+
+@EVERY_PAGE
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)#\s]+)", text)
+    local = [target for target in targets if "://" not in target]
+    missing = [target for target in local if not os.path.exists(page.parent / target)]
+    assert missing == []
+
+
+def test_examples_are_found_where_they_stand() -> None:
+    assert list(examples(SAMPLE)) == [
+        Example(5, "pmem init", 0),
+        Example(6, 'pmem add "a # b"   --type decision', 0),
+        Example(15, 'pmem add "a # b" --type decision', 9),
+        Example(17, "echo c | pmem add -", 0),
+        Example(18, "PMEM_ACTOR=x pmem show <id>", 0),
+    ]
+
+
+def test_a_placeholder_is_the_last_id_that_was_printed(tmp_path: Path) -> None:
+    reader = Reader(new_repository(str(tmp_path / "repository")))
+    done = [reader.run(example) for example in examples(SAMPLE)]
+    assert [outcome.code for outcome in done] == [0, 0, 9, 0, 0]
+    assert "\nc\n" in done[-1].text
+
+
+def test_a_block_without_an_end_is_an_error() -> None:
+    with pytest.raises(AssertionError, match="line 2 never ends"):
+        list(blocks("```sh\npmem init\n"))

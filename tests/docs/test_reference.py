@@ -1,0 +1,42 @@
+"""The generated pages say what the program does today."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from pmem.cli.app import COMMANDS, GROUPS
+from pmem.config import table
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    """Load docs/generate.py, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["settings.md", "commands.md"])
+def test_a_generated_page_is_up_to_date(name: str, generate: ModuleType) -> None:
+    fresh = {Path(path).name: text for path, text in generate.pages().items()}
+    committed = (DOCS / name).read_text(encoding="utf-8")
+    assert committed == fresh[name].rstrip("\n") + "\n", "run `python docs/generate.py`"
+
+
+def test_the_pages_name_every_setting_and_command() -> None:
+    settings = (DOCS / "settings.md").read_text(encoding="utf-8")
+    commands = (DOCS / "commands.md").read_text(encoding="utf-8")
+    assert [row.name for row in table() if f"| `{row.name}` |" not in settings] == []
+    names = [
+        *COMMANDS,
+        *GROUPS,
+        *(f"{group} {name}" for group in GROUPS for name in GROUPS[group][1]),
+    ]
+    assert [name for name in names if f"## pmem {name}\n" not in commands] == []

@@ -1,0 +1,145 @@
+"""The measures that keep the code readable; an exception is written down with its reason."""
+
+import ast
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from pmem.storage.backend import Backend
+from tests import source
+
+FILE_LINES: Final = 500
+CLASS_LINES: Final = 250
+FUNCTION_LINES: Final = 50
+NINE_IN_TEN: Final = 30
+MEDIAN: Final = 10
+LONGER: Final[dict[str, str]] = {}
+"""Functions that may have more than FUNCTION_LINES lines, and why."""
+
+EVERY_FILE: Final = pytest.mark.parametrize(
+    "path", source.FILES, ids=map(source.name, source.FILES)
+)
+PROMISED: Final = frozenset({*vars(Backend), "problems"})
+"""What the Backend protocol documents; its implementations need not repeat it."""
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+class Function(NamedTuple):
+    """A function and how many lines its body has, without its docstring."""
+
+    name: str
+    lines: int
+
+
+def definitions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, Definition]]:
+    """Yield every function and class with its qualified name, inner ones too."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, Definition):
+            yield prefix + node.name, node
+            yield from definitions(node, f"{prefix}{node.name}.")
+        else:
+            yield from definitions(node, prefix)
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Count the lines of a body, without the signature and the docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def functions() -> list[Function]:
+    """Return every function of the package."""
+    return [
+        Function(f"{source.name(path)}.{name}", body_lines(node))
+        for path in source.FILES
+        for name, node in definitions(source.tree(path))
+        if not isinstance(node, ast.ClassDef)
+    ]
+
+
+def is_public(name: str) -> bool:
+    """Tell whether no part of a qualified name starts with an underscore."""
+    return not any(part.startswith("_") for part in name.split("."))
+
+
+def unannotated(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the parameters without a type, and `return` where that is missing."""
+    given = function.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    arguments += [extra for extra in (given.vararg, given.kwarg) if extra is not None]
+    bare = [argument.arg for argument in arguments if argument.annotation is None]
+    missing = [name for name in bare if name not in ("self", "cls")]
+    return missing + ["return"] * (function.returns is None)
+
+
+@EVERY_FILE
+def test_files_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= FILE_LINES
+
+
+@EVERY_FILE
+def test_classes_stay_short(path: Path) -> None:
+    long = [
+        name
+        for name, node in definitions(source.tree(path))
+        if isinstance(node, ast.ClassDef) and (node.end_lineno or 0) - node.lineno + 1 > CLASS_LINES
+    ]
+    assert long == []
+
+
+def test_no_function_is_long_without_a_reason() -> None:
+    long = {function.name for function in functions() if function.lines > FUNCTION_LINES}
+    assert long == set(LONGER)
+
+
+def test_half_of_all_functions_are_very_short() -> None:
+    assert statistics.median(function.lines for function in functions()) <= MEDIAN
+
+
+def test_nine_in_ten_functions_are_short() -> None:
+    lines = [function.lines for function in functions()]
+    assert statistics.quantiles(lines, n=10)[-1] <= NINE_IN_TEN
+
+
+@EVERY_FILE
+def test_everything_public_has_a_docstring(path: Path) -> None:
+    tree = source.tree(path)
+    silent = [
+        name
+        for name, node in definitions(tree)
+        if is_public(name) and not _is_inner(name, tree) and ast.get_docstring(node) is None
+        if name.rpartition(".")[2] not in PROMISED
+    ]
+    assert ast.get_docstring(tree) is not None
+    assert silent == []
+
+
+@EVERY_FILE
+def test_every_function_is_fully_annotated(path: Path) -> None:
+    bare = {
+        name: missing
+        for name, node in definitions(source.tree(path))
+        if not isinstance(node, ast.ClassDef) and (missing := unannotated(node))
+    }
+    assert bare == {}
+
+
+def test_a_body_is_counted_without_its_signature_and_docstring() -> None:
+    tree = ast.parse(
+        'def f(\n    a,\n):\n    """Say.\n\n    More.\n    """\n    b = a\n    return b\n'
+    )
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert body_lines(function) == 2
+    assert unannotated(function) == ["a", "return"]
+
+
+def _is_inner(name: str, tree: ast.Module) -> bool:
+    """Tell whether a definition stands inside a function, where nobody else sees it."""
+    outer = name.rpartition(".")[0]
+    found = dict(definitions(tree)).get(outer)
+    return found is not None and (not isinstance(found, ast.ClassDef) or _is_inner(outer, tree))
