@@ -1,0 +1,45 @@
+"""What fault tests share: file systems of their own, and a user without root's rights."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+_DROPPED = "-dac_override,-dac_read_search"
+
+
+@pytest.fixture(scope="session")
+def plain() -> tuple[str, ...]:
+    """Return what runs a command so that permissions count, for root as well."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("root ignores permissions, and there is no setpriv to drop that")
+    return ("setpriv", f"--bounding-set={_DROPPED}", "--inh-caps=-all", "--")
+
+
+Mount = Callable[[str], str]
+
+
+@pytest.fixture
+def tmpfs(tmp_path: Path) -> Iterator[Mount]:
+    """Return what mounts a file system of a size and returns its folder."""
+    mounted: list[str] = []
+
+    def mount(size: str) -> str:
+        folder = str(tmp_path / f"disk{len(mounted)}")
+        os.mkdir(folder)
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode:
+            pytest.skip(f"mounting is not allowed here: {done.stderr.decode().strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    os.chdir(tmp_path)  # a folder that someone is in cannot be unmounted
+    for folder in mounted:
+        subprocess.run(["umount", folder], check=True)

@@ -1,0 +1,274 @@
+"""Files that are not what they should be, seen from the command line."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.faults.console import added, bytes_of, pmem
+from tests.faults.test_disk import TRANSCRIPT
+
+GOOD = "The kitchen closes at ten"
+
+
+class Case(NamedTuple):
+    """What is done to a good file, and what the sentence about it must say."""
+
+    damage: Callable[[bytes], bytes]
+    says: str
+    code: str = "damaged"
+
+
+def _with(field: str, value: str) -> Callable[[bytes], bytes]:
+    """Put raw JSON into a field of a record's file, or add the field."""
+
+    def apply(data: bytes) -> bytes:
+        record = json.loads(data)
+        record[field] = "VALUE"
+        return json.dumps(record, indent=2).replace('"VALUE"', value).encode()
+
+    return apply
+
+
+CASES = {
+    "truncated": Case(lambda data: data[: len(data) // 2], "not valid JSON"),
+    "truncated by one": Case(lambda data: data.rstrip()[:-1], "not valid JSON"),
+    "empty": Case(lambda data: b"", "is empty"),
+    "only blanks": Case(lambda data: b"\n  \n", "is empty"),
+    "zeros": Case(lambda data: bytes(len(data)), "not valid JSON"),
+    "byte-order mark": Case(lambda data: b"\xef\xbb\xbf" + data, "byte-order mark"),
+    "UTF-16": Case(lambda data: data.decode().encode("utf-16"), "not UTF-8 at byte 0"),
+    "Latin-1": Case(lambda data: data.replace(b"Sundays", b"S\xfcndays"), "not UTF-8 at byte"),
+    "deep": Case(_with("extra", "[" * 100 + "]" * 100), "nested deeper than 64"),
+    "far too deep": Case(lambda data: b"[" * 100_000, "nested deeper than 64"),
+    "a list": Case(lambda data: b"[" + data + b"]", "holds a list, not an object"),
+    "a text": Case(lambda data: b'"pancakes"', "holds a text, not an object"),
+    "null": Case(lambda data: b"null", "holds null, not an object"),
+    "NaN": Case(_with("importance", "NaN"), "not valid JSON"),
+    "infinity": Case(_with("importance", "1e999"), ""),
+    "out of range": Case(_with("importance", "7"), "importance"),
+    "wrong type": Case(_with("content", "12"), "content"),
+    "a field missing": Case(lambda data: data.replace(b'"content"', b'"contents"'), "content"),
+    "another id": Case(_with("id", '"mvz1fwao-5gfu3i2z"'), "which is not its name"),
+    "an id that escapes": Case(_with("id", '"../../evil"'), "which is not its name"),
+    "newer schema": Case(_with("schema", "2"), "has schema 2", "newer_schema"),
+    "much newer schema": Case(
+        lambda data: b'{"schema": 9, "new": [1]}', "has schema 9", "newer_schema"
+    ),
+    "schema zero": Case(_with("schema", "0"), "never existed"),
+    "conflict markers": Case(
+        lambda data: b"<<<<<<< ours\n" + data + b"=======\n" + data + b">>>>>>> theirs\n",
+        "conflict markers",
+    ),
+}
+
+
+@pytest.fixture
+def damaged_id(root: str) -> str:
+    """Return the id of a memory beside a good memory and a conversation."""
+    identifier = added("Pancakes are served on Sundays")
+    added(GOOD)
+    assert pmem("import", "messages", "-", stdin=TRANSCRIPT).code == 0
+    return identifier
+
+
+def spoil(path: str, damage: Callable[[bytes], bytes]) -> None:
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(path, "wb") as file:
+        file.write(damage(data))
+    assert damage(data) != data
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, root: str) -> None:
+    case = CASES[name]
+    path = os.path.join(root, "long-term-memory", f"{damaged_id}.json")
+    spoil(path, case.damage)
+    before = bytes_of(root)
+
+    for command in (("show", damaged_id), ("history", damaged_id), ("edit", damaged_id, "New")):
+        done = pmem(*command, "--json")
+        assert (5, case.code) == (done.code, done.error["code"]), (command, done)
+        assert path in done.error["message"]
+        assert case.says in done.error["message"]
+    for command in (("rm", damaged_id), ("pin", damaged_id), ("purge", damaged_id, "--force")):
+        assert pmem(*command).code == 5, command
+
+    for reading in (("list",), ("search", "kitchen"), ("context", "kitchen"), ("stats",)):
+        done = pmem(*reading)
+        assert done.code == 0, (reading, done)
+        assert [path in line for line in done.err.splitlines() if "left out" in line] == [True]
+    assert GOOD.encode() in pmem("list").out
+    assert pmem("list", "--json").data["total"] == 1
+
+    checked = pmem("check")
+    assert checked.code == 1
+    assert sum(path in line for line in checked.out.decode().splitlines()) == 1
+    findings = pmem("check", "--json").data["findings"]
+    assert [(path, case.code)] == [(item["path"], item["code"]) for item in findings]
+
+    assert pmem("add", "Pancakes are served on Sundays").code == 0
+    after = bytes_of(root)
+    assert before == {name: data for name, data in after.items() if name in before}
+
+
+@pytest.mark.parametrize("store", ["conversations", "conversation-chunks"])
+@pytest.mark.parametrize("name", ["truncated", "empty", "newer schema", "NaN", "a list"])
+def test_a_damaged_conversation_leaves_the_others(
+    name: str, store: str, damaged_id: str, root: str
+) -> None:
+    pmem("import", "messages", "-", stdin=TRANSCRIPT.replace(b"talk", b"other"))
+    identifier = pmem("conversation", "show", "talk", "--json").data["id"]
+    if store == "conversation-chunks":
+        identifier = pmem("show", identifier, "--json").data["chunks"][0]
+    path = os.path.join(root, store, f"{identifier}.json")
+    damage = _with("turns", "NaN") if name == "NaN" else CASES[name].damage
+    spoil(path, damage)
+    before = bytes_of(root)
+
+    shown = pmem("conversation", "show", identifier if store == "conversations" else "talk")
+    assert (shown.code, path in shown.err) == (5, True), shown
+    assert pmem("conversation", "show", "other").code == 0
+    listed = pmem("conversation", "list", "--json")
+    assert (0, 1 + (store != "conversations")) == (listed.code, listed.data["total"])
+    for reading in (("search", "message"), ("context", "kitchen"), ("context",), ("stats",)):
+        done = pmem(*reading)
+        assert done.code == 0, (reading, done)
+    for reading in (("search", "message"), ("context", "message"), ("stats",)):
+        assert path in pmem(*reading).err, reading
+    again = pmem("import", "messages", "-", stdin=TRANSCRIPT)
+    assert (again.code, path in again.err) == (5, True)
+    assert pmem("check").code == 1
+    assert before == bytes_of(root)
+
+
+@pytest.mark.parametrize("store", ["conversations", "conversation-chunks"])
+def test_a_damaged_current_conversation_does_not_stop_contexts(store: str, root: str) -> None:
+    added(GOOD)
+    pmem("config", "set", "max_recent_messages", "4")
+    pmem("config", "set", "chunk_size", "2")
+    conversation = pmem("conversation", "start", "--json").data["id"]
+    for number in range(7):
+        assert pmem("conversation", "say", f"word {number}").code == 0
+    chunks = pmem("show", conversation, "--json").data["chunks"]
+    identifier = conversation if store == "conversations" else chunks[-1]
+    path = os.path.join(root, store, f"{identifier}.json")
+    spoil(path, lambda data: data[:20])
+    for reading in (("context",), ("context", "kitchen"), ("context", "--format", "messages")):
+        done = pmem(*reading)
+        assert done.code == 0, done
+        assert GOOD.encode() in done.out
+        assert [path in line for line in done.err.splitlines() if "left out" in line] == [True]
+    if store == "conversations":
+        said = pmem("conversation", "say", "one more")
+        assert (said.code, path in said.err) == (5, True)
+
+
+def test_a_chunk_that_is_gone_is_damage(damaged_id: str, root: str) -> None:
+    conversation = pmem("conversation", "show", "talk", "--json").data["id"]
+    chunk = pmem("show", conversation, "--json").data["chunks"][0]
+    path = os.path.join(root, "conversation-chunks", f"{chunk}.json")
+    os.unlink(path)
+    done = pmem("conversation", "show", "talk")
+    assert (done.code, path in done.err) == (5, True), done
+    assert pmem("context", "message", "--conversation", "talk").code == 0
+    checked = pmem("check")
+    assert (checked.code, chunk.encode() in checked.out) == (1, True)
+
+
+def test_a_copied_record_is_found_by_its_name(damaged_id: str, root: str) -> None:
+    folder = os.path.join(root, "long-term-memory")
+    with open(os.path.join(folder, f"{damaged_id}.json"), "rb") as file:
+        data = file.read()
+    copy = os.path.join(folder, f"{damaged_id[:-1]}{'x' if damaged_id[-1] != 'x' else 'y'}.json")
+    stray = os.path.join(folder, "notes.json")
+    for path in (copy, stray):
+        with open(path, "wb") as file:
+            file.write(data)
+    listed = pmem("list", "--json")
+    assert (listed.code, listed.data["total"]) == (0, 2)
+    assert [copy in listed.err, stray in listed.err] == [True, True]
+    assert pmem("show", damaged_id).code == 0
+    checked = pmem("check")
+    assert [checked.out.decode().count(f": {path}") for path in (copy, stray)] == [1, 1]
+
+
+def test_an_id_in_two_stores_is_reported(damaged_id: str, root: str) -> None:
+    pmem("conversation", "start")
+    conversation = pmem("conversation", "list", "--json").data["items"][-1]["id"]
+    with open(f"{root}/conversations/{conversation}.json", "rb") as file:
+        record = json.loads(file.read())
+    record["id"] = damaged_id
+    with open(f"{root}/conversations/{damaged_id}.json", "w", encoding="utf-8") as file:
+        json.dump(record, file)
+    before = bytes_of(root)
+    shown = pmem("show", damaged_id)
+    assert (shown.code, damaged_id in shown.err) == (3, True)
+    checked = pmem("check", "--json")
+    assert checked.code == 1
+    found = [item for item in checked.data["findings"] if item["code"] == "duplicate"]
+    assert len(found) == 1
+    assert damaged_id in found[0]["message"]
+    assert before == bytes_of(root)
+
+
+@pytest.mark.parametrize("target", ["record", "store", "local"])
+def test_links_are_not_followed(target: str, damaged_id: str, root: str, tmp_path: Path) -> None:
+    outside = str(tmp_path / "outside")
+    places = {
+        "record": f"{root}/long-term-memory/{damaged_id}.json",
+        "store": f"{root}/long-term-memory",
+        "local": f"{root}/local",
+    }
+    os.rename(places[target], outside)
+    os.symlink(outside, places[target])
+    before = bytes_of(str(tmp_path))
+    command = ("edit", damaged_id, "New") if target == "record" else ("add", "New")
+    done = pmem(*command)
+    assert (done.code, places[target] in done.err) == (5, True), done
+    assert before == bytes_of(str(tmp_path))
+
+
+CONFIGURATIONS = {
+    "not TOML": (b"chunk_size = = 3\n", 5, "not valid TOML"),
+    "not UTF-8": (b"project_name = '\xff'\n", 5, "not valid TOML"),
+    "byte-order mark": (b"\xef\xbb\xbfchunk_size = 3\n", 5, "not valid TOML"),
+    "duplicate key": (b"chunk_size = 3\nchunk_size = 4\n", 5, "not valid TOML"),
+    "out of range": (b"chunk_size = 0\n", 3, "at least 1"),
+    "wrong type": (b"chunk_size = 'many'\n", 3, "whole number"),
+    "not a number": (b"recency_weight = nan\n", 3, "recency_weight"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_a_bad_configuration_is_named_and_left_alone(name: str, damaged_id: str, root: str) -> None:
+    data, code, says = CONFIGURATIONS[name]
+    path = os.path.join(root, "config.toml")
+    spoil(path, lambda old: data)
+    before = bytes_of(root)
+    for command in (("add", "More"), ("context",), ("config", "list"), ("search", "kitchen")):
+        done = pmem(*command)
+        assert (code, b"") == (done.code, done.out), (command, done)
+        assert says in done.err
+        assert (path if code == 5 else "project") in done.err
+    assert before == bytes_of(root)
+    assert pmem("list").code == 0
+    checked = pmem("check", "--json")
+    assert checked.code == 1
+    assert [path] == [item["path"] for item in checked.data["findings"]]
+    assert pmem("doctor").code == 1
+    if code == 5:
+        assert pmem("config", "set", "chunk_size", "4").code == 5
+        assert before == bytes_of(root)
+
+
+def test_a_bad_value_can_be_mended_by_command(damaged_id: str, root: str) -> None:
+    with open(os.path.join(root, "config.toml"), "w", encoding="utf-8") as file:
+        file.write("lock_timeout = -1\n")
+    assert pmem("add", "More").code == 3
+    assert pmem("config", "set", "lock_timeout", "3").code == 0
+    assert pmem("add", "More").code == 0

@@ -1,0 +1,151 @@
+"""A store that another writer holds, and runs that may not write at all."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pmem.cli.app import COMMANDS, GROUPS
+from tests.faults.console import added, bytes_of, pmem
+from tests.faults.test_disk import TRANSCRIPT
+
+_HOLDER = """
+import fcntl, sys
+file = open(sys.argv[1], "a")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+WRITING: dict[str, tuple[str, ...]] = {
+    "init": (),
+    "add": ("One more",),
+    "edit": ("MEMORY", "Another text"),
+    "rm": ("MEMORY",),
+    "restore": ("MEMORY",),
+    "purge": ("MEMORY", "--force"),
+    "pin": ("MEMORY",),
+    "unpin": ("MEMORY",),
+    "link": ("MEMORY", "OTHER"),
+    "unlink": ("MEMORY", "OTHER"),
+    "doctor": ("--fix",),
+    "conversation start": (),
+    "conversation say": ("Hello", "--conversation", "talk"),
+    "conversation end": ("--conversation", "talk"),
+    "conversation pause": ("talk",),
+    "conversation resume": ("talk",),
+    "conversation clear": ("talk", "--yes"),
+    "config set": ("chunk_size", "7"),
+    "config unset": ("chunk_size",),
+    "import messages": ("../talk.jsonl",),
+    "import arrays": ("../arrays",),
+    "export arrays": ("../exported",),
+}
+READING = {
+    "completion",
+    "show",
+    "list",
+    "history",
+    "search",
+    "context",
+    "stats",
+    "check",
+    "conversation list",
+    "conversation show",
+    "config list",
+    "config get",
+}
+
+
+@pytest.fixture
+def ids(root: str) -> dict[str, str]:
+    """Fill the memory and prepare files to import."""
+    found = {"MEMORY": added("Pancakes on Sundays"), "OTHER": added("The kitchen closes at ten")}
+    with open("../talk.jsonl", "wb") as file:
+        file.write(TRANSCRIPT)
+    assert pmem("import", "messages", "../talk.jsonl").code == 0
+    assert pmem("export", "arrays", "../arrays").code == 0
+    return found
+
+
+@contextmanager
+def held(root: str) -> Iterator[None]:
+    """Let another process hold the writers' lock."""
+    command = [sys.executable, "-c", _HOLDER, os.path.join(root, "local", "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        yield
+        holder.communicate()
+
+
+def test_a_locked_store_is_waited_for_and_then_named(ids: dict[str, str], root: str) -> None:
+    before = bytes_of(root)
+    with held(root):
+        begun = time.monotonic()
+        done = pmem("add", "One more", environment={"PMEM_LOCK_TIMEOUT": "0.2"})
+        waited = time.monotonic() - begun
+        listed = pmem("list", environment={"PMEM_LOCK_TIMEOUT": "0.2"})
+    assert (done.code, done.out) == (6, b"")
+    assert f"{root}/local/lock" in done.err.splitlines()[0]
+    assert 0.2 <= waited < 5
+    assert (listed.code, listed.out.count(b"\n")) == (0, 2)
+    assert before == bytes_of(root)
+    assert pmem("add", "One more").code == 0
+
+
+def test_a_dead_holder_leaves_no_lock(ids: dict[str, str], root: str) -> None:
+    with held(root):
+        pass
+    assert pmem("add", "One more", environment={"PMEM_LOCK_TIMEOUT": "0"}).code == 0
+
+
+def test_every_command_is_known_to_read_or_to_write() -> None:
+    grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
+    assert set(COMMANDS) | grouped == READING | WRITING.keys()
+
+
+@pytest.mark.parametrize("with_local", [True, False])
+@pytest.mark.parametrize("command", WRITING)
+def test_a_read_only_run_writes_nothing(
+    command: str, with_local: bool, ids: dict[str, str], root: str
+) -> None:
+    if not with_local:
+        shutil.rmtree(f"{root}/local")
+    os.unlink(f"{root}/.gitattributes")  # so that `doctor --fix` has something to mend
+    before = bytes_of("..", local=True)
+    words = [ids.get(word, word) for word in WRITING[command]]
+    done = pmem("--read-only", *command.split(), *words)
+    assert (done.code, done.out) == (7, b""), done
+    assert "read-only" in done.err
+    assert before == bytes_of("..", local=True)
+    assert with_local == os.path.exists(f"{root}/local")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("list",),
+        ("search", "pancakes"),
+        ("show", "MEMORY"),
+        ("history", "MEMORY"),
+        ("context", "pancakes"),
+        ("stats",),
+        ("check",),
+        ("conversation", "list"),
+        ("conversation", "show", "talk"),
+        ("config", "get", "chunk_size"),
+        ("export", "arrays", "-"),
+    ],
+)
+def test_a_read_only_run_reads(command: tuple[str, ...], ids: dict[str, str], root: str) -> None:
+    shutil.rmtree(f"{root}/local")
+    before = bytes_of("..", local=True)
+    done = pmem(*[ids.get(word, word) for word in command], "--read-only")
+    assert done.code == 0, done
+    assert before == bytes_of("..", local=True)
+    assert not os.path.exists(f"{root}/local")

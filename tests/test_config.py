@@ -1,0 +1,370 @@
+"""Settings: each by its name with its default, from the right place, and with an effect."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pmem.config import Layer, Settings, checked, flatten, known, resolve, table
+from pmem.errors import InvalidValue
+from tests.faults.console import added, pmem
+
+DEFAULTS: dict[str, Any] = {
+    # the configuration reference of the multi-tier design
+    "memory_dir": ".project-memory",
+    "project_name": "Project",
+    "max_context_tokens": 128_000,
+    "working_memory_tokens": 8000,
+    "system_prompt_tokens": 2000,
+    "chunk_size": 10,
+    "max_recent_messages": 20,
+    "short_term_retention_turns": 50,
+    "consolidation_threshold_days": 30,
+    "max_episodic_memories": 100,
+    "retrieval_top_k": 10,
+    "relevance_threshold": 0.3,
+    "recency_weight": 0.3,
+    "importance_weight": 0.4,
+    # memory configuration of the pruning requirements
+    "max_messages": 50,
+    "max_tokens": 0,
+    "pruning_strategy": "rolling_window",
+    "min_recent_messages": 10,
+}
+MUCH_OLDER = {"PMEM_NOW": "2026-01-01"}
+NOW = {"PMEM_NOW": "2026-11-21"}
+
+
+def data(*arguments: str, stdin: bytes = b"", **environment: Any) -> Any:
+    done = pmem(*arguments, "--json", stdin=stdin, environment=NOW | environment)
+    assert done.code == 0, (arguments, done)
+    return done.data
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_setting_of_the_design_exists_with_its_default(name: str) -> None:
+    assert DEFAULTS[name] == known(name).default == getattr(Settings(), name)
+    assert type(DEFAULTS[name]) is type(known(name).default)
+
+
+def test_no_token_limit_means_80_percent_of_the_window() -> None:
+    assert Settings().conversation_tokens == 102_400
+    assert Settings(max_tokens=9).conversation_tokens == 9
+    assert Settings().default_budget == 118_000
+    assert Settings(max_context_tokens=50).default_budget == 50
+
+
+def test_every_setting_is_described_typed_and_has_its_variable() -> None:
+    rows = list(table())
+    assert len({row.name for row in rows}) == len(rows)
+    for row in rows:
+        assert row.description.endswith(".")
+        assert row.type
+        assert row.variable == "PMEM_" + row.name.upper().replace(".", "_")
+        text = ",".join(row.default) if isinstance(row.default, tuple) else str(row.default)
+        assert checked(row.name, text) == row.default
+
+
+def user_file(text: str) -> None:
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "pmem"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(text)
+
+
+def origin(name: str = "chunk_size", **environment: Any) -> tuple[Any, str]:
+    found = data("config", "get", name, **environment)
+    return found["value"], found["origin"]
+
+
+def test_sources_win_in_their_order(root: str) -> None:
+    assert origin() == (10, "default")
+    user_file("chunk_size = 3\nproject_name = 'Mine'\n")
+    assert origin() == (3, "user")
+    pmem("config", "set", "chunk_size", "4")
+    assert origin() == (4, "project")
+    assert origin(PMEM_CHUNK_SIZE="5") == (5, "environment")
+    layers: list[Layer] = [("flag", {"chunk_size": 6}), ("environment", {"chunk_size": "5"})]
+    settings, resolved = resolve(layers)
+    assert settings.chunk_size == 6
+    assert [item.origin for item in resolved if item.name == "chunk_size"] == ["flag"]
+    pmem("config", "unset", "chunk_size")
+    assert origin() == (3, "user")
+    assert origin("project_name") == ("Mine", "user")
+
+
+def test_list_shows_every_setting_with_its_origin(root: str) -> None:
+    pmem("config", "set", "limits.memory", "99")
+    items = {
+        item["name"]: item for item in data("config", "list", PMEM_RETRIEVAL_TOP_K="7")["items"]
+    }
+    assert list(items) == [row.name for row in table()]
+    assert ("project", 99) == (items["limits.memory"]["origin"], items["limits.memory"]["value"])
+    assert items["retrieval_top_k"]["origin"] == "environment"
+    assert items["chunk_size"]["origin"] == "default"
+    lines = pmem("config", "list").out.decode().splitlines()
+    assert [line.split()[0] for line in lines] == list(items)
+
+
+def test_set_keeps_comments_and_other_settings(root: str) -> None:
+    path = Path(root) / "config.toml"
+    path.write_text("# why\nchunk_size = 7 # seven\n\n[limits]\nmemory = 50 # short\n")
+    pmem("config", "set", "limits.subject", "20")
+    pmem("config", "set", "chunk_size", "8")
+    pmem("config", "set", "categories.names", "a, b")
+    text = path.read_text()
+    assert text.startswith("# why\nchunk_size = 8 # seven\n")
+    assert "memory = 50 # short" in text
+    assert origin("categories.names") == (["a", "b"], "project")
+    for name in ("limits.subject", "categories.names"):
+        pmem("config", "unset", name)
+    assert origin("limits.subject") == (200, "default")
+    assert origin("limits.memory") == (50, "project")
+
+
+BAD = [
+    ("chunk_size", "0", "at least 1"),
+    ("chunk_size", "-3", "at least 1"),
+    ("chunk_size", "many", "whole number"),
+    ("chunk_size", "2.5", "whole number"),
+    ("chunk_size", "", "whole number"),
+    ("relevance_threshold", "1.1", "at most 1"),
+    ("relevance_threshold", "-0.1", "at least 0"),
+    ("relevance_threshold", "nan", "at least 0"),
+    ("pruning_strategy", "oldest", "rolling_window | importance | hybrid"),
+    ("categories.strict", "perhaps", "true | false"),
+    ("memory_dir", "", "must not be empty"),
+    ("max_context_tokens", "49", "at least 50"),
+    ("lock_timeout", "-1", "at least 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "says"), BAD)
+def test_a_bad_value_is_named_with_its_rule_and_origin(
+    name: str, value: str, says: str, root: str
+) -> None:
+    before = (Path(root) / "config.toml").read_bytes()
+    done = pmem("config", "set", "--", name, value)
+    assert (3, b"") == (done.code, done.out), done
+    assert name in done.err
+    assert says in done.err
+    assert before == (Path(root) / "config.toml").read_bytes()
+    variable = known(name).variable
+    done = pmem("config", "list", environment={variable: value})
+    assert done.code == 3, done
+    assert name in done.err
+    assert says in done.err
+    assert name == "memory_dir" or "environment" in done.err
+
+
+def test_a_bad_value_in_a_file_names_the_file_level(root: str) -> None:
+    user_file("chunk_size = 0\n")
+    assert "(from user)" in pmem("context").err
+    (Path(root) / "config.toml").write_text("chunk_size = 'x'\n")
+    assert "(from project)" in pmem("context").err
+
+
+@pytest.mark.parametrize("name", ["chunk_sise", "chunksize", "limits", "limits.", "", "."])
+def test_an_unknown_setting_is_refused(name: str, root: str) -> None:
+    for command in (("get", name), ("set", name, "1"), ("unset", name)):
+        done = pmem("config", *command)
+        assert (3, b"") == (done.code, done.out)
+    with pytest.raises(InvalidValue):
+        known(name)
+
+
+def test_a_misspelt_setting_is_put_right() -> None:
+    with pytest.raises(InvalidValue) as caught:
+        known("chunk_sise")
+    assert "chunk_size" in caught.value.hint
+
+
+def test_flatten_names_nested_tables_with_dots() -> None:
+    assert flatten({"a": 1, "b": {"c": {"d": 2}}}) == {"a": 1, "b.c.d": 2}
+
+
+def say(count: int, text: str = "Message {} on the parser") -> None:
+    data("conversation", "start", "Live")
+    for number in range(count):
+        pmem("conversation", "say", text.format(number), environment=NOW)
+
+
+def _sections(text: str = "parser", *options: str, **environment: Any) -> dict[str, list[str]]:
+    built = data("context", text, *options, **environment)
+    return {part["name"]: [item["text"] for item in part["items"]] for part in built["sections"]}
+
+
+def _recent(**environment: Any) -> list[str]:
+    return _sections("parser", "--budget", "4000", **environment).get("recent", [])
+
+
+def _memory_dir(**environment: Any) -> Any:
+    return data("init", **environment)["path"]
+
+
+def _budget(**environment: Any) -> Any:
+    return data("context", **environment)["budget"]
+
+
+def _chunks(**environment: Any) -> Any:
+    lines = b"".join(json.dumps({"content": f"m{n}"}).encode() + b"\n" for n in range(30))
+    data("import", "messages", "-", stdin=lines, **environment)
+    return data("conversation", "list", **environment)["items"][0]["chunks"]
+
+
+def _recent_share(**environment: Any) -> Any:
+    say(12, "Message {} " + "word " * 40)
+    return _sections("", "--budget", "600", **environment).get("recent")
+
+
+def _max_messages(**environment: Any) -> Any:
+    say(12)
+    return _recent(PMEM_MIN_RECENT_MESSAGES="1", **environment)
+
+
+def _max_tokens(**environment: Any) -> Any:
+    say(12)
+    return _recent(PMEM_MIN_RECENT_MESSAGES="2", **environment)
+
+
+def _min_recent(**environment: Any) -> Any:
+    say(12)
+    return _recent(PMEM_MAX_MESSAGES="1", **environment)
+
+
+def _strategy(**environment: Any) -> Any:
+    data("conversation", "start")
+    for text in ("You must always test!", *["Thanks"] * 8):
+        pmem("conversation", "say", text, environment=NOW)
+    return _recent(PMEM_MAX_MESSAGES="3", PMEM_MIN_RECENT_MESSAGES="1", **environment)
+
+
+def _summaries(**environment: Any) -> Any:
+    pmem("config", "set", "max_recent_messages", "2")
+    pmem("config", "set", "chunk_size", "2")
+    say(9)
+    return _sections("", "--budget", "4000", **environment)["summaries"]
+
+
+def _due(**environment: Any) -> Any:
+    pmem("add", "Old and faint", "--importance", "0.4", environment=MUCH_OLDER)
+    now = {"PMEM_NOW": "2026-02-05"}  # 35 days later
+    return pmem("stats", "--json", environment=now | environment).data["due"]
+
+
+def _episodes_limit(**environment: Any) -> Any:
+    return data("stats", **environment)["episodes_limit"]
+
+
+def _hits(**environment: Any) -> Any:
+    for number in range(4):
+        data("add", f"parser {number}", "--force")
+    return len(data("search", "parser", **environment)["hits"])
+
+
+def _below(**environment: Any) -> Any:
+    data("add", "parser speed")
+    data("add", "one parser among very many other words")
+    built = data("context", "parser speed", "--budget", "50", **environment)
+    return [item["reason"] for item in built["omitted"]]
+
+
+def _scores(**environment: Any) -> Any:
+    pmem("add", "parser old", "--importance", "0.9", environment=MUCH_OLDER)
+    pmem("add", "parser new", "--importance", "0.1", environment=NOW)
+    return [round(hit["score"], 6) for hit in data("search", "parser", **environment)["hits"]]
+
+
+def _purge_at(**environment: Any) -> Any:
+    return data("rm", added("x"), **environment)["purge_at"]
+
+
+def _code(*arguments: str) -> Callable[..., Any]:
+    return lambda **environment: pmem(*arguments, environment=environment).code
+
+
+def _message_limit(**environment: Any) -> Any:
+    data("conversation", "start")
+    return pmem("conversation", "say", "hello", environment=environment).code
+
+
+def _strict(**environment: Any) -> Any:
+    return pmem("add", "x", "--category", "odd", environment=environment).code
+
+
+def _names(**environment: Any) -> Any:
+    return _strict(PMEM_CATEGORIES_STRICT="true", **environment)
+
+
+def _lock_timeout(**environment: Any) -> Any:
+    import fcntl
+    import time
+
+    added("x")
+    with open(".project-memory/local/lock", "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begun = time.monotonic()
+        assert pmem("add", "y", environment=environment).code == 6
+        return time.monotonic() - begun > 0.25
+
+
+EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    "memory_dir": (".project-memory", ".other", _memory_dir),
+    "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
+    "max_context_tokens": ("128000", "64000", _budget),
+    "working_memory_tokens": ("8000", "10", _budget),
+    "system_prompt_tokens": ("2000", "10", _budget),
+    "recent_share": ("0.6", "0.1", _recent_share),
+    "chunk_size": ("10", "2", _chunks),
+    "max_recent_messages": ("20", "3", _chunks),
+    "max_messages": ("50", "3", _max_messages),
+    "max_tokens": ("0", "30", _max_tokens),
+    "pruning_strategy": ("rolling_window", "importance", _strategy),
+    "min_recent_messages": ("10", "2", _min_recent),
+    "short_term_retention_turns": ("50", "4", _summaries),
+    "consolidation_threshold_days": ("30", "90", _due),
+    "half_life_days": ("30", "9000", _due),
+    "max_episodic_memories": ("100", "5", _episodes_limit),
+    "retrieval_top_k": ("10", "2", _hits),
+    "relevance_threshold": ("0", "0.9", _below),
+    "recency_weight": ("0.3", "1", _scores),
+    "importance_weight": ("0.4", "0", _scores),
+    "prior_share": ("0.1", "0.5", _scores),
+    "lock_timeout": ("0", "0.3", _lock_timeout),
+    "purge_days": ("30", "3", _purge_at),
+    "limits.memory": ("4000", "4", _code("add", "hello")),
+    "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
+    "limits.message": ("4000", "4", _message_limit),
+    "categories.names": ("odd,even", "even", _names),
+    "categories.strict": ("false", "true", _strict),
+}
+"""For every setting two values and something that differs between them."""
+
+
+def test_no_setting_is_left_without_a_test_of_its_effect() -> None:
+    assert set(EFFECTS) == {row.name for row in table()}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
+    one, other, look = EFFECTS[name]
+    seen = []
+    for place, value in (("one", one), ("one-more", one), ("other", other)):
+        (tmp_path / place).mkdir()
+        os.chdir(tmp_path / place)
+        assert pmem("init").code == 0
+        result = look(**{known(name).variable: value})
+        seen.append(str(result).replace(str(tmp_path / place), ""))
+    if name not in ("memory_dir", "purge_days"):
+        assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+
+
+def test_the_folders_name_may_come_from_the_users_settings(root: str) -> None:
+    user_file("memory_dir = '.brain'\n")
+    assert data("init")["path"].endswith("/.brain")
+    added("in the brain")
+    assert os.listdir(".brain/long-term-memory")
+    assert not os.listdir(f"{root}/long-term-memory")
