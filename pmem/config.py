@@ -136,15 +136,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     relevance_threshold: Annotated[
         float, _share("A memory below this score is not recalled into a context.")
     ] = 0.3
+    ranking: Annotated[
+        Literal["structure", "weighted_sum"],
+        _says("How recall ranks: by relevance and structure, or by a weighted sum of signals."),
+    ] = "structure"
+    semantic_weight: Annotated[float, _share("Weight of TF-IDF in the weighted sum.")] = 0.4
+    keyword_weight: Annotated[float, _share("Weight of matched words in the weighted sum.")] = 0.3
     recency_weight: Annotated[
-        float, _share("Weight of recency among the priors that settle near-ties.")
+        float, _share("Weight of recency, among the priors and in the weighted sum.")
     ] = 0.3
     importance_weight: Annotated[
-        float, _share("Weight of importance among the priors that settle near-ties.")
+        float, _share("Weight of importance, among the priors and in the weighted sum.")
     ] = 0.4
+    access_weight: Annotated[
+        float, _share("Weight of access, among the priors and in the weighted sum.")
+    ] = 0.0
     prior_share: Annotated[
         float, _share("The most that all priors together can take from a score.")
-    ] = 0.1
+    ] = 0.02
 
     lock_timeout: Annotated[
         float,

@@ -1,23 +1,35 @@
 """Finding what is kept, and building the context that a model reads."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
+from typing import Any, Final
 
 import msgspec
 
-from pmem.conversations import all_messages, current
+from pmem.config import Settings
+from pmem.conversations import current
 from pmem.core import context, dialogue
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
-from pmem.core.ranking import Document, Priors, rank
 from pmem.core.retention import as_of, valid_at
+from pmem.core.retrieval.documents import text_of
+from pmem.core.retrieval.pool import Place, Pool, labels
+from pmem.core.retrieval.ranking import Hit as Ranked
+from pmem.core.retrieval.ranking import Ranking, rank
+from pmem.core.retrieval.ranking import Settings as RankingSettings
+from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.lookup import conversation_named
-from pmem.records import Chunk, Conversation, Episode, Memory, Message, Status
+from pmem.records import Chunk, Conversation, Memory, Message, Record, Status
+from pmem.storage.backend import memory_pool
+from pmem.storage.store import Store
 from pmem.times import iso
 from pmem.workspace import Workspace
+
+RELATION_WEIGHT: Final = 0.1
+"""Weight of how linked a memory is, among the priors."""
 
 
 class Kind(StrEnum):
@@ -33,7 +45,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to look for.
 
     `top_k` limits the hits (the setting `retrieval_top_k` when None), `threshold` drops
-    lower scores, `at` judges memories as they were and by what was valid at that moment.
+    lower scores, `at` judges memories as they were and by what was valid at that moment, and
+    `weights` ranks by the weighted sum of signals instead of by relevance and structure.
     """
 
     query: str
@@ -42,6 +55,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     top_k: int | None = None
     threshold: float = 0.0
     at: datetime | None = None
+    weights: Weights | None = None
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,12 +93,6 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime | None = None
 
 
-class _Candidate(msgspec.Struct, frozen=True):
-    kind: Kind
-    record: Memory | Episode | Chunk | Message
-    conversation: str | None
-
-
 def search(workspace: Workspace, request: SearchRequest) -> Found:
     """Rank everything kept by how well it answers a query.
 
@@ -96,24 +104,16 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
         InvalidValue: `top_k` or `threshold` is out of range.
     """
     _check(request)
-    removed: Counter[str] = Counter()
-    pool: list[_Candidate] = []
-    for candidate in _pool(workspace, request):
-        reason = rejected_by(candidate.record, request.wanted)
-        if reason is None:
-            pool.append(candidate)
-        else:
-            removed[reason] += 1
-    hits = _ranked(workspace, request.query, pool)
-    passed = [hit for hit in hits if hit.score >= request.threshold]
-    if len(passed) < len(hits):
-        removed["threshold"] = len(hits) - len(passed)
-    most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
+    if request.at is None:
+        picked = workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
+    else:
+        past = memory_pool(_as_it_was(workspace, request.at))
+        picked = _pick(workspace, request, past)
     return Found(
         query=request.query,
-        hits=tuple(passed[:most]),
-        total=len(passed),
-        removed=dict(sorted(removed.items())),
+        hits=tuple(_hits(workspace, picked.ranked, request.at)),
+        total=picked.total,
+        removed=dict(sorted(picked.removed.items())),
     )
 
 
@@ -160,24 +160,173 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue(f"the threshold must lie between 0 and 1, not {request.threshold:g}")
 
 
-def _pool(workspace: Workspace, request: SearchRequest) -> Iterator[_Candidate]:
-    kinds = request.kinds or tuple(Kind)
-    if Kind.MEMORY in kinds:
-        for memory in _at(workspace.memories.find(), request.at):
-            if valid_at(memory, request.at or workspace.now()):
-                yield _Candidate(Kind.MEMORY, memory, None)
-    if Kind.EPISODE in kinds:
-        for episode in workspace.episodes.find():
-            if request.at is None or episode.created_at <= request.at:
-                yield _Candidate(Kind.EPISODE, episode, episode.conversation)
-    if Kind.CHUNK in kinds:
-        for chunk in workspace.chunks.find():
-            if request.at is None or chunk.created_at <= request.at:
-                yield _Candidate(Kind.CHUNK, chunk, chunk.conversation)
-    if Kind.MESSAGE in kinds:
-        for said in all_messages(workspace):
-            if request.at is None or said.message.created_at <= request.at:
-                yield _Candidate(Kind.MESSAGE, said.message, said.conversation)
+class _Picked(msgspec.Struct, frozen=True):
+    """The best documents: kind, place, score and signals; how many; what was filtered away."""
+
+    ranked: list[tuple[Kind, Place, Ranked]]
+    total: int
+    removed: Counter[str]
+
+
+def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> _Picked:
+    """Rank the kinds one by one, each among its own, and take the best of all."""
+    most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
+    sieve = _Sieve(pool, request.wanted, request.at or workspace.now())
+    found: list[tuple[Kind, Ranked]] = []
+    total = 0
+    for kind in request.kinds or tuple(Kind):
+        ranking = _rank(workspace, request, pool, kind, sieve, most)
+        found += [(kind, hit) for hit in ranking.hits]
+        total += ranking.total
+    passed = [(kind, hit) for kind, hit in found if hit.score >= request.threshold]
+    if len(passed) < len(found):
+        sieve.removed["threshold"] = len(found) - len(passed)
+        total -= len(found) - len(passed)
+    places = pool.places([hit.number for _, hit in passed])
+    passed.sort(key=lambda item: (-item[1].score, places[item[1].number].id))
+    return _Picked(
+        [(kind, places[hit.number], hit) for kind, hit in passed[:most]], total, sieve.removed
+    )
+
+
+def _rank(
+    workspace: Workspace,
+    request: SearchRequest,
+    pool: Pool,
+    kind: Kind,
+    sieve: "_Sieve",
+    most: int,
+) -> Ranking:
+    settings = workspace.settings
+    statistics = pool.statistics(labels(kind, request.wanted.states))
+    accept = sieve if sieve.is_needed(kind) else None
+    limit = None if request.threshold > 0 else most
+    if settings.ranking == "weighted_sum" or request.weights is not None:
+        return rank_by_sum(
+            request.query,
+            statistics,
+            request.weights or _weights(settings),
+            now=workspace.now().timestamp(),
+            half_life=settings.half_life_days,
+            accept=accept,
+            limit=limit,
+        )
+    return rank(
+        request.query,
+        statistics,
+        _measured(settings),
+        now=workspace.now().timestamp(),
+        accept=accept,
+        limit=limit,
+        score=pool.scorer,
+    )
+
+
+def _weights(settings: Settings) -> Weights:
+    return Weights(
+        semantic=settings.semantic_weight,
+        keyword=settings.keyword_weight,
+        recency=settings.recency_weight,
+        importance=settings.importance_weight,
+        access=settings.access_weight,
+    )
+
+
+def _measured(settings: Settings) -> RankingSettings:
+    """Return the measured weights with the project's priors."""
+    return RankingSettings(
+        prior=settings.prior_share,
+        merits=(
+            settings.recency_weight,
+            settings.importance_weight,
+            settings.access_weight,
+            RELATION_WEIGHT,
+        ),
+        half_life=settings.half_life_days,
+    )
+
+
+class _Sieve:
+    """The filters of a search, applied to documents by number; counts what each removes.
+
+    Args:
+        pool: Knows what filters ask.
+        wanted: The filters.
+        at: The moment at which memories must hold.
+    """
+
+    def __init__(self, pool: Pool, wanted: Filter, at: datetime) -> None:
+        self.removed: Counter[str] = Counter()
+        self._pool = pool
+        self._wanted = wanted
+        self._filtering = wanted != Filter()
+        self._invalid = set(pool.invalid(at))
+        self._judged: dict[int, bool] = {}
+
+    def is_needed(self, kind: Kind) -> bool:
+        """Tell whether anything of a kind could be filtered away."""
+        return self._filtering or (kind is Kind.MEMORY and bool(self._invalid))
+
+    def __call__(self, numbers: Collection[int]) -> Collection[int]:
+        fresh = [number for number in numbers if number not in self._judged]
+        facts = self._pool.facts(fresh) if self._filtering else {}
+        for number in fresh:
+            reason = "validity" if number in self._invalid else None
+            if reason is None and self._filtering:
+                reason = rejected_by(facts[number], self._wanted)
+            self._judged[number] = reason is None
+            if reason is not None:
+                self.removed[reason] += 1
+        return {number for number in numbers if self._judged[number]}
+
+
+def _hits(
+    workspace: Workspace, ranked: list[tuple[Kind, Place, Ranked]], at: datetime | None
+) -> Iterator[Hit]:
+    """Yield the documents themselves; what vanished since the ranking is left out."""
+    for kind, place, hit in ranked:
+        store: Store[Any] = next(part for part in workspace.stores if part.type is place.type)
+        try:
+            record = store.get(place.record)
+            document: Any = place.find_in(record)
+        except (NotFound, Damaged, StorageRefused):
+            continue
+        if at is not None and isinstance(document, Memory):
+            document = as_of(document, at) or document
+        yield _hit(kind, record, document, hit)
+
+
+def _hit(kind: Kind, record: Record, document: Any, hit: Ranked) -> Hit:
+    """Describe a document of a record: the record itself, or a message within it."""
+    return Hit(
+        id=document.id,
+        short=short(document.id),
+        kind=kind,
+        score=hit.score,
+        text=text_of(document),
+        created_at=document.created_at,
+        external_id=getattr(document, "external_id", None),
+        conversation=record.id
+        if isinstance(record, Conversation)
+        else getattr(record, "conversation", None),
+        speaker=getattr(document, "speaker", None),
+        signals=hit.signals,
+    )
+
+
+def _as_it_was(workspace: Workspace, at: datetime) -> Iterator[Record]:
+    """Yield everything as it was at a moment."""
+    yield from _at(workspace.memories.find(), at)
+    for episode in workspace.episodes.find():
+        earlier = as_of(episode, at)
+        if earlier is not None:
+            yield earlier
+    for conversation in workspace.conversations.find():
+        said = tuple(item for item in conversation.recent_messages if item.created_at <= at)
+        yield msgspec.structs.replace(conversation, recent_messages=said)
+    for chunk in workspace.chunks.find():
+        if chunk.created_at <= at:
+            yield chunk
 
 
 def _at(memories: Iterable[Memory], at: datetime | None) -> Iterator[Memory]:
@@ -185,65 +334,6 @@ def _at(memories: Iterable[Memory], at: datetime | None) -> Iterator[Memory]:
         earlier = memory if at is None else as_of(memory, at)
         if earlier is not None:
             yield earlier
-
-
-def _ranked(workspace: Workspace, query: str, pool: list[_Candidate]) -> list[Hit]:
-    settings = workspace.settings
-    priors = Priors(
-        recency=settings.recency_weight,
-        importance=settings.importance_weight,
-        share=settings.prior_share,
-        half_life_days=settings.half_life_days,
-    )
-    documents = [_document(candidate) for candidate in pool]
-    return [
-        _hit(pool[place.position], place.score, place.signals)
-        for place in rank(query, documents, workspace.now(), priors)
-    ]
-
-
-def _document(candidate: _Candidate) -> Document:
-    record = candidate.record
-    importance = getattr(record, "importance", None)
-    return Document(
-        key=record.id,
-        text=_searchable(record),
-        at=record.created_at,
-        importance=0.5 if importance is None else importance,
-    )
-
-
-def _searchable(record: Memory | Episode | Chunk | Message) -> str:
-    if isinstance(record, Memory):
-        return " ".join((record.content, record.subject or "", record.category, *record.tags))
-    if isinstance(record, Episode):
-        parts = (record.title, record.summary, record.context, record.outcome or "")
-        return " ".join((*parts, *record.tags))
-    if isinstance(record, Chunk):
-        return record.summary
-    return f"{record.speaker or ''} {record.content}"
-
-
-def _hit(candidate: _Candidate, score: float, signals: dict[str, float]) -> Hit:
-    record = candidate.record
-    return Hit(
-        id=record.id,
-        short=short(record.id),
-        kind=candidate.kind,
-        score=score,
-        text=_shown(record),
-        created_at=record.created_at,
-        external_id=getattr(record, "external_id", None),
-        conversation=candidate.conversation,
-        speaker=getattr(record, "speaker", None),
-        signals=signals,
-    )
-
-
-def _shown(record: Memory | Episode | Chunk | Message) -> str:
-    if isinstance(record, Episode):
-        return f"{record.title}: {record.summary}"
-    return record.summary if isinstance(record, Chunk) else record.content
 
 
 def _valid_memories(workspace: Workspace, request: ContextRequest) -> list[Memory]:

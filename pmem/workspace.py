@@ -8,7 +8,16 @@ from functools import cached_property
 from typing import Any, Final
 
 from pmem import ids
-from pmem.config import Layer, Resolved, Settings, checked, flatten, from_environment, resolve, resolve_one
+from pmem.config import (
+    Layer,
+    Resolved,
+    Settings,
+    checked,
+    flatten,
+    from_environment,
+    resolve,
+    resolve_one,
+)
 from pmem.core.tokens import count_tokens
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NoProject, NotFound, Refused
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory, RecordType

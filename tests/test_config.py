@@ -11,6 +11,7 @@ import pytest
 from pmem.config import Layer, Settings, checked, flatten, known, resolve, table
 from pmem.errors import InvalidValue
 from tests.faults.console import added, pmem
+from tests.storage.faults import Death, dying, fault
 
 DEFAULTS: dict[str, Any] = {
     # the configuration reference of the multi-tier design
@@ -277,6 +278,10 @@ def _scores(**environment: Any) -> Any:
     return [round(hit["score"], 6) for hit in data("search", "parser", **environment)["hits"]]
 
 
+def _sums(**environment: Any) -> Any:
+    return _scores(**environment, PMEM_RANKING="weighted_sum")
+
+
 def _purge_at(**environment: Any) -> Any:
     return data("rm", added("x"), **environment)["purge_at"]
 
@@ -329,6 +334,10 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "max_episodic_memories": ("100", "5", _episodes_limit),
     "retrieval_top_k": ("10", "2", _hits),
     "relevance_threshold": ("0", "0.9", _below),
+    "ranking": ("structure", "weighted_sum", _scores),
+    "semantic_weight": ("0.4", "0.9", _sums),
+    "keyword_weight": ("0.3", "0.9", _sums),
+    "access_weight": ("0", "1", _scores),
     "recency_weight": ("0.3", "1", _scores),
     "importance_weight": ("0.4", "0", _scores),
     "prior_share": ("0.1", "0.5", _scores),
@@ -368,3 +377,26 @@ def test_the_folders_name_may_come_from_the_users_settings(root: str) -> None:
     added("in the brain")
     assert os.listdir(".brain/long-term-memory")
     assert not os.listdir(f"{root}/long-term-memory")
+
+
+def test_unset_tells_what_holds_now(root: str) -> None:
+    pmem("config", "set", "chunk_size", "4")
+    assert data("config", "unset", "chunk_size", PMEM_CHUNK_SIZE="5")["value"] == 5
+    assert data("config", "unset", "chunk_size")["value"] == 10
+
+
+def test_one_bad_setting_does_not_hide_the_others(root: str) -> None:
+    (Path(root) / "config.toml").write_text("chunk_size = 0\nmax_messages = -1\n")
+    assert origin("purge_days") == (30, "default")
+    assert pmem("config", "get", "chunk_size").code == 3
+    assert data("config", "unset", "chunk_size")["value"] == 10
+    assert data("config", "set", "max_messages", "5")["value"] == 5
+    assert pmem("config", "list").code == 0
+
+
+def test_a_change_of_settings_that_is_killed_leaves_nothing_for_long(root: str) -> None:
+    with fault(1, dying, calls=("replace",)), pytest.raises(Death):
+        pmem("config", "set", "chunk_size", "3")
+    pmem("config", "set", "chunk_size", "4")
+    assert not [name for name in os.listdir(root) if name.startswith(".tmp-")]
+    assert os.listdir(f"{root}/local") == ["lock"]

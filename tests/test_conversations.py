@@ -68,7 +68,7 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
         tool_result=["a"],
     )
     assert [said] == list(transcript(workspace, None).messages)
-    assert said.content.strip() == "Line one\n\tline two — ünï"
+    assert said.content == "  Line one\n\tline two — ünï  "
     assert (said.role, said.speaker, said.importance) == (Role.ASSISTANT, "Bo", 0.9)
     assert said.tokens == workspace.count(said.content)
 
@@ -81,7 +81,7 @@ def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, s
     for content in said:
         tell(workspace, content)
     found = transcript(workspace, conversation.id)
-    assert [content.strip() for content in said] == [item.content for item in found.messages]
+    assert [content.rstrip("\r\n") for content in said] == [item.content for item in found.messages]
     assert found.conversation.turns == len(said)
     assert len(found.conversation.recent_messages) <= most
     assert [chunk.number for chunk in found.chunks] == list(range(1, len(found.chunks) + 1))

@@ -29,7 +29,7 @@ NO_EFFECTS: Final = frozenset(
 CLOCKS: Final = ("datetime.now", "datetime.today", "datetime.utcnow", "date.today")
 CORE: Final = [path for path in source.FILES if source.name(path).startswith("pmem.core")]
 RENDER: Final = "pmem.cli.render"
-RANKING: Final = "pmem.core.ranking"
+RANKING: Final = "pmem.core.retrieval.okapi"
 EVERY_FILE: Final = pytest.mark.parametrize(
     "path", source.FILES, ids=map(source.name, source.FILES)
 )

@@ -8,7 +8,6 @@ import typer
 
 from pmem import setup, upkeep
 from pmem.cli.session import Answer, Line, Session
-from pmem.config import known
 from pmem.errors import Refused
 from pmem.times import iso
 from pmem.upkeep import Statistics
@@ -115,8 +114,7 @@ def config_list(ctx: typer.Context) -> Answer:
 def config_get(ctx: typer.Context, name: Name) -> Answer:
     """Show one setting."""
     session: Session = ctx.obj
-    known(name)
-    found = next(item for item in session.workspace.provenance if item.name == name)
+    found = session.workspace.setting(name)
     return Answer(data=found, lines=[[(_value(found.value), "")]])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pmem.records import Chunk, Conversation, Episode, Memory, Message, Record, State
+from pmem.records import Conversation, Part, Record, State
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +41,9 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 EVERYTHING = Filter(states=())
 """The filter that every record passes."""
 
-Searchable = Record | Message
+Searchable = Record | Part
+"""A record, a message, or whatever has the fields that filters ask about."""
+
 _Test = Callable[[Any, Any], bool]
 
 
@@ -90,9 +92,9 @@ def _field(field: str) -> _Test:
 
 
 def _role(record: Any, value: str) -> bool:
-    if isinstance(record, Message):
-        return record.role == value
-    return _scope("role")(record, value)
+    """A message has a role of its own; other records concern one."""
+    role = getattr(record, "role", None)
+    return role == value if role is not None else _scope("role")(record, value)
 
 
 def _state(record: Any, values: tuple[State, ...]) -> bool:
@@ -104,12 +106,10 @@ def _updated(record: Any) -> datetime:
     return at
 
 
-def created(record: Searchable) -> datetime:
+def created(record: Any) -> datetime:
     """Return when a record began."""
-    if isinstance(record, Conversation):
-        return record.started_at
-    assert isinstance(record, Memory | Episode | Chunk | Message)
-    return record.created_at
+    at: datetime = record.started_at if isinstance(record, Conversation) else record.created_at
+    return at
 
 
 def _importance(record: Any) -> float:

@@ -1,13 +1,18 @@
 """What a stretch of conversation was about, in a few words taken from it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from typing import Final
 
-from pmem.core.text import sentences, terms
+from pmem.core.words import STOP_WORDS
 from pmem.records import Message
 
-SENTENCE_CHARACTERS = 160
-TOPICS = 8
+SENTENCE_CHARACTERS: Final = 160
+TOPICS: Final = 8
+
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_WORD = re.compile(r"[^\W\d_]\w{2,39}")
 
 
 def summarise(messages: Iterable[Message]) -> str:
@@ -32,10 +37,22 @@ def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ..
         most: How many words at the most.
     """
     counted = Counter(
-        word for message in messages for word in terms(message.content) if len(word) > 2
+        word
+        for message in messages
+        for word in _WORD.findall(message.content.casefold())
+        if word not in STOP_WORDS
     )
     ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     return tuple(word for word, _ in ordered[:most])
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text at sentence ends and line breaks, without empty pieces.
+
+    Args:
+        text: Any text.
+    """
+    return [piece.strip() for piece in _SENTENCE_END.split(text) if piece.strip()]
 
 
 def shortened(text: str, most: int = SENTENCE_CHARACTERS) -> str:

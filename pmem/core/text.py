@@ -1,155 +1,241 @@
-"""Words and sentences: one tokeniser for what is kept and for what is asked."""
+"""The one tokeniser, for indexing and for asking. Pure: no input, output, clock or environment.
+
+`terms` turns any text into index terms:
+
+* English words lose stop words, irregular forms go to their base, the rest through Snowball.
+* Identifiers (camelCase, snake_case, dotted and slashed paths, versions, error codes) are kept
+  whole and in parts.
+* Accents are folded, compatibility forms unified (NFKC), case removed.
+* Scripts written without spaces, and Korean, become character bigrams.
+
+Every regular expression consumes its input without backtracking over more than one character, so
+the time is linear in the length of the text.
+"""
 
 import re
 import unicodedata
-from typing import Final
+from functools import lru_cache
+from typing import NamedTuple
 
-STOP_WORDS: Final = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "hers",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "ours",
-        "she",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "theirs",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "too",
-        "us",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "yours",
-    ]
+import Stemmer
+
+from pmem.core.words import IRREGULAR_FORMS, MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
+
+MAX_WHOLE = 128  # characters; a longer compound is indexed in parts only
+MAX_PART = 64  # characters; a longer part is cut
+MAX_CACHED = 100_000  # chunks; the memo is emptied when it is full
+
+# Han, kana, Hangul, Thai, Lao, Burmese, Khmer: written without spaces, or with suffixes attached
+_UNSPACED = (
+    "\u3005\u3040-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\u1100-\u11ff\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
+_MARKS = "\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0dff"
+_CONNECTOR = r"(?:::|[-./:@&+'’\\]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
+_CHUNK_FORM = r"{0}+(?:" + _CONNECTOR + r"{0}+)*(?:\+\+|#(?!\w))?"
+_ASCII_CHUNK = re.compile(_CHUNK_FORM.replace("{0}", "[A-Za-z0-9_]"))
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_SEGMENT = re.compile(r"[/\\]")
+_ORDINAL = re.compile(r"([0-9]{1,4})(?:st|nd|rd|th)")
+_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))\Z", re.IGNORECASE)
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,1024}")
+_ACCENT = re.compile("[\u0300-\u036f]+")
+_QUOTED = re.compile('"([^"]+)"|“([^“”]+)”|「([^「」]+)」|«([^«»]+)»')
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
+_UNDECOMPOSED = str.maketrans(
+    {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th",
+     "Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ß": "ss", "ı": "i"}
+)  # fmt: skip
 
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_SENTENCE_END = re.compile(r"(?<=[.!?。!?])\s+|\n+")
-_CJK: Final = (
-    ("\u3040", "\u30ff"),
-    ("\u3400", "\u4dbf"),
-    ("\u4e00", "\u9fff"),
-    ("\uac00", "\ud7af"),
-)
+_stem = Stemmer.Stemmer("english", 0).stemWord  # our own memo is faster than the library's
+_memo: dict[str, tuple[str, ...]] = {}
 
 
-def words(text: str) -> list[str]:
-    """Split a text into lower-case words without accents, stop words included.
+class Query(NamedTuple):
+    """A question taken apart.
 
-    Chinese, Japanese and Korean runs become pairs of neighbouring characters.
-
-    Args:
-        text: Any text.
+    `terms` keeps the order and the repetitions of the text; `phrases` holds the terms of each
+    quoted part of more than one term; `names` holds the terms of capitalised words.
     """
-    found: list[str] = []
-    for word in _WORD.findall(_fold(text)):
-        found.extend(_pairs(word) if _is_cjk(word[0]) else [word])
-    return found
+
+    terms: list[str]
+    phrases: list[tuple[str, ...]]
+    names: frozenset[str]
+
+
+def fold(text: str) -> str:
+    """Return `text` in NFKC without the accents of Latin, Greek and Cyrillic letters.
+
+    Non-ASCII runs are normalised in bounded pieces, because sorting one long run of combining
+    marks takes quadratic time.
+    """
+    return text if text.isascii() else _NOT_ASCII.sub(_fold_piece, text)
 
 
 def terms(text: str) -> list[str]:
-    """Split a text into the words that count for finding it: no stop words.
+    """Return the index terms of `text`, in order, with repetitions.
 
-    Args:
-        text: Any text.
+    The same function serves documents and queries, so whatever is indexed can be asked for.
     """
-    return [word for word in words(text) if word not in STOP_WORDS]
+    found: list[str] = []
+    memo = _memo
+    for chunk in _chunks(fold(text)):
+        known = memo.get(chunk)
+        if known is None:
+            known = _remember(chunk)
+        found += known
+    return found
 
 
-def sentences(text: str) -> list[str]:
-    """Split a text at sentence ends and line breaks, without empty pieces.
+def parse_query(text: str) -> Query:
+    """Take a question apart into terms, quoted phrases and capitalised names.
 
-    Args:
-        text: Any text.
+    A date in ISO form also counts as the words of `date_terms`. A quotation mark without its
+    partner is plain punctuation.
     """
-    return [piece.strip() for piece in _SENTENCE_END.split(text) if piece.strip()]
+    folded = fold(text)
+    wanted = terms(folded)
+    for year, month, day in _ISO_DATE.findall(folded):
+        if 1 <= int(month) <= 12:
+            wanted += date_terms(int(year), int(month), int(day))
+    quoted = (tuple(terms("".join(groups))) for groups in _QUOTED.findall(text))
+    phrases = [phrase for phrase in quoted if len(phrase) > 1]
+    return Query(wanted, phrases, _names(folded))
 
 
-def _fold(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(mark for mark in decomposed if not "\u0300" <= mark <= "\u036f")
-    return unicodedata.normalize("NFC", bare)
+def date_terms(year: int, month: int, day: int) -> list[str]:
+    """Return a date as terms (year, month name, day), as a question would name it.
+
+    Raises:
+        IndexError: `month` is not within 1 and 12.
+    """
+    return [str(year), _plain_word(MONTHS[month - 1]), str(day)]
 
 
-def _is_cjk(character: str) -> bool:
-    return any(first <= character <= last for first, last in _CJK)
+def time_vocabulary() -> frozenset[str]:
+    """Return the terms that say when: months, weekdays and words such as "yesterday"."""
+    spoken = (
+        "yesterday today tonight tomorrow ago last next week weekend month year morning "
+        "afternoon evening night recently soon spring summer autumn fall winter christmas "
+        "birthday anniversary holiday date"
+    )
+    chinese = "昨天 今天 明天 前天 后天 上周 下周 周末 去年 今年 明年 上午 下午 晚上 星期 生日"
+    english = map(_plain_word, (*MONTHS, *WEEKDAYS, *spoken.split()))
+    return frozenset(english) | frozenset(chinese.split())
 
 
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+@lru_cache(maxsize=1)
+def _wide_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Patterns of a chunk, of a run of one kind of script, and of a script without spaces.
+
+    Compiled when first needed: large character classes cost as much as the rest of the module.
+    """
+    chunk = re.compile(_CHUNK_FORM.replace("{0}", rf"[\w{_UNSPACED}{_MARKS}]"))
+    run = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+    return chunk, run, re.compile(f"[{_UNSPACED}]")
+
+
+def _chunks(folded: str) -> list[str]:
+    pattern = _ASCII_CHUNK if folded.isascii() else _wide_patterns()[0]
+    return pattern.findall(folded)
+
+
+def _fold_piece(match: re.Match[str]) -> str:
+    piece = unicodedata.normalize("NFKD", match.group())
+    piece = unicodedata.normalize("NFC", _ACCENT.sub("", piece))
+    return piece.translate(_UNDECOMPOSED)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Terms of words with an initial capital that is not only the capital of a sentence."""
+    chunks = _chunks(text)[1:]
+    return frozenset(term for chunk in chunks if chunk[0].isupper() for term in _remember(chunk))
+
+
+def _remember(chunk: str) -> tuple[str, ...]:
+    known = _memo.get(chunk)
+    if known is not None:
+        return known
+    analysed = tuple(_analyse(chunk))
+    if len(chunk) <= MAX_PART:
+        if len(_memo) >= MAX_CACHED:
+            _memo.clear()
+        _memo[chunk] = analysed
+    return analysed
+
+
+def _analyse(chunk: str) -> list[str]:
+    if chunk.isascii():
+        return _spaced(chunk)
+    _, runs, unspaced = _wide_patterns()
+    found: list[str] = []
+    for run in runs.findall(chunk):
+        found += _bigrams(run) if unspaced.match(run) else _spaced(run)
+    return found
+
+
+def _bigrams(run: str) -> list[str]:
+    """Overlapping pairs of characters; a single character stands for itself."""
+    if len(run) == 1:
+        return [run]
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _spaced(chunk: str) -> list[str]:
+    """Terms of a chunk in a script with spaces: a word, or an identifier whole and in parts."""
+    chunk = _CONTRACTION.sub("", chunk).strip("_").replace(",", "")
+    if chunk.isalpha() and (chunk[1:].islower() or len(chunk) == 1):
+        return _word(chunk.casefold())
+    if chunk.isalpha() and chunk.isupper():
+        return [_plain_word(chunk.casefold())]
+    ordinal = _ORDINAL.fullmatch(chunk)
+    if ordinal:
+        return [ordinal.group(1)]
+    return _compound(chunk)
+
+
+def _word(word: str) -> list[str]:
+    if word in STOP_WORDS or (len(word) == 1 and word.isascii()):
+        return []
+    return [_plain_word(word)]
+
+
+def _plain_word(word: str) -> str:
+    word = word[:MAX_PART]
+    number = NUMBER_WORDS.get(word)
+    if number is not None:
+        return number
+    return str(_stem(IRREGULAR_FORMS.get(word, word)))
+
+
+def _compound(chunk: str) -> list[str]:
+    """A compound whole, the compounds between its slashes, and its parts."""
+    parts = _PART.findall(chunk)
+    if len(parts) == 1 and parts[0] == chunk:
+        return [chunk.casefold()[:MAX_PART]]
+    found = _wholes(chunk)
+    for part in parts:
+        folded = part.casefold()
+        found += [folded[:MAX_PART]] if folded.isdigit() else _word(folded)
+    return found
+
+
+def _wholes(chunk: str) -> list[str]:
+    if not chunk or len(chunk) > MAX_WHOLE:
+        return []
+    segments = _SEGMENT.split(chunk)
+    wholes = [_whole("/".join(segments))]
+    if len(segments) > 1:
+        wholes += [_whole(part) for part in segments if not part.isalnum() and part]
+    return wholes
+
+
+def _whole(chunk: str) -> str:
+    """One canonical spelling: no capitals, `v` of a version dropped, hyphenated words joined."""
+    folded = chunk.casefold().replace("’", "'")
+    if folded[0] == "v" and folded[1:2].isdigit():
+        return folded[1:]
+    joined = folded.replace("-", "").replace("'", "")
+    if joined.isalpha():
+        return _plain_word(joined)
+    return folded

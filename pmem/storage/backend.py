@@ -1,16 +1,20 @@
 """What a store of records must do, and the simplest one that does it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.filters import EVERYTHING, Filter, fold, passes
 from pmem.errors import NotFound
-from pmem.records import KINDS, STORES, Record
+from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, State
+
+if TYPE_CHECKING:
+    from pmem.core.retrieval.pool import MemoryPool, Pool
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -61,6 +65,17 @@ class Backend(Protocol):
         """Yield the records whose `twin_keys` contain `key`."""
         ...
 
+    def searched(self, search: "Callable[[Pool], T]") -> T:
+        """Run a search on everything kept.
+
+        Args:
+            search: Takes the pool of all documents; it may be run twice.
+
+        Returns:
+            What `search` returns.
+        """
+        ...
+
     def lock(self) -> AbstractContextManager[None]:
         """Hold off other writers; also finishes what a writer that died has begun.
 
@@ -87,13 +102,34 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     Args:
         record: Any record; only memories that are active have keys.
     """
-    from pmem.core.filters import fold
-    from pmem.records import Memory, State
-
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return ()
     subject = (f"subject:{fold(record.subject)}",) if record.subject else ()
     return (*subject, f"content:{fold(record.content)}")
+
+
+def pool_of(backend: Backend) -> "MemoryPool":
+    """Read everything into a pool, for a search without an index.
+
+    Args:
+        backend: What to search.
+    """
+    return memory_pool(record for type_ in _SEARCHED for record in backend.scan(type_))
+
+
+def memory_pool(records: Iterable[Record]) -> "MemoryPool":
+    """Make a pool of records whose BM25 part rank-bm25 computes.
+
+    Args:
+        records: What to search, conversations before chunks.
+    """
+    from pmem.core.retrieval.okapi import okapi_scores
+    from pmem.core.retrieval.pool import MemoryPool
+
+    return MemoryPool(records, okapi_scores)
+
+
+_SEARCHED = (Memory, Episode, Conversation, Chunk)
 
 
 class InMemory:
@@ -122,6 +158,9 @@ class InMemory:
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))
+
+    def searched(self, search: "Callable[[Pool], T]") -> T:
+        return search(pool_of(self))
 
     def lock(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -3,22 +3,27 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, Locked, NotFound, PmemError, StorageRefused
 from pmem.ids import is_id
 from pmem.records import KINDS, STORES, Record
 from pmem.storage import durable
-from pmem.storage.backend import Change, Problem, twin_keys
+from pmem.storage.backend import Change, Problem, pool_of, twin_keys
 from pmem.storage.index import Index, Row
 from pmem.storage.listing import SUFFIX, look
 from pmem.storage.lock import writer_lock
 from pmem.storage.recordfile import Stamp, parse, read_bytes, serialise, stamp_of
 
+if TYPE_CHECKING:
+    from pmem.core.retrieval.pool import Place, Pool
+    from pmem.storage.search import SearchIndex
+
 LOCAL: Final = "local"
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 class JsonFiles:
@@ -73,6 +78,42 @@ class JsonFiles:
             if record is not None and key in twin_keys(record):
                 yield record
 
+    def searched(self, search: "Callable[[Pool], T]") -> T:
+        index = self._search_index()
+        if index is None:
+            return search(pool_of(self))
+        try:
+            for type_, name, code, message in index.problems():
+                path = self._path(type_, name)
+                self._problems.setdefault(path, Problem(path, code, message))
+            return search(index)
+        except index.broken:
+            index.discard()
+            return search(pool_of(self))
+        finally:
+            index.close()
+
+    def _search_index(self) -> "SearchIndex | None":
+        """Open the search index, brought up to date; None where none can be kept."""
+        if self._read_only or self._staged or os.path.islink(self._local):
+            return None
+        from pmem.storage.search import open_index
+
+        try:
+            durable.make_folder(self._local)
+        except OSError:
+            return None
+        return open_index(
+            self._local, lambda type_: look(self._folder(type_)), self._readable, self._text
+        )
+
+    def _readable(self, type_: type[Record], name: str) -> Record | Problem | None:
+        record = self._usable(type_, name)
+        return record or self._problems.get(self._path(type_, name))
+
+    def _text(self, place: "Place") -> str:
+        return place.text_in(self.read(place.type, place.record))
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         self._make_local()
@@ -103,7 +144,7 @@ class JsonFiles:
             raise Damaged(f"{change.id!r} is no id of a {KINDS[change.type]}")
         path = self._path(change.type, change.id)
         relative = f"{STORES[change.type]}/{change.id}{SUFFIX}"
-        previous = self._unchanged(path)
+        previous = _unchanged(path, self._seen.get(path))
         if change.record is None:
             return durable.FileChange(relative, None)
         if previous is not None and path not in self._seen:
@@ -111,19 +152,6 @@ class JsonFiles:
         data = serialise(change.record, previous, path)
         parse(data, change.type, path)
         return durable.FileChange(relative, data)
-
-    def _unchanged(self, path: str) -> bytes | None:
-        """Return a file's bytes, if nobody else has touched it since we read it."""
-        seen = self._seen.get(path)
-        try:
-            data, stamp = read_bytes(path)
-        except FileNotFoundError:
-            if seen is not None:
-                raise Locked(f"{path} was removed by another program meanwhile") from None
-            return None
-        if seen not in (None, stamp):
-            raise Locked(f"{path} was changed by another program meanwhile")
-        return data
 
     def _usable(self, type_: type[R], name: str) -> R | None:
         """Read a record, or note why its file cannot be used."""
@@ -187,23 +215,13 @@ class JsonFiles:
 
     def _names(self, type_: type[Record]) -> list[str]:
         """Return the names of a store's files, an unfinished commit's among them."""
-        names = {entry.name for entry in self._entries(type_) if entry.name.endswith(SUFFIX)}
         folder = self._folder(type_)
+        names = {name for name in _listed(folder) if name.endswith(SUFFIX)}
         for path, file in self._staged.items():
             if os.path.dirname(path) == folder:
                 name = {os.path.basename(path)}
                 names = names | name if file else names - name
         return sorted(name.removesuffix(SUFFIX) for name in names if name[0] != ".")
-
-    def _entries(self, type_: type[Record]) -> list["os.DirEntry[str]"]:
-        folder = self._folder(type_)
-        try:
-            with os.scandir(folder) as entries:
-                return list(entries)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
 
     def _folder(self, type_: type[Record]) -> str:
         folder = os.path.join(self._root, STORES[type_])
@@ -248,3 +266,30 @@ class JsonFiles:
         self._staged = {}
         with durable.refusals(self._root):
             durable.sweep(self._local)
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+
+
+def _unchanged(path: str, seen: Stamp | None) -> bytes | None:
+    """Return a file's bytes, if nobody else has touched it since we saw it.
+
+    Args:
+        path: The file.
+        seen: Its stamp when it was read under the lock; None when it was not read.
+    """
+    try:
+        data, stamp = read_bytes(path)
+    except FileNotFoundError:
+        if seen is not None:
+            raise Locked(f"{path} was removed by another program meanwhile") from None
+        return None
+    if seen not in (None, stamp):
+        raise Locked(f"{path} was changed by another program meanwhile")
+    return data

@@ -90,7 +90,9 @@ def test_a_full_disk_is_reported_and_harms_nothing(tmpfs: Mount) -> None:
             if "talk" not in looking:
                 assert pmem(*looking).code == 0, looking
     assert pmem("add", "One more").code == 0
-    assert sorted(set(os.listdir(".project-memory/local")) - {"index.sqlite3"}) == ["lock"]
+    assert sorted(
+        set(os.listdir(".project-memory/local")) - {"index.sqlite3", "search.sqlite3"}
+    ) == ["lock"]
 
 
 def test_a_disk_that_fills_up_within_a_commit_leaves_all_or_nothing(tmpfs: Mount) -> None:

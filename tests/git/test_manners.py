@@ -79,11 +79,11 @@ def begin(*options: str) -> str:
 def test_reads_leave_git_status_empty(options: tuple[str, ...], tmp_path: Path) -> None:
     identifier = begin(*options)
     assert git("status", "--porcelain") == ""
-    before = bytes_of(ROOT, local=True)
+    before = bytes_of(ROOT)
     for command in READING:
         ok(*[identifier if word == "MEMORY" else word for word in command])
     assert git("status", "--porcelain") == ""
-    assert before == bytes_of(ROOT, local=True)
+    assert before == bytes_of(ROOT)
 
     git("clone", "--quiet", ".", str(tmp_path / "clone"))
     os.chdir(tmp_path / "clone")
@@ -91,7 +91,6 @@ def test_reads_leave_git_status_empty(options: tuple[str, ...], tmp_path: Path) 
         if options or command[:2] != ("conversation", "show"):
             ok(*[identifier if word == "MEMORY" else word for word in command])
     assert git("status", "--porcelain") == ""
-    assert not os.path.exists(f"{ROOT}/local")
 
 
 def test_conversations_are_private_unless_they_are_tracked() -> None:

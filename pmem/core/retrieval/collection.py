@@ -1,0 +1,175 @@
+"""What the ranking needs to know about a collection, and a provider that holds it in memory.
+
+A provider stores postings of single documents only. Windows of neighbouring messages and whole
+sessions are derived from those at query time, so that an index on disk needs no second copy.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+Posting = tuple[int, float]  # document number, term frequency
+
+
+class Document(NamedTuple):
+    """The stored facts of one document.
+
+    Attributes:
+        number: position in the collection, unique, the tie-breaker of equal scores.
+        kind: "message", "memory", "episode", "chunk" or any other word.
+        length: sum of its term frequencies.
+        peak: highest of its term frequencies.
+        traits: bits set by `signals.traits`.
+        session: number of its session; None for a document that stands alone.
+        speaker: name of who said it; empty for a document nobody said.
+        timestamp: seconds since 1970.
+        importance: 0 to 1.
+        accesses: how often it was used.
+        relations: how many documents it is linked with.
+    """
+
+    number: int
+    kind: str
+    length: float
+    peak: float = 1.0
+    traits: int = 0
+    session: int | None = None
+    speaker: str = ""
+    timestamp: float = 0.0
+    importance: float = 0.5
+    accesses: int = 0
+    relations: int = 0
+
+
+class Session(NamedTuple):
+    """The documents of one session in the order they were said, their lengths, and who spoke."""
+
+    numbers: list[int]
+    lengths: list[float]
+    speakers: dict[str, None]
+
+
+class Totals(NamedTuple):
+    """Aggregates of the whole collection, kept up to date while indexing.
+
+    Attributes:
+        documents: how many documents.
+        lengths: for each kind, how many documents and the sum of their lengths.
+        sessions: how many sessions.
+        said: how many documents belong to a session.
+        said_length: the sum of their lengths.
+    """
+
+    documents: int
+    lengths: Mapping[str, tuple[int, float]]
+    sessions: int
+    said: int
+    said_length: float
+
+
+class Statistics(Protocol):
+    """A collection to rank. Every answer must be the same whenever it is asked."""
+
+    def totals(self) -> Totals:
+        """Return the aggregates of the collection."""
+
+    def postings(self, term: str) -> Sequence[Posting]:
+        """Return the documents that hold `term`, by ascending number; empty if none does."""
+
+    def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
+        """Return the facts of the documents with these numbers."""
+
+    def sessions(self, keys: Iterable[int]) -> Mapping[int, Session]:
+        """Return the sessions with these numbers."""
+
+    def speakers(self) -> Mapping[str, Sequence[str]]:
+        """Return, for each term of a speaker's name, the speakers it may mean."""
+
+    def sequence(self, number: int) -> Sequence[str]:
+        """Return the terms of a document in the order of its text; for quoted phrases only."""
+
+
+class MemoryStatistics:
+    """Statistics over documents added one by one, held in dictionaries."""
+
+    __slots__ = ("_documents", "_names", "_postings", "_sequences", "_sessions", "_totals")
+
+    def __init__(self) -> None:
+        self._documents: dict[int, Document] = {}
+        self._postings: dict[str, list[Posting]] = {}
+        self._sequences: dict[int, Callable[[], Sequence[str]]] = {}
+        self._sessions: dict[int, list[tuple[int, int]]] = {}
+        self._names: dict[str, set[str]] = {}
+        self._totals = Totals(0, {}, 0, 0, 0.0)
+
+    def add(
+        self,
+        document: Document,
+        frequencies: Mapping[str, float],
+        *,
+        place: int = 0,
+        sequence: Callable[[], Sequence[str]] = tuple,
+        name_terms: Iterable[str] = (),
+    ) -> None:
+        """Add a document.
+
+        Args:
+            document: its facts; the number must be higher than all before.
+            frequencies: its terms, as `signals.frequencies` counts them.
+            place: where it stands in its session.
+            sequence: returns its terms in the order of the text.
+            name_terms: the terms of its speaker's name.
+        """
+        number = document.number
+        self._documents[number] = document
+        self._sequences[number] = sequence
+        for term, frequency in frequencies.items():
+            self._postings.setdefault(term, []).append((number, frequency))
+        if document.session is not None:
+            self._sessions.setdefault(document.session, []).append((place, number))
+        self._count(document)
+        for term in name_terms:
+            self._names.setdefault(term, set()).add(document.speaker)
+
+    def _count(self, document: Document) -> None:
+        old = self._totals
+        count, length = old.lengths.get(document.kind, (0, 0.0))
+        said = document.session is not None
+        self._totals = Totals(
+            old.documents + 1,
+            {**old.lengths, document.kind: (count + 1, length + document.length)},
+            len(self._sessions),
+            old.said + said,
+            old.said_length + (document.length if said else 0.0),
+        )
+
+    def totals(self) -> Totals:
+        """Return the aggregates of the collection."""
+        return self._totals
+
+    def postings(self, term: str) -> Sequence[Posting]:
+        """Return the documents that hold `term`, by ascending number; empty if none does."""
+        return self._postings.get(term, ())
+
+    def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
+        """Return the facts of the documents with these numbers."""
+        return {number: self._documents[number] for number in numbers}
+
+    def sessions(self, keys: Iterable[int]) -> Mapping[int, Session]:
+        """Return the sessions with these numbers."""
+        return {key: self._session(key) for key in keys}
+
+    def speakers(self) -> Mapping[str, Sequence[str]]:
+        """Return, for each term of a speaker's name, the speakers it may mean."""
+        return {term: sorted(names) for term, names in self._names.items()}
+
+    def sequence(self, number: int) -> Sequence[str]:
+        """Return the terms of a document in the order of its text."""
+        return self._sequences[number]()
+
+    def _session(self, key: int) -> Session:
+        said = [self._documents[number] for _, number in sorted(self._sessions[key])]
+        return Session(
+            [document.number for document in said],
+            [document.length for document in said],
+            dict.fromkeys(document.speaker for document in said),
+        )

@@ -1,0 +1,213 @@
+"""What a record says to a search: its documents, their terms, and the facts that filters ask.
+
+One record may hold several documents: a conversation holds its recent messages, a chunk holds
+its messages and its summary. Whoever ranks, on disk or in memory, takes documents from here.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from pmem.core.retrieval.collection import Document
+from pmem.core.retrieval.signals import frequencies, message_terms, traits
+from pmem.core.text import terms
+from pmem.ids import short
+from pmem.records import (
+    Chunk,
+    Conversation,
+    Episode,
+    Memory,
+    Message,
+    Part,
+    Record,
+    Scope,
+    State,
+)
+
+RECENT: Final = 10**12
+"""The place of a conversation's first recent message: behind every chunk."""
+
+_CHUNK: Final = 10**6
+_SUBJECT: Final = 2.0
+_TAGS: Final = 1.5
+_LABEL: Final = 0.5
+
+
+class Facts(Part, frozen=True, kw_only=True):
+    """What filters may ask of a document; see `core.filters.Filter`."""
+
+    created_at: datetime
+    updated_at: datetime | None = None
+    type: str | None = None
+    category: str | None = None
+    subject: str | None = None
+    tags: tuple[str, ...] = ()
+    scope: Scope | None = None
+    role: str | None = None
+    speaker: str | None = None
+    importance: float | None = None
+    pinned: bool = False
+    state: State = State.ACTIVE
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+class Entry(NamedTuple):
+    """A document with everything that an index keeps of it.
+
+    Attributes:
+        id: the record's or the message's.
+        document: the facts that ranking needs.
+        frequencies: its terms and how often they occur, weighted by field.
+        place: its place within its session, ascending.
+        text: what it says, for quoted phrases.
+        name_terms: the terms of its speaker's name.
+        facts: what filters ask.
+    """
+
+    id: str
+    document: Document
+    frequencies: Mapping[str, float]
+    place: int
+    text: str
+    name_terms: Sequence[str]
+    facts: Facts
+
+
+def number_of(identifier: str) -> int:
+    """Return the number of a document: its short id read as a number, below 2 ** 42."""
+    return int(short(identifier), 36)
+
+
+def entries(record: Record) -> Iterator[Entry]:
+    """Yield the documents of a record.
+
+    Args:
+        record: Any record.
+    """
+    if isinstance(record, Memory):
+        yield _memory(record)
+    elif isinstance(record, Episode):
+        yield _episode(record)
+    elif isinstance(record, Chunk):
+        yield _chunk(record)
+        for place, message in enumerate(record.messages):
+            yield _message(message, record.conversation, record.number * _CHUNK + place)
+    elif isinstance(record, Conversation):
+        for place, message in enumerate(record.recent_messages):
+            yield _message(message, record.id, RECENT + place)
+
+
+def text_of(record: Memory | Episode | Chunk | Message) -> str:
+    """Return the text that a hit shows and that phrases are looked for in."""
+    if isinstance(record, Episode):
+        return f"{record.title}: {record.summary}"
+    return record.summary if isinstance(record, Chunk) else record.content
+
+
+def _memory(memory: Memory) -> Entry:
+    counts = frequencies(
+        [
+            (terms(memory.content), 1.0),
+            (terms(memory.subject or ""), _SUBJECT),
+            (terms(" ".join(memory.tags)), _TAGS),
+            (terms(f"{memory.category} {memory.type}"), _LABEL),
+        ]
+    )
+    facts = Facts(
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        type=memory.type,
+        category=memory.category,
+        subject=memory.subject,
+        tags=memory.tags,
+        scope=memory.scope,
+        importance=memory.importance,
+        pinned=memory.pinned,
+        state=memory.state,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+    )
+    document = Document(
+        number=number_of(memory.id),
+        kind="memory",
+        length=sum(counts.values()),
+        peak=max(counts.values(), default=0.0),
+        traits=traits(memory.content, terms(memory.content)),
+        timestamp=memory.updated_at.timestamp(),
+        importance=memory.importance,
+        accesses=memory.access.count,
+        relations=len(memory.relationships),
+    )
+    return Entry(memory.id, document, counts, 0, memory.content, (), facts)
+
+
+def _episode(episode: Episode) -> Entry:
+    text = " ".join(
+        (episode.summary, episode.context, episode.outcome or "", *episode.participants)
+    )
+    counts = frequencies(
+        [
+            (terms(text), 1.0),
+            (terms(episode.title), _SUBJECT),
+            (terms(" ".join(episode.tags)), _TAGS),
+            (terms(episode.type.replace("_", " ")), _LABEL),
+        ]
+    )
+    facts = Facts(
+        created_at=episode.created_at,
+        updated_at=episode.updated_at,
+        type=episode.type,
+        tags=episode.tags,
+        importance=episode.significance,
+        pinned=episode.pinned,
+        state=episode.state,
+    )
+    document = Document(
+        number=number_of(episode.id),
+        kind="episode",
+        length=sum(counts.values()),
+        peak=max(counts.values(), default=0.0),
+        traits=traits(text, terms(text)),
+        timestamp=episode.created_at.timestamp(),
+        importance=episode.significance,
+        relations=len(episode.linked_memories),
+    )
+    return Entry(episode.id, document, counts, 0, text_of(episode), (), facts)
+
+
+def _chunk(chunk: Chunk) -> Entry:
+    counts = frequencies([(terms(chunk.summary), 1.0), (terms(" ".join(chunk.key_topics)), 1.0)])
+    document = Document(
+        number=number_of(chunk.id),
+        kind="chunk",
+        length=sum(counts.values()),
+        peak=max(counts.values(), default=0.0),
+        timestamp=chunk.created_at.timestamp(),
+    )
+    return Entry(
+        chunk.id, document, counts, 0, chunk.summary, (), Facts(created_at=chunk.created_at)
+    )
+
+
+def _message(message: Message, conversation: str, place: int) -> Entry:
+    counts = frequencies([(message_terms(message.content, message.created_at.date()), 1.0)])
+    document = Document(
+        number=number_of(message.id),
+        kind="message",
+        length=sum(counts.values()),
+        peak=max(counts.values(), default=0.0),
+        traits=traits(message.content, terms(message.content)),
+        session=number_of(conversation),
+        speaker=message.speaker or "",
+        timestamp=message.created_at.timestamp(),
+        importance=0.5 if message.importance is None else message.importance,
+    )
+    facts = Facts(
+        created_at=message.created_at,
+        role=message.role,
+        speaker=message.speaker,
+        importance=message.importance,
+    )
+    names = terms(message.speaker or "")
+    return Entry(message.id, document, counts, place, message.content, names, facts)

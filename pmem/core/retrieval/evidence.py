@@ -1,0 +1,317 @@
+"""BM25 over single documents, windows of neighbours and sessions, from one set of postings."""
+
+import heapq
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from pmem.core.retrieval.bm25 import idf, length_norm
+from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
+from pmem.core.retrieval.question import Plan, QueryTerm
+
+Frequencies = Mapping[str, Mapping[int, float]]  # term -> unit (document, session) -> frequency
+
+
+class Bm25(NamedTuple):
+    """The two constants of BM25: saturation `k1` and length normalisation `b`."""
+
+    k1: float
+    b: float
+
+
+class Structure(NamedTuple):
+    """How far the turns around a message speak for it.
+
+    Attributes:
+        before: weight of the turn before, of the one before that, and so on.
+        after: the same for the turns after.
+    """
+
+    before: tuple[float, ...] = (1.0, 0.5)
+    after: tuple[float, ...] = (0.3, 0.15)
+
+    def reach(self) -> list[tuple[int, float]]:
+        """Return (offset, weight) of every message that a message speaks for."""
+        forward = [(step, weight) for step, weight in enumerate(self.before, start=1)]
+        backward = [(-step, weight) for step, weight in enumerate(self.after, start=1)]
+        return [*reversed(backward), (0, 1.0), *forward]
+
+    def total(self) -> float:
+        """Return the sum of all weights, the message itself included."""
+        return 1.0 + sum(self.before) + sum(self.after)
+
+
+class Constants(NamedTuple):
+    """Settings of the three BM25 indexes.
+
+    Attributes:
+        text, window, whole: the constants for documents, windows and sessions.
+        structure: the weights within a window.
+        breadth: of how many of the best documents the sessions are looked at. Only a question
+            that matches more than that many is affected.
+    """
+
+    text: Bm25 = Bm25(0.9, 0.2)
+    window: Bm25 = Bm25(1.0, 0.8)
+    whole: Bm25 = Bm25(1.2, 1.0)
+    structure: Structure = Structure()
+    breadth: int = 200
+
+
+class Evidence(NamedTuple):
+    """BM25 scores of everything that holds a term of the question or stands near one that does.
+
+    Attributes:
+        documents: the facts of all scored documents.
+        sessions: their sessions.
+        text: score of each document that holds a term.
+        window: score of each message together with its neighbours.
+        session: score of each session.
+        attainable: the text score of a document that holds every word of the question.
+    """
+
+    documents: Mapping[int, Document]
+    sessions: Mapping[int, Session]
+    text: dict[int, float]
+    window: dict[int, float]
+    session: dict[int, float]
+    attainable: float
+
+
+Accept = Callable[[Collection[int]], Collection[int]]
+"""Returns those of the documents with these numbers that filters let pass."""
+
+Scorer = Callable[
+    [Sequence[QueryTerm], Frequencies, Mapping[str, float], Mapping[int, float], float],
+    dict[int, float],
+]
+"""Computes BM25 scores: `bm25_scores`, or another with the same result."""
+
+
+def bm25_scores(
+    query: Sequence[QueryTerm],
+    frequencies: Frequencies,
+    rarity: Mapping[str, float],
+    norms: Mapping[int, float],
+    k1: float,
+) -> dict[int, float]:
+    """Return the BM25 score of every unit that holds a term.
+
+    The sum over terms of idf * saturation (`bm25.saturation`, written out for speed). A related
+    word is never weighed as rarer than the word it stands for.
+
+    Args:
+        query: terms in the order in which their parts are summed.
+        frequencies: for each term, the units that hold it.
+        rarity: `bm25.idf` of each term.
+        norms: `bm25.length_norm` of each unit.
+        k1: BM25's saturation.
+    """
+    scores: dict[int, float] = {}
+    for term, weight, source in query:
+        rare = min(rarity[term], rarity[source]) if frequencies[source] else rarity[term]
+        gain = weight * rare * (k1 + 1.0)
+        for unit, frequency in frequencies[term].items():
+            part = gain * frequency / (frequency + norms[unit])
+            scores[unit] = scores.get(unit, 0.0) + part
+    return scores
+
+
+def gather(
+    plan: Plan,
+    statistics: Statistics,
+    constants: Constants,
+    accept: Accept | None = None,
+    score: Scorer = bm25_scores,
+) -> Evidence:
+    """Score documents, windows and sessions for a plan.
+
+    Costs time in proportion to the postings of the plan's terms, never to the collection; facts
+    of documents are read only for the sessions of the `breadth` best.
+
+    Args:
+        plan: what to look for.
+        statistics: the collection.
+        constants: settings of BM25.
+        accept: filter of the documents that choose those sessions; None accepts all.
+        score: computes BM25 scores.
+    """
+    totals = statistics.totals()
+    found = _find(plan, statistics, totals, constants, accept)
+    around = _Around(found.sessions, constants.structure)
+    windows = {term: around.spread(singles) for term, singles in found.singles.items()}
+    whole = {term: _by_session(held, found.documents) for term, held in found.singles.items()}
+    reached = {number for held in windows.values() for number in held}
+    documents = dict(found.documents)
+    documents.update(statistics.documents(sorted(reached - documents.keys())))
+    return Evidence(
+        documents=documents,
+        sessions=found.sessions,
+        text=score(
+            plan.everything, found.singles, found.rarity,
+            _single_norms(found.documents, totals, constants.text), constants.text.k1,
+        ),
+        window=score(
+            plan.everything, windows, _rarity(windows, found.share, totals.said),
+            around.norms(totals, constants.window), constants.window.k1,
+        ),
+        session=score(
+            plan.everything, whole, _rarity(whole, found.share, totals.sessions),
+            _session_norms(found.sessions, totals, constants.whole), constants.whole.k1,
+        ),
+        attainable=_attainable(plan, found.rarity),
+    )  # fmt: skip
+
+
+class _Found(NamedTuple):
+    """The matching documents that are worth a close look, and their sessions.
+
+    `singles` are frequencies by term and document; `rarity` is the idf of each term in the whole
+    collection, `share` the share of its documents that `singles` holds.
+    """
+
+    documents: Mapping[int, Document]
+    sessions: Mapping[int, Session]
+    singles: Frequencies
+    rarity: Mapping[str, float]
+    share: Mapping[str, float]
+
+
+def _find(
+    plan: Plan,
+    statistics: Statistics,
+    totals: Totals,
+    constants: Constants,
+    accept: Accept | None,
+) -> _Found:
+    postings = {term.term: dict(statistics.postings(term.term)) for term in plan.everything}
+    rarity = {term: idf(totals.documents, len(held)) for term, held in postings.items()}
+    matched = {number for held in postings.values() for number in held}
+    if accept is not None:
+        matched = set(accept(matched))
+    if len(matched) > constants.breadth:
+        matched = _broadest(plan, postings, rarity, matched, constants)
+    documents = dict(statistics.documents(sorted(matched)))
+    keys = {document.session for document in documents.values()}
+    sessions = statistics.sessions(sorted(key for key in keys if key is not None))
+    inside = matched.union(*(session.numbers for session in sessions.values()))
+    held_inside = {
+        term: {number: count for number, count in held.items() if number in inside}
+        for term, held in postings.items()
+    }
+    missing = {number for held in held_inside.values() for number in held} - documents.keys()
+    documents.update(statistics.documents(sorted(missing)))
+    share = {term: len(held_inside[term]) / max(len(held), 1) for term, held in postings.items()}
+    for name in plan.names:  # counts only where nobody speaks
+        held = held_inside[name.term]
+        held_inside[name.term] = {n: c for n, c in held.items() if not documents[n].speaker}
+    return _Found(documents, sessions, held_inside, rarity, share)
+
+
+def _broadest(
+    plan: Plan,
+    postings: Frequencies,
+    rarity: Mapping[str, float],
+    matched: set[int],
+    constants: Constants,
+) -> set[int]:
+    """The `breadth` best of the matched documents by BM25 without lengths, ties by number."""
+    even: dict[int, float] = {}
+    for held in postings.values():
+        even.update(dict.fromkeys(held, constants.text.k1))
+    scores = bm25_scores(plan.everything, postings, rarity, even, constants.text.k1)
+    ranked = ((-scores[number], number) for number in matched)
+    return {number for _, number in heapq.nsmallest(constants.breadth, ranked)}
+
+
+def _rarity(found: Frequencies, share: Mapping[str, float], units: int) -> dict[str, float]:
+    """The idf of each term; where only a share of its documents was looked at, extrapolated."""
+    return {
+        term: idf(units, min(units, len(holders) / share[term])) if holders else idf(units, 0)
+        for term, holders in found.items()
+    }
+
+
+class _Around:
+    """The neighbours of messages: who reaches whom, and how long a window is."""
+
+    __slots__ = ("_near", "_places", "_reach", "_sessions")
+
+    def __init__(self, sessions: Mapping[int, Session], near: Structure) -> None:
+        self._sessions = sessions
+        self._near = near
+        self._reach = near.reach()
+        self._places = {
+            number: (session, place)
+            for session in sessions.values()
+            for place, number in enumerate(session.numbers)
+        }
+
+    def spread(self, found: Mapping[int, float]) -> dict[int, float]:
+        """Return the weighted frequencies in the windows of all messages that a term reaches."""
+        spread: dict[int, float] = {}
+        for number, frequency in found.items():
+            if number not in self._places:  # stands alone
+                continue
+            (numbers, _, _), place = self._places[number]
+            for offset, weight in self._reach:
+                at = place + offset
+                if 0 <= at < len(numbers):
+                    receiver = numbers[at]
+                    spread[receiver] = spread.get(receiver, 0.0) + weight * frequency
+        return spread
+
+    def norms(self, totals: Totals, bm25: Bm25) -> dict[int, float]:
+        """Return the length norm of the window of every message of these sessions.
+
+        The average window length is that of messages far from the ends of a session.
+        """
+        average = self._near.total() * totals.said_length / max(totals.said, 1)
+        return {
+            number: length_norm(length, average, bm25.k1, bm25.b)
+            for session in self._sessions.values()
+            for number, length in zip(session.numbers, self._lengths(session), strict=True)
+        }
+
+    def _lengths(self, session: Session) -> list[float]:
+        """Weighted lengths of the windows of a session, summed one offset after the other."""
+        lengths = session.lengths
+        size = len(lengths)
+        sums = [0.0] * size
+        for offset, weight in self._reach:
+            to, start = max(offset, 0), max(-offset, 0)
+            pairs = zip(sums[to : size - start], lengths[start:], strict=False)
+            sums[to : size - start] = [total + weight * length for total, length in pairs]
+        return sums
+
+
+def _by_session(found: Mapping[int, float], documents: Mapping[int, Document]) -> dict[int, float]:
+    sums: dict[int, float] = {}
+    for number, frequency in found.items():
+        session = documents[number].session
+        if session is not None:
+            sums[session] = sums.get(session, 0.0) + frequency
+    return sums
+
+
+def _single_norms(
+    documents: Mapping[int, Document], totals: Totals, bm25: Bm25
+) -> dict[int, float]:
+    """Length norms within each kind, so that short memories do not beat long summaries."""
+    averages = {kind: total / count for kind, (count, total) in totals.lengths.items() if count}
+    return {
+        number: length_norm(document.length, averages[document.kind], bm25.k1, bm25.b)
+        for number, document in documents.items()
+    }
+
+
+def _session_norms(sessions: Mapping[int, Session], totals: Totals, bm25: Bm25) -> dict[int, float]:
+    average = totals.said_length / max(totals.sessions, 1)
+    return {
+        key: length_norm(sum(session.lengths), average, bm25.k1, bm25.b)
+        for key, session in sessions.items()
+    }
+
+
+def _attainable(plan: Plan, rarity: Mapping[str, float]) -> float:
+    """The score of a document of average length that holds every word of the question once."""
+    return sum(rarity[term.term] for term in plan.terms if term.term == term.source)

@@ -1,0 +1,148 @@
+"""What a search draws on: documents of chosen kinds, with the facts that filters ask.
+
+The disk's index is one pool, and `MemoryPool` is another; both rank the same.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from pmem.core.filters import Searchable
+from pmem.core.retrieval.collection import MemoryStatistics, Statistics
+from pmem.core.retrieval.documents import Entry, Facts, entries, text_of
+from pmem.core.retrieval.evidence import Scorer
+from pmem.core.text import terms
+from pmem.errors import NotFound
+from pmem.records import (
+    Chunk,
+    Conversation,
+    Episode,
+    Memory,
+    Message,
+    Record,
+    RecordType,
+    State,
+)
+
+
+class Place(NamedTuple):
+    """Where a document is kept: the record's type and id, and the document's own id."""
+
+    type: RecordType
+    record: str
+    id: str
+
+    def find_in(self, record: Record) -> Searchable:
+        """Return the document itself: the record, or the message within it.
+
+        Raises:
+            NotFound: The record has no such message any more.
+        """
+        if self.id == record.id:
+            return record
+        held = record.recent_messages if isinstance(record, Conversation) else ()
+        for message in record.messages if isinstance(record, Chunk) else held:
+            if message.id == self.id:
+                return message
+        raise NotFound(f"there is no message {self.id}")
+
+    def text_in(self, record: Record) -> str:
+        """Return the document's text."""
+        found = self.find_in(record)
+        assert isinstance(found, Memory | Episode | Chunk | Message)
+        return text_of(found)
+
+
+class Pool(Protocol):
+    """Documents to rank, filter and find again, each under a number."""
+
+    @property
+    def scorer(self) -> Scorer:
+        """What computes the BM25 part."""
+        ...
+
+    def statistics(self, labels: Collection[str]) -> Statistics:
+        """Return what ranking needs to know of the documents with these labels."""
+        ...
+
+    def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
+        """Return what filters ask of documents."""
+        ...
+
+    def invalid(self, at: datetime) -> Collection[int]:
+        """Return the memories that do not hold at a moment."""
+        ...
+
+    def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
+        """Return where documents are kept."""
+        ...
+
+
+def label_of(entry: Entry) -> str:
+    """Return the list that a document is ranked in: its kind, apart from what is active."""
+    kind = entry.document.kind
+    return kind if entry.facts.state is State.ACTIVE else f"{kind}!"
+
+
+def labels(kind: str, states: Collection[State]) -> tuple[str, ...]:
+    """Return the lists that can hold documents of a kind in these states; none is any."""
+    if states and set(states) == {State.ACTIVE}:
+        return (kind,)
+    return (kind, f"{kind}!")
+
+
+def holds_at(facts: Facts, at: datetime) -> bool:
+    """Tell whether a document holds at a moment; what has no validity always does."""
+    begun = facts.valid_from is None or facts.valid_from <= at
+    return begun and (facts.valid_until is None or at < facts.valid_until)
+
+
+class MemoryPool:
+    """A pool made of records, for one search.
+
+    Args:
+        records: What to search, conversations before chunks.
+        scorer: What computes the BM25 part.
+    """
+
+    def __init__(self, records: Iterable[Record], scorer: Scorer) -> None:
+        self._scorer = scorer
+        self._entries: dict[int, tuple[Place, Entry]] = {}
+        for record in records:
+            for entry in entries(record):
+                self._put(Place(type(record), record.id, entry.id), entry)
+
+    @property
+    def scorer(self) -> Scorer:
+        """What computes the BM25 part."""
+        return self._scorer
+
+    def statistics(self, labels: Collection[str]) -> Statistics:
+        chosen = [found for found in self._entries.items() if label_of(found[1][1]) in labels]
+        statistics = MemoryStatistics()
+        for number, (_, entry) in sorted(chosen, key=lambda item: item[0]):
+            statistics.add(
+                entry.document._replace(number=number),
+                entry.frequencies,
+                place=entry.place,
+                sequence=partial(terms, entry.text),
+                name_terms=entry.name_terms,
+            )
+        return statistics
+
+    def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
+        return {number: self._entries[number][1].facts for number in numbers}
+
+    def invalid(self, at: datetime) -> Collection[int]:
+        return {n for n, (_, entry) in self._entries.items() if not holds_at(entry.facts, at)}
+
+    def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
+        return {number: self._entries[number][0] for number in numbers}
+
+    def _put(self, place: Place, entry: Entry) -> None:
+        """Keep a document; a message that is just moving into a chunk is kept once."""
+        number = entry.document.number
+        while number in self._entries and self._entries[number][0].id != entry.id:
+            number += 1
+        self._entries[number] = (place, entry)

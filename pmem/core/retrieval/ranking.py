@@ -1,0 +1,335 @@
+"""Ranking: BM25 evidence from a message, its neighbours and its session, then rules and priors.
+
+score = (text + neighbours + session) * product of factors, every factor within (0, 1]. Each hit
+carries these parts as `signals`, and `total` computes the score from them again, to the bit.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_share, substance
+from pmem.core.retrieval.collection import Document, Statistics
+from pmem.core.retrieval.evidence import (
+    Accept,
+    Constants,
+    Evidence,
+    Scorer,
+    bm25_scores,
+    gather,
+)
+from pmem.core.retrieval.question import Plan, plan_question
+from pmem.core.retrieval.signals import NUMBER, QUESTION, QUOTED, TIME, holds_phrase
+
+Parts = tuple[float, float, float]  # in the order of ADDED
+ADDED = ("text", "neighbours", "session")
+FACTORS = (
+    "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "phrase",
+    "prior", "repeat",
+)  # fmt: skip
+POOL = 200  # hits, at least, among which several sessions are mixed
+
+
+class Settings(NamedTuple):
+    """Weights of the ranking.
+
+    `neighbours` and `session` weigh a score relative to its maximum against that of single
+    documents, which has weight 1. The gains say how many times more a document counts that shows
+    the sign; `question` and `repeat` how many times less.
+
+    Attributes:
+        constants: BM25 constants and the weights of neighbouring turns.
+        neighbours, session: weights of windows and sessions.
+        related: weight of a related word against a word of the question.
+        speaker: gain of messages of the person whom the question names.
+        elsewhere: gain of sessions in which the named person takes part.
+        trust: ratio of the best score of the named person to that of others: from no gain
+            (first) to all of it (second). It limits the harm of a wrong name.
+        time, number, quoted: gains where the question asks for a time, a number, a name or title.
+        question: factor of messages that are questions themselves.
+        phrase: gain of documents with the quoted phrase.
+        repeat: factor for each better hit of the same session, if an answer has several parts.
+        prior: the most that recency, importance, access and relations take away.
+        merits: how these four are weighed among each other.
+        half_life: days after which recency has halved.
+    """
+
+    constants: Constants = Constants()
+    neighbours: float = 3.0
+    session: float = 1.4
+    related: float = 0.35
+    speaker: float = 1.7
+    elsewhere: float = 3.0
+    trust: tuple[float, float] = (0.7, 1.0)
+    time: float = 1.8
+    number: float = 1.35
+    quoted: float = 1.2
+    question: float = 0.85
+    phrase: float = 2.0
+    repeat: float = 0.9
+    prior: float = 0.02
+    merits: tuple[float, float, float, float] = (0.3, 0.4, 0.2, 0.1)
+    half_life: float = 30.0
+
+
+class Hit(NamedTuple):
+    """A ranked document: its number, its score in [0, 1] and the parts of the score."""
+
+    number: int
+    score: float
+    signals: dict[str, float]
+
+
+class Ranking(NamedTuple):
+    """The best documents, and how many speak to the question in all."""
+
+    hits: list[Hit]
+    total: int
+
+
+DEFAULTS = Settings()
+
+
+def rank(
+    question: str,
+    statistics: Statistics,
+    settings: Settings = DEFAULTS,
+    *,
+    now: float | None = None,
+    accept: Accept | None = None,
+    limit: int | None = None,
+    score: Scorer = bm25_scores,
+) -> Ranking:
+    """Return the documents that speak to a question, best first, ties by ascending number.
+
+    Args:
+        question: any text; without a word to look for, nothing is found.
+        statistics: the collection.
+        settings: weights.
+        now: seconds since 1970 for recency; None leaves recency out.
+        accept: filter of documents; what it rejects still counts as a neighbour.
+        limit: how many hits at most; None for all.
+        score: computes BM25 scores.
+    """
+    plan = plan_question(question, statistics.speakers(), settings.related)
+    evidence = gather(plan, statistics, settings.constants, accept, score)
+    parts = _added(evidence, settings)
+    if accept is not None:
+        passed = set(accept(parts.keys()))
+        parts = {number: part for number, part in parts.items() if number in passed}
+    judge = _Judge(plan, statistics, settings, evidence, parts, now)
+    wanted = len(parts) if limit is None else limit
+    if not plan.several:
+        return Ranking(_best(judge, parts, wanted), len(parts))
+    pool = _best(judge, parts, max(POOL, 2 * wanted))
+    return Ranking(_mixed(pool, evidence.documents, settings.repeat)[:wanted], len(parts))
+
+
+def total(signals: Mapping[str, float]) -> float:
+    """Return the score that these parts add up to: the sum of ADDED times all of FACTORS."""
+    score = _sum((signals["text"], signals["neighbours"], signals["session"]))
+    for name in FACTORS:
+        score *= signals.get(name, 1.0)
+    return score
+
+
+def _sum(parts: Parts) -> float:
+    return parts[0] + parts[1] + parts[2]
+
+
+def _added(evidence: Evidence, settings: Settings) -> dict[int, Parts]:
+    """The parts ADDED of every candidate, together at most 1.
+
+    Each kind of evidence is taken relative to its maximum. The whole is scaled by how much of the
+    question the best document holds, so that scores of different questions can be compared.
+    A document without a session is its own window and its own session.
+    """
+    best = {
+        "text": max(evidence.text.values(), default=0.0) or 1.0,
+        "neighbours": max(evidence.window.values(), default=0.0) or 1.0,
+        "session": max(evidence.session.values(), default=0.0) or 1.0,
+    }
+    whole = 1.0 + settings.neighbours + settings.session
+    scale = smooth_share(best["text"], evidence.attainable) / whole
+    text, near, session = (
+        scale / best["text"],
+        scale * settings.neighbours / best["neighbours"],
+        scale * settings.session / best["session"],
+    )
+    parts: dict[int, Parts] = {}
+    for number in sorted(evidence.text.keys() | evidence.window.keys()):
+        said_in = evidence.documents[number].session
+        own = evidence.text.get(number, 0.0) * text
+        if said_in is None:
+            parts[number] = (own * whole, 0.0, 0.0)
+        else:
+            window, around = evidence.window.get(number, 0.0), evidence.session.get(said_in, 0.0)
+            parts[number] = (own, window * near, around * session)
+    return parts
+
+
+class _Judge:
+    """The factors of one question, applied to one document at a time."""
+
+    __slots__ = ("_documents", "_gain", "_now", "_phrased", "_plan", "_present", "_settings")
+
+    def __init__(
+        self,
+        plan: Plan,
+        statistics: Statistics,
+        settings: Settings,
+        evidence: Evidence,
+        parts: Mapping[int, Parts],
+        now: float | None,
+    ) -> None:
+        self._plan = plan
+        self._settings = settings
+        self._documents = evidence.documents
+        self._now = now
+        self._gain = _speaker_gain(plan, settings, evidence.documents, parts)
+        self._present = frozenset(
+            key
+            for key, session in evidence.sessions.items()
+            if not plan.speakers.isdisjoint(session.speakers)
+        )
+        self._phrased = _phrased(plan, statistics, parts)
+
+    def signals(self, number: int, added: Parts) -> dict[str, float]:
+        """Return the additive parts with every factor that is not 1."""
+        document = self._documents[number]
+        factors = {
+            "speaker": self._speaker(document),
+            "elsewhere": self._elsewhere(document),
+            "phrase": self._phrase(number),
+            "prior": self._prior(document),
+            **self._traits(document),
+        }
+        signals = dict(zip(ADDED, added, strict=True))
+        signals.update((name, value) for name, value in factors.items() if value != 1.0)
+        return signals
+
+    def _speaker(self, document: Document) -> float:
+        named = not document.speaker or document.speaker in self._plan.speakers
+        return 1.0 if named else 1.0 / self._gain
+
+    def _elsewhere(self, document: Document) -> float:
+        if not self._present or document.session is None or document.session in self._present:
+            return 1.0
+        return 1.0 / self._settings.elsewhere
+
+    def _phrase(self, number: int) -> float:
+        missing = self._phrased is not None and number not in self._phrased
+        return 1.0 / self._settings.phrase if missing else 1.0
+
+    def _traits(self, document: Document) -> dict[str, float]:
+        settings, missing = self._settings, self._plan.wanted & ~document.traits
+        factors = {
+            "time": 1.0 / settings.time if missing & TIME else 1.0,
+            "number": 1.0 / settings.number if missing & NUMBER else 1.0,
+            "quoted": 1.0 / settings.quoted if missing & QUOTED else 1.0,
+        }
+        if document.session is not None:
+            factors["question"] = settings.question if document.traits & QUESTION else 1.0
+            factors["substance"] = substance(document.length)
+        return factors
+
+    def _prior(self, document: Document) -> float:
+        """The weighted mean of recency, importance, access and relations, within its share."""
+        fresh = 1.0
+        if self._now is not None:
+            fresh = recency(self._now - document.timestamp, self._settings.half_life)
+        merits = (
+            fresh,
+            document.importance,
+            familiarity(document.accesses),
+            familiarity(document.relations),
+        )
+        weights = self._settings.merits
+        whole = sum(weights)
+        if not whole:
+            return 1.0
+        merit = sum(weight * value for weight, value in zip(weights, merits, strict=True)) / whole
+        return 1.0 - self._settings.prior * (1.0 - merit)
+
+
+def _speaker_gain(
+    plan: Plan,
+    settings: Settings,
+    documents: Mapping[int, Document],
+    parts: Mapping[int, Parts],
+) -> float:
+    """How many times more the named people's messages count, 1 if the name looks wrong."""
+    if not plan.speakers:
+        return 1.0
+    named = others = 0.0
+    for number, added in parts.items():
+        speaker = documents[number].speaker
+        if speaker in plan.speakers:
+            named = max(named, _sum(added))
+        elif speaker:
+            others = max(others, _sum(added))
+    trust = confidence(named / others, *settings.trust) if others else 1.0
+    return 1.0 + (settings.speaker - 1.0) * trust
+
+
+def _phrased(
+    plan: Plan, statistics: Statistics, candidates: Iterable[int]
+) -> frozenset[int] | None:
+    """The candidates that hold every quoted phrase; None without a phrase."""
+    if not plan.phrases:
+        return None
+    holders = set(candidates)
+    for term in sorted({term for phrase in plan.phrases for term in phrase}):
+        holders &= {number for number, _ in statistics.postings(term)}
+    return frozenset(
+        number
+        for number in sorted(holders)
+        if all(holds_phrase(statistics.sequence(number), phrase) for phrase in plan.phrases)
+    )
+
+
+def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
+    """The `wanted` best hits. A score never exceeds its sum, so that most need no judging."""
+    ordered = sorted(parts, key=lambda number: (-_sum(parts[number]), number))
+    kept: list[tuple[float, int]] = []
+    found: dict[int, dict[str, float]] = {}
+    for number in ordered:
+        if len(kept) >= wanted and (not kept or _sum(parts[number]) < kept[0][0]):
+            break
+        signals = judge.signals(number, parts[number])
+        score = total(signals)
+        if score <= 0.0:
+            continue
+        found[number] = signals
+        heapq.heappush(kept, (score, -number))
+        if len(kept) > wanted:
+            heapq.heappop(kept)
+    ranked = sorted(kept, key=lambda entry: (-entry[0], -entry[1]))
+    return [Hit(-negated, score, found[-negated]) for score, negated in ranked]
+
+
+def _mixed(hits: list[Hit], documents: Mapping[int, Document], rate: float) -> list[Hit]:
+    """Mix sessions: each hit counts `rate` times less for every better hit of its session.
+
+    Greedy selection in the manner of maximal marginal relevance (Carbonell and Goldstein, 1998),
+    with the session in the place of textual similarity.
+    """
+    return list(_greedy(hits, documents, rate))
+
+
+def _greedy(hits: list[Hit], documents: Mapping[int, Document], rate: float) -> Iterator[Hit]:
+    taken: dict[int, int] = {}
+    waiting = [(-hit.score, hit.number, 0, hit) for hit in hits]
+    heapq.heapify(waiting)
+    while waiting:
+        _, number, seen, hit = heapq.heappop(waiting)
+        session = documents[number].session
+        count = 0 if session is None else taken.get(session, 0)
+        if count == seen:
+            yield hit
+            if session is not None:
+                taken[session] = count + 1
+            continue
+        signals = {**hit.signals, "repeat": rate**count}
+        fresh = Hit(number, total(signals), signals)
+        heapq.heappush(waiting, (-fresh.score, number, count, fresh))

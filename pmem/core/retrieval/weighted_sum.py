@@ -1,0 +1,107 @@
+"""The weighted sum of specification S2, restored literally: every signal in [0, 1], averaged."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pmem.core.retrieval.bm25 import (
+    familiarity,
+    plain_idf,
+    recency,
+    relative_frequency,
+    smooth_share,
+)
+from pmem.core.retrieval.collection import Statistics
+from pmem.core.retrieval.evidence import Accept
+from pmem.core.retrieval.ranking import Hit, Ranking
+from pmem.core.text import terms
+from pmem.errors import InvalidValue
+
+
+class Weights(NamedTuple):
+    """Weights of the signals, 0 or more; only their ratios count.
+
+    Attributes:
+        semantic: TF-IDF of the words of the question.
+        keyword: share of the words of the question that the document holds.
+        recency: half-life of 30 days.
+        importance: as stored.
+        access: how often it was used.
+    """
+
+    semantic: float = 0.4
+    keyword: float = 0.3
+    recency: float = 0.2
+    importance: float = 0.1
+    access: float = 0.0
+
+
+def rank_by_sum(
+    question: str,
+    statistics: Statistics,
+    weights: Weights,
+    *,
+    now: float,
+    half_life: float = 30.0,
+    accept: Accept | None = None,
+    limit: int | None = None,
+) -> Ranking:
+    """Return the documents that hold a word of the question by S2's weighted sum, best first.
+
+    score = sum of weight * signal / sum of weights. The signals of a hit are its summands.
+
+    Args:
+        question: any text.
+        statistics: the collection.
+        weights: not all 0.
+        now: seconds since 1970.
+        half_life: days after which recency has halved.
+        accept: filter of documents.
+        limit: how many hits at most; None for all.
+
+    Raises:
+        InvalidValue: all weights are 0, or one is below.
+    """
+    if min(weights) < 0 or not sum(weights):
+        raise InvalidValue("the weights must be 0 or more, and not all of them 0")
+    semantic, keyword = _lexical(question, statistics)
+    found = sorted(keyword) if accept is None else sorted(accept(keyword.keys()))
+    hits = []
+    for number, document in statistics.documents(found).items():
+        values = (
+            semantic[number],
+            keyword[number],
+            recency(now - document.timestamp, half_life),
+            document.importance,
+            familiarity(document.accesses),
+        )
+        hits.append(_summed(number, weights, values))
+    hits.sort(key=lambda hit: (-hit.score, hit.number))
+    return Ranking(hits[:limit], len(hits))
+
+
+def _summed(number: int, weights: Weights, values: Sequence[float]) -> Hit:
+    whole = sum(weights)
+    parts = [weight * value / whole for weight, value in zip(weights, values, strict=True)]
+    return Hit(number, sum(parts), dict(zip(weights._fields, parts, strict=True)))
+
+
+def _lexical(question: str, statistics: Statistics) -> tuple[dict[int, float], dict[int, float]]:
+    """TF-IDF relative to the attainable, and the share of words held, of each matching document.
+
+    tf(t, d) = count / highest count in d, idf(t) = log(N / n): specification S2, "TF-IDF Index".
+    """
+    words = list(dict.fromkeys(terms(question)))
+    found = {word: statistics.postings(word) for word in words}
+    size = statistics.totals().documents
+    rarity = {word: plain_idf(size, len(postings)) for word, postings in found.items()}
+    attainable = sum(rarity.values())
+    peaks = statistics.documents(sorted({number for p in found.values() for number, _ in p}))
+    semantic = dict.fromkeys(peaks, 0.0)
+    held = dict.fromkeys(peaks, 0)
+    for word in words:
+        for number, frequency in found[word]:
+            weight = relative_frequency(frequency, peaks[number].peak) * rarity[word]
+            semantic[number] += weight
+            held[number] += 1
+    shares = {number: count / len(words) for number, count in held.items()}
+    return {n: smooth_share(value, attainable) for n, value in semantic.items()}, shares

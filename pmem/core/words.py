@@ -1,0 +1,93 @@
+"""Word tables of the tokeniser: stop words, irregular forms and number words of English.
+
+Data only. Every table is written as plain text, one group a line or a word a space, so that a
+change shows in a diff as a change of words.
+"""
+
+STOP_WORDS: frozenset[str] = frozenset(
+    """
+    a about above after again against all almost already also although always am among an and
+    another any anybody anyone anything are around as at away back be became because become been
+    before being below between both but by came can cannot could did do does doing done down
+    during each either else ever every everybody everyone everything few for from further
+    had has have having he hence her here hers herself him himself his how however i if in
+    instead into is it its itself just let lets like lot lots many maybe me might mine more
+    most much must my myself neither no nobody none nor not nothing now of off often oh ok okay
+    on once one only onto or other others ought our ours ourselves out over own per perhaps
+    quite rather really same shall she should since so some somebody someone something
+    sometimes still such than that the their theirs them themselves then there these they
+    thing things this those though through thus till to together too toward towards under
+    until up upon us very via was we well were what whatever when whenever where wherever
+    whether which whichever while who whoever whom whose why will with within without would
+    wow yeah yep yes yet you your yours yourself yourselves hey hi hello
+    ain aren couldn didn doesn don hadn hasn haven isn mustn needn shouldn wasn weren wouldn won
+    arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt shouldnt wasnt werent wouldnt
+    wont im ive youre youve theyre theyve gonna wanna gotta
+    """.split()
+)
+
+# base form first, then the forms that the stemmer does not bring back to it
+_IRREGULAR_GROUPS = """
+arise arose arisen|awake awoke awoken|bear bore borne born|beat beaten|begin began begun
+bend bent|bet|bind bound|bite bit bitten|bleed bled|blow blew blown|break broke broken
+breed bred|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen
+cling clung|creep crept|deal dealt|dig dug|draw drew drawn|dream dreamt|drink drank drunk
+drive drove driven|eat ate eaten|fall fell fallen|feed fed|feel felt|fight fought|find found
+flee fled|fly flew flown|forbid forbade forbidden|forget forgot forgotten
+forgive forgave forgiven|freeze froze frozen|get got gotten|give gave given|go went gone goes
+grind ground|grow grew grown|hang hung|hear heard|hide hid hidden|hold held|keep kept
+kneel knelt|know knew known|lay laid|lead led|lean leant|leap leapt|learn learnt|leave left
+lend lent|light lit|lose lost|make made|mean meant|meet met|mistake mistook mistaken
+pay paid|prove proven|quit quitted|ride rode ridden|ring rang rung|rise rose risen|run ran
+say said|see saw seen|seek sought|sell sold|send sent|sew sewn|shake shook shaken
+shine shone|shoot shot|show shown|shrink shrank shrunk|sing sang sung|sink sank sunk
+sit sat|sleep slept|slide slid|smell smelt|sow sown|speak spoke spoken|speed sped
+spell spelt|spend spent|spill spilt|spin spun|spit spat|spoil spoilt|spring sprang sprung
+stand stood|steal stole stolen|stick stuck|sting stung|stink stank stunk|stride strode
+strike struck|strive strove striven|swear swore sworn|sweep swept|swell swollen
+swim swam swum|swing swung|take took taken|teach taught|tear tore torn|tell told
+think thought|throw threw thrown|understand understood|undergo underwent undergone
+wake woke woken|wear wore worn|weave wove woven|weep wept|win won|wind wound
+withdraw withdrew withdrawn|write wrote written|overcome overcame|undertake undertook undertaken
+rebuild rebuilt|rewrite rewrote rewritten|remake remade|redo redid redone|undo undid undone
+child children kid kids|man men|woman women|person people|foot feet|tooth teeth|mouse mice
+goose geese|wife wives|life lives|knife knives|half halves|shelf shelves|leaf leaves
+wolf wolves|thief thieves|calf calves|loaf loaves|scarf scarves|self selves|ox oxen
+datum data|criterion criteria|phenomenon phenomena|analysis analyses|crisis crises
+thesis theses|hypothesis hypotheses|index indices|matrix matrices|vertex vertices
+appendix appendices|axis axes|medium media|fungus fungi|cactus cacti|alumnus alumni
+good better best|bad worse worst|far farther further farthest furthest|little less least
+mother mom moms mum mums mommy mama|father dad dads daddy papa|grandmother grandma granny
+grandfather grandpa|television tv|photograph photo photos pic pics|bicycle bike bikes
+refrigerator fridge|telephone phone phones|mathematics math maths|application app apps
+repository repo repos|configuration config configs|database db dbs|documentation docs
+authentication auth|environment env envs|directory dir dirs|favorite fave favourite
+color colour colours colors|center centre centres|theater theatre|organize organise
+organization organisation|realize realise|recognize recognise|neighbor neighbour
+neighborhood neighbourhood|behavior behaviour|honor honour|labor labour|gray grey
+traveling travelling|canceled cancelled|catalog catalogue|dialog dialogue|program programme
+jewelry jewellery|analyze analyse|optimize optimise|initialize initialise|license licence
+"""
+
+IRREGULAR_FORMS: dict[str, str] = {
+    form: words[0]
+    for group in _IRREGULAR_GROUPS.replace("\n", "|").split("|")
+    if (words := group.split())
+    for form in words[1:]
+}
+
+NUMBER_WORDS: dict[str, str] = {
+    word: str(value)
+    for value, word in enumerate(
+        "two three four five six seven eight nine ten eleven twelve".split(), start=2
+    )
+}
+
+MONTHS: tuple[str, ...] = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+
+WEEKDAYS: tuple[str, ...] = (
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+)  # fmt: skip
