@@ -10,11 +10,23 @@ from typing import Any, Self
 
 import msgspec
 
-from pmem import conversations, exchange, lookup, memories, recall, setup, upkeep
+from pmem import (
+    conversations,
+    evaluation,
+    exchange,
+    golden,
+    lookup,
+    memories,
+    recall,
+    setup,
+    upkeep,
+)
 from pmem.conversations import Overview, SayRequest, Transcript
 from pmem.core import context
 from pmem.core.filters import Filter
+from pmem.evaluation import Evaluation, EvaluationRequest
 from pmem.exchange import Imported
+from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.lookup import Listing, Said
 from pmem.memories import Added, AddRequest, EditRequest, Removable
 from pmem.recall import ContextRequest, Found, Hit, SearchRequest
@@ -190,6 +202,16 @@ class Project:
         built = recall.build_context(self.workspace, ContextRequest(query=query, **request))
         hits = self.search(query).hits if query else ()
         return BuiltContext(**msgspec.structs.asdict(built), retrieval_results=hits)
+
+    def evaluate(self, file: str | None = None, **request: Any) -> Evaluation:
+        """Ask a golden set's questions; `request` has the other fields of EvaluationRequest."""
+        asked = golden.read(file or golden.default_file(self.workspace))
+        return evaluation.evaluate(self.workspace, EvaluationRequest(golden=asked, **request))
+
+    def add_question(self, query: str, reference: str, **request: Any) -> QuestionAdded:
+        """Add to a golden set what a query must find; see QuestionRequest for more."""
+        line = QuestionRequest(query=query, reference=reference, **request)
+        return golden.add(self.workspace, line)
 
     def start_conversation(self, title: str | None = None) -> Conversation:
         """Start a conversation; it becomes the current one."""

@@ -27,6 +27,8 @@ _ATTRIBUTES: Final = """\
 # One record a file: the same bytes on every system, and readable differences.
 *.json text eol=lf
 config.toml text eol=lf
+# A golden set's lines may stand in any order: keep both sides'.
+golden.jsonl text eol=lf merge=union
 """
 _README: Final = """\
 # Project memory

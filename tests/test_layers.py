@@ -11,7 +11,19 @@ from tests import source
 
 LAYERS: Final[tuple[frozenset[str], ...]] = (
     frozenset({"cli", "library", "__main__", "__init__"}),
-    frozenset({"conversations", "exchange", "lookup", "memories", "recall", "setup", "upkeep"}),
+    frozenset(
+        {
+            "conversations",
+            "evaluation",
+            "exchange",
+            "golden",
+            "lookup",
+            "memories",
+            "recall",
+            "setup",
+            "upkeep",
+        }
+    ),
     frozenset({"workspace"}),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),

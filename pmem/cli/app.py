@@ -88,7 +88,17 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
         "Give out records as files.",
         {"arrays": Entry("exchange", "export_arrays", "pmem export arrays backup")},
     ),
+    "eval": (
+        "Hold recall to a golden set. `pmem eval FILE` is short for `pmem eval run FILE`.",
+        {
+            "run": Entry("evaluation", "run", "pmem eval run golden.jsonl"),
+            "add": Entry("evaluation", "add", 'pmem eval add "which database" k3v9'),
+        },
+    ),
 }
+
+DEFAULTS: Final = {"eval": "run"}
+"""What a group does when its name is not followed by one of its commands."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -135,11 +145,14 @@ class _Lazy(TyperGroup):
         *,
         entries: dict[str, Entry],
         groups: dict[str, tuple[str, dict[str, Entry]]],
+        default: str | None = None,
         **attributes: Any,
     ) -> None:
         super().__init__(rich_markup_mode=None, **attributes)
         self._entries = entries
         self._groups = groups
+        self._default = default
+        self.ignore_unknown_options = default is not None  # they may be the default's
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the base class's form
         return [*self._entries, *self._groups]
@@ -151,6 +164,13 @@ class _Lazy(TyperGroup):
             return _group(cmd_name, *self._groups[cmd_name])
         return None
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if self._default and not ctx.resilient_parsing:
+            options, rest, _ = self.make_parser(ctx).parse_args(list(args))
+            if "help" not in options and rest[:1] not in [[name] for name in self._entries]:
+                args = [self._default, *args]
+        return super().parse_args(ctx, args)
+
 
 def _group(name: str, help_: str, entries: dict[str, Entry]) -> TyperGroup:
     return _Lazy(
@@ -159,8 +179,9 @@ def _group(name: str, help_: str, entries: dict[str, Entry]) -> TyperGroup:
         entries=entries,
         groups={},
         params=_globals(),
+        default=DEFAULTS.get(name),
         epilog=_epilog(next(iter(entries.values())).example),
-        no_args_is_help=True,
+        no_args_is_help=name not in DEFAULTS,
     )
 
 

@@ -8,11 +8,15 @@ import typer
 from pmem import recall
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
+from pmem.errors import InvalidValue
 from pmem.recall import ContextRequest, Found, Hit, Kind, SearchRequest
 from pmem.times import iso
 
 Format = Literal["markdown", "json", "messages"]
+_SNIPPET_WORDS = 40
+_WORDS_BEFORE = 8
 
 
 def search(
@@ -41,6 +45,13 @@ def search(
     at: options.At = None,
     threshold: Annotated[float, typer.Option(help="Drop lower scores, 0 to 1.")] = 0.0,
     explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=N,...",
+            help="Rank by a weighted sum: semantic, keyword, recency, importance, access.",
+        ),
+    ] = None,
     exit_status: Annotated[
         bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
     ] = False,
@@ -73,6 +84,7 @@ def search(
         top_k=top_k,
         threshold=threshold,
         at=session.time(at),
+        weights=None if weights is None else _weights(weights),
     )
     found = recall.search(session.workspace, request)
     return Answer(
@@ -121,13 +133,41 @@ def context(
     )
 
 
+def _weights(text: str) -> Weights:
+    """Read weights such as `semantic=0.4,keyword=0.3`; those that are left out are 0."""
+    given: dict[str, float] = dict.fromkeys(Weights._fields, 0.0)
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        try:
+            given[_known(name.strip())] = float(number)
+        except ValueError:
+            raise InvalidValue(
+                f"{part.strip()!r} is not a weight", "write it as semantic=0.4,keyword=0.3"
+            ) from None
+    return Weights(**given)
+
+
+def _known(name: str) -> str:
+    if name not in Weights._fields:
+        raise InvalidValue(
+            f"there is no weight {name!r}", f"there are {', '.join(Weights._fields)}"
+        )
+    return name
+
+
 def _hit_lines(found: Found, *, explain: bool) -> Iterator[Line]:
+    """Yield the hits by rank; further ones from one conversation follow its best, indented."""
     asked = set(terms(found.query))
+    groups: dict[str, list[Hit]] = {}
     for hit in found.hits:
-        yield _hit_line(hit, asked)
-        if explain:
-            parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
-            yield [(f"         {parts}", "dim")]
+        groups.setdefault(hit.conversation or hit.id, []).append(hit)
+    for hits in groups.values():
+        for place, hit in enumerate(hits):
+            indent = "  " * bool(place)
+            yield [(indent, ""), *_hit_line(hit, asked)]
+            if explain:
+                parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
+                yield [(f"{indent}         {parts}", "dim")]
 
 
 def _hit_line(hit: Hit, asked: set[str]) -> Line:
@@ -137,8 +177,19 @@ def _hit_line(hit: Hit, asked: set[str]) -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{iso(hit.created_at)[:10]} ", "dim"),
         *who,
-        *_marked(" ".join(hit.text.split()), asked),
+        *_marked(_snippet(hit.text.split(), asked), asked),
     ]
+
+
+def _snippet(words: list[str], asked: set[str]) -> str:
+    """Return a text's words from shortly before the first that was asked for."""
+    if len(words) <= _SNIPPET_WORDS:
+        return " ".join(words)
+    found = (place for place, word in enumerate(words) if asked & set(terms(word)))
+    start = max(0, min(next(found, 0) - _WORDS_BEFORE, len(words) - _SNIPPET_WORDS))
+    shown = words[start : start + _SNIPPET_WORDS]
+    end = "" if start + _SNIPPET_WORDS >= len(words) else " …"
+    return ("… " if start else "") + " ".join(shown) + end
 
 
 def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@
 * Identifiers (camelCase, snake_case, dotted and slashed paths, versions, error codes) are kept
   whole and in parts.
 * Accents are folded, compatibility forms unified (NFKC), case removed.
-* Scripts written without spaces, and Korean, become character bigrams.
+* Scripts written without spaces, and Korean, become character bigrams; see `characters`.
 
 Every regular expression consumes its input without backtracking over more than one character, so
 the time is linear in the length of the text.
@@ -85,6 +85,19 @@ def terms(text: str) -> list[str]:
             known = _remember(chunk)
         found += known
     return found
+
+
+def characters(text: str) -> list[str]:
+    """Return the Chinese characters and Korean syllables within the longer words of `text`.
+
+    Many are words of their own ("猫", "책"). Indexed beside the pairs of `terms`, one that is
+    asked alone, or with another particle, finds the words that it is part of.
+    """
+    if text.isascii():
+        return []
+    _, runs, unspaced = _wide_patterns()
+    words = (run for run in runs.findall(fold(text)) if len(run) > 1 and unspaced.match(run))
+    return [letter for word in words for letter in word if _is_syllable(letter)]
 
 
 def parse_query(text: str) -> Query:
@@ -179,6 +192,11 @@ def _bigrams(run: str) -> list[str]:
     if len(run) == 1:
         return [run]
     return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _is_syllable(letter: str) -> bool:
+    """Tell Han and Hangul from alphabets and kana, whose letters mean nothing by themselves."""
+    return "\u3400" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" or letter >= "\uf900"
 
 
 def _spaced(chunk: str) -> list[str]:

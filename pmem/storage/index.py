@@ -12,12 +12,14 @@ from typing import Final
 
 import msgspec
 
-from pmem.storage.listing import Listing, changes
+from pmem.ids import is_id
+from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.recordfile import Stamp
 
 FILE: Final = "index.sqlite3"
-_VERSION: Final = 3
+_VERSION: Final = 5
 _BUSY_SECONDS: Final = 2.0
+_BROKEN: Final = (sqlite3.Error, ValueError)  # ValueError: what was packed cannot be unpacked
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table twin (store text, key text, id text, primary key (store, key, id)) without rowid;
@@ -58,7 +60,7 @@ class Index:
         """
         try:
             _update(self._connected(), store, now, row)
-        except sqlite3.Error as error:
+        except _BROKEN as error:
             self._give_up(error)
 
     def learn(self, store: str, written: Mapping[str, tuple[Stamp, Row] | None]) -> None:
@@ -71,14 +73,15 @@ class Index:
         try:
             connection = self._connected()
             connection.execute("begin immediate")
-            known, _ = _known(connection, store)
+            packed, _ = last_look(connection, store)
+            known = Listing.unpack(*packed)
             for id_, learnt in written.items():
                 known.put(id_, learnt[0] if learnt else None)
             _forget(connection, store, written)
             _learn(connection, store, {id_: new[1] for id_, new in written.items() if new})
             _remember(connection, store, time.time_ns(), known)
             connection.execute("commit")
-        except sqlite3.Error as error:
+        except _BROKEN as error:
             self._give_up(error)
 
     def twins(self, store: str, key: str) -> list[str] | None:
@@ -96,7 +99,7 @@ class Index:
         try:
             query = "select id from twin where store = ? and key = ? order by id"
             return [found for (found,) in self._connection.execute(query, (store, key))]
-        except sqlite3.Error as error:
+        except _BROKEN as error:
             self._give_up(error)
             return None
 
@@ -133,29 +136,17 @@ def _update(
     connection: sqlite3.Connection, store: str, now: Listing, row: Callable[[str], Row]
 ) -> None:
     at = time.time_ns()
-    known, looked = _known(connection, store)
-    gone, stale = changes(now, known, looked)
+    packed, looked = last_look(connection, store)
+    gone, stale = changes(now, packed, looked)
     if not gone and not stale:
         return
     connection.execute("begin immediate")
     if _looked(connection, store) != looked:  # another process was quicker
-        gone, stale = changes(now, *_known(connection, store))
+        gone, stale = changes(now, *last_look(connection, store))
     _forget(connection, store, (*gone, *stale))
     _learn(connection, store, {id_: row(id_) for id_ in stale})
     _remember(connection, store, at, now)
     connection.execute("commit")
-
-
-def _known(connection: sqlite3.Connection, store: str) -> tuple[Listing, int]:
-    """Return a store's listing at the last look, and when that was."""
-    query = "select names, stamps, at from looked where store = ?"
-    found = connection.execute(query, (store,)).fetchone()
-    if found is None:
-        return Listing.of({}), 0
-    names, stamps, at = found
-    if not (isinstance(names, bytes) and isinstance(stamps, bytes) and isinstance(at, int)):
-        raise sqlite3.DataError("the index holds what nobody wrote")
-    return Listing.unpack(names, stamps), at
 
 
 def _looked(connection: sqlite3.Connection, store: str) -> int:
@@ -178,7 +169,7 @@ def _learn(connection: sqlite3.Connection, store: str, rows: Mapping[str, Row]) 
 
 def _forget(connection: sqlite3.Connection, store: str, ids: Iterable[str]) -> None:
     connection.executemany(
-        "delete from twin where store = ? and id = ?", [(store, id_) for id_ in ids]
+        "delete from twin where store = ? and id = ?", [(store, id_) for id_ in ids if is_id(id_)]
     )
 
 

@@ -12,13 +12,13 @@ from pmem.records import KINDS, STORES, Record
 from pmem.storage import durable
 from pmem.storage.backend import Change, Problem, pool_of, twin_keys
 from pmem.storage.index import Index, Row
-from pmem.storage.listing import SUFFIX, look
+from pmem.storage.listing import SUFFIX, Listing, look
 from pmem.storage.lock import writer_lock
 from pmem.storage.recordfile import Stamp, parse, read_bytes, serialise, stamp_of
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Place, Pool
-    from pmem.storage.search import SearchIndex
+    from pmem.storage.search import Searcher, SearchIndex
 
 LOCAL: Final = "local"
 
@@ -46,6 +46,7 @@ class JsonFiles:
         self._seen: dict[str, Stamp] = {}
         self._index: Index | None = None
         self._looked: set[type[Record]] = set()
+        self._searcher: Searcher | None = None
         self._staged = self._unfinished()
 
     @property
@@ -83,29 +84,34 @@ class JsonFiles:
         if index is None:
             return search(pool_of(self))
         try:
-            for type_, name, code, message in index.problems():
-                path = self._path(type_, name)
-                self._problems.setdefault(path, Problem(path, code, message))
-            return search(index)
+            with index.moment():
+                for type_, name, code, message in index.problems():
+                    path = self._path(type_, name)
+                    self._problems.setdefault(path, Problem(path, code, message))
+                return search(index)
         except index.broken:
             index.discard()
             return search(pool_of(self))
-        finally:
-            index.close()
 
     def _search_index(self) -> "SearchIndex | None":
-        """Open the search index, brought up to date; None where none can be kept."""
+        """Return the search index, brought up to date; None where none can be kept."""
         if self._read_only or self._staged or os.path.islink(self._local):
             return None
-        from pmem.storage.search import open_index
+        if self._searcher is None:
+            from pmem.storage.search import Searcher
 
+            folders = [self._folder(type_) for type_ in STORES]
+            self._searcher = Searcher(
+                self._local, folders, self._listing, self._readable, self._text
+            )
         try:
             durable.make_folder(self._local)
         except OSError:
             return None
-        return open_index(
-            self._local, lambda type_: look(self._folder(type_)), self._readable, self._text
-        )
+        return self._searcher.index()
+
+    def _listing(self, type_: type[Record]) -> Listing:
+        return look(self._folder(type_), in_order=False)
 
     def _readable(self, type_: type[Record], name: str) -> Record | Problem | None:
         record = self._usable(type_, name)
@@ -131,6 +137,8 @@ class JsonFiles:
     def commit(self, changes: Sequence[Change]) -> None:
         files = [self._file_change(change) for change in changes]
         known, self._looked = self._looked, set()
+        if self._searcher is not None:
+            self._searcher.expire()
         try:
             durable.apply(self._root, self._local, files)
         except BaseException:

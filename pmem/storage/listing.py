@@ -5,6 +5,7 @@ file as young as the last look could have changed since without a trace; it is r
 """
 
 import os
+import sqlite3
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -23,51 +24,64 @@ _WIDEST: Final = 1 << 64
 _PARTS: Final = attrgetter("st_ino", "st_size", "st_mtime_ns")
 
 
+Packed = tuple[bytes, bytes]
+"""A listing's names and stamps, as they are kept."""
+
+NOTHING: Final[Packed] = (b"", b"")
+
+
 class Listing(NamedTuple):
     """The record files of a folder.
 
     Attributes:
-        names: what they are called without the suffix, in ascending order.
+        files: what they are called.
         stamps: three numbers each, in the same order: inode, size, modification time in ns.
     """
 
-    names: list[str]
+    files: list[str]
     stamps: "array[int]"
 
     @classmethod
     def of(cls, stamps: Mapping[str, Stamp]) -> Self:
-        """Make a listing of stamps by name."""
+        """Make a listing of stamps by record name, sorted."""
         names = sorted(stamps)
-        return cls(names, array("Q", chain.from_iterable(stamps[name] for name in names)))
+        parts = array("Q", chain.from_iterable(stamps[name] for name in names))
+        return cls([name + SUFFIX for name in names], parts)
 
     @classmethod
     def unpack(cls, names: bytes, stamps: bytes) -> Self:
         """Read what `pack` wrote."""
         words = names.decode("utf-8", "surrogateescape")
-        return cls(words.split("\n") if words else [], array("Q", stamps))
+        return cls(words.split("/") if words else [], array("Q", stamps))
 
-    def pack(self) -> tuple[bytes, bytes]:
-        """Write the listing as two byte strings; a name never holds a line break."""
-        return "\n".join(self.names).encode("utf-8", "surrogateescape"), self.stamps.tobytes()
+    def pack(self) -> Packed:
+        """Write the listing as two byte strings; a file's name never holds a slash."""
+        return "/".join(self.files).encode("utf-8", "surrogateescape"), self.stamps.tobytes()
 
     def put(self, name: str, stamp: Stamp | None) -> None:
-        """Note a file's new stamp, or with None that it is gone."""
-        place = bisect_left(self.names, name)
-        if self.names[place : place + 1] == [name]:
-            del self.names[place]
+        """Note a record's new stamp, or with None that it is gone; a sorted listing stays so."""
+        file = name + SUFFIX
+        if file in self.files:
+            place = self.files.index(file)
+            del self.files[place]
             del self.stamps[3 * place : 3 * place + 3]
         if stamp is not None:
-            self.names.insert(place, name)
+            place = bisect_left(self.files, file)
+            self.files.insert(place, file)
             self.stamps[3 * place : 3 * place] = array("Q", stamp)
 
-    def by_name(self) -> dict[str, Stamp]:
-        """Return the stamps by name."""
-        parts = iter(self.stamps)
-        return dict(zip(self.names, zip(parts, parts, parts, strict=True), strict=True))
+    def rows(self) -> Iterator[tuple[str, int, int, int]]:
+        """Yield every file with its stamp's parts."""
+        parts = self.stamps
+        return zip(self.files, parts[0::3], parts[1::3], parts[2::3], strict=True)
 
 
-def look(folder: str) -> Listing:
+def look(folder: str, *, in_order: bool = True) -> Listing:
     """List the record files of a folder; a missing folder has none.
+
+    Args:
+        folder: The folder.
+        in_order: By name; else as the folder has them, which is quicker.
 
     Raises:
         StorageRefused: The folder may not be read.
@@ -80,55 +94,88 @@ def look(folder: str) -> Listing:
     except OSError as error:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
     try:
-        return _look(descriptor)
+        return _look(descriptor, in_order=in_order)
     finally:
         os.close(descriptor)
 
 
-def changes(now: Listing, known: Listing, looked: int) -> tuple[list[str], list[str]]:
+def last_look(connection: sqlite3.Connection, store: str) -> tuple[Packed, int]:
+    """Return a store's listing as an index remembers it, and when it was made.
+
+    Args:
+        connection: A database with a table `looked`.
+        store: The store's folder.
+
+    Raises:
+        sqlite3.DataError: The table holds what pmem never wrote.
+    """
+    query = "select names, stamps, at from looked where store = ?"
+    found = connection.execute(query, (store,)).fetchone()
+    if found is None:
+        return NOTHING, 0
+    names, stamps, at = found
+    if not (isinstance(names, bytes) and isinstance(stamps, bytes) and isinstance(at, int)):
+        raise sqlite3.DataError("the index holds what nobody wrote")
+    return (names, stamps), at
+
+
+def changes(now: Listing, packed: Packed, looked: int) -> tuple[list[str], list[str]]:
     """Compare what a folder looks like with what was known of it.
 
     Args:
         now: The folder's listing.
-        known: The listing at the last look.
+        packed: The listing at the last look, as `Listing.pack` wrote it.
         looked: When that was, in nanoseconds since 1970.
 
     Returns:
-        The names that are gone, and those to be read, for the first time or again.
+        The names of the records that are gone, and of those to be read, for the first time or
+        again.
     """
-    oldest = looked - _COARSE_CLOCK_NS
-    places = [place for place, at in enumerate(now.stamps[2::3]) if at >= oldest]
-    young = [now.names[place] for place in places if _racy(now.stamps[3 * place + 2], looked)]
-    if now == known:
+    young = _young(now, looked)
+    if now.pack() == packed:
         return [], young
-    stamps, before = now.by_name(), known.by_name()
-    gone = [name for name in known.names if name not in stamps]
-    stale = [name for name, stamp in stamps.items() if before.get(name) != stamp]
-    return gone, sorted({*stale, *young})
+    known = Listing.unpack(*packed)
+    gone = set(known.files).difference(now.files)
+    stale = set(now.rows()).difference(known.rows())
+    return sorted(map(_name, gone)), sorted({*young, *(_name(row[0]) for row in stale)})
 
 
-def _look(descriptor: int) -> Listing:
-    names = sorted(
-        name[: -len(SUFFIX)]
-        for name in os.listdir(descriptor)
-        if name[0] != "." and name.endswith(SUFFIX)
-    )
+def _name(file: str) -> str:
+    return file[: -len(SUFFIX)]
+
+
+def _young(now: Listing, looked: int) -> list[str]:
+    """Name the records that may have changed after the last look without a new stamp."""
+    times = now.stamps[2::3]
+    oldest = looked - _COARSE_CLOCK_NS
+    if max(times, default=0) < oldest:
+        return []
+    places = [place for place, at in enumerate(times) if at >= oldest and _racy(at, looked)]
+    return [_name(now.files[place]) for place in places]
+
+
+def _look(descriptor: int, *, in_order: bool) -> Listing:
+    found = os.listdir(descriptor)
+    files = [file for file in found if file[-5:] == SUFFIX and file[0] != "."]
+    if in_order:
+        files.sort()
     try:
-        stamps = array("Q", chain.from_iterable(_stamps(descriptor, names)))
+        stamps = array("Q", chain.from_iterable(_stamps(descriptor, files)))
     except (FileNotFoundError, OverflowError):  # one was removed meanwhile, or is from before 1970
+        names = [_name(file) for file in files]
         return Listing.of({name: stamp for name in names for stamp in _stamp(descriptor, name)})
-    return Listing(names, stamps)
+    return Listing(files, stamps)
 
 
-def _stamps(descriptor: int, names: list[str]) -> Iterator[Stamp]:
+def _stamps(descriptor: int, files: list[str]) -> Iterator[Stamp]:
     """Yield the stamp of every file; one map over thousands of files instead of a loop."""
     status = partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
-    return map(_PARTS, map(status, (name + SUFFIX for name in names)))
+    return map(_PARTS, map(status, files))
 
 
 def _stamp(descriptor: int, name: str) -> Iterator[Stamp]:
     try:
-        for inode, size, at in _stamps(descriptor, [name]):
+        for inode, size, at in _stamps(descriptor, [name + SUFFIX]):
             yield inode, size, at % _WIDEST
     except FileNotFoundError:
         return

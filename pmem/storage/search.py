@@ -9,46 +9,29 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from pmem.core.retrieval.collection import Document, Posting, Session, Statistics, Totals
-from pmem.core.retrieval.documents import Entry, Facts, entries
+from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
+from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
-from pmem.core.retrieval.pool import Place, holds_at, label_of
+from pmem.core.retrieval.pool import Place, holds_at
 from pmem.core.text import terms
-from pmem.records import STORES, Record, RecordType
-from pmem.storage.backend import Problem
-from pmem.storage.listing import Listing, changes
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.records import RecordType
+from pmem.storage import postings
+from pmem.storage.learning import TYPES, VERSION, Reader, rebuild, text_of, update
+from pmem.storage.listing import Listing
 
 FILE: Final = "search.sqlite3"
-_VERSION: Final = 1
 _BUSY_SECONDS: Final = 5.0
-_SCHEMA: Final = """
-create table looked (store text primary key, at integer, names blob, stamps blob);
-create table document (number integer primary key, label text, store text, record text, id text,
-                       length real, peak real, traits integer, session integer, place integer,
-                       speaker text, at real, importance real, accesses integer,
-                       relations integer, bounded integer, facts blob, terms blob);
-create index document_by_record on document (store, record);
-create index document_by_session on document (session, place) where session is not null;
-create index document_bounded on document (number) where bounded;
-create table posting (label text, term text, number integer, frequency real,
-                      primary key (label, term, number)) without rowid;
-create table speaker (label text, name text, said integer, terms text,
-                      primary key (label, name)) without rowid;
-create table problem (store text, record text, code text, message text,
-                      primary key (store, record)) without rowid;
-create table total (label text primary key, documents integer, length real, sessions integer,
-                    said integer, said_length real);
-"""
-_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
+TRUST_SECONDS: Final = 0.25
+"""How long a process goes without looking at every file again."""
 _FACTS = msgspec.json.Decoder(Facts)
-
-Reader = Callable[[RecordType, str], Record | Problem | None]
-"""Reads a record, or says why it cannot be used; None when it is gone."""
 
 
 class SearchIndex:
@@ -67,8 +50,16 @@ class SearchIndex:
         self._connection = connection
         self._text = text
 
-    broken = sqlite3.Error
-    """What any method raises when the database turns out to be unusable."""
+    broken = (
+        sqlite3.Error,
+        msgspec.MsgspecError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    )
+    """What any method, or a ranking, raises when the database turns out to hold nonsense."""
 
     @property
     def scorer(self) -> Scorer:
@@ -83,11 +74,26 @@ class SearchIndex:
         """Let go of the file."""
         self._connection.close()
 
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Let everything asked meanwhile be as of one moment, whoever updates the index."""
+        if self._connection.in_transaction:  # of another thread
+            yield
+            return
+        self._connection.execute("begin")
+        try:
+            yield
+        finally:
+            self._connection.rollback()
+
     def problems(self) -> list[tuple[RecordType, str, str, str]]:
         """Return the records that cannot be used: type, name, machine code and sentence."""
         query = "select store, record, code, message from problem order by store, record"
         rows = self._connection.execute(query).fetchall()
-        return [(_TYPES[store], record, code, message) for store, record, code, message in rows]
+        return [
+            (TYPES[store], text_of(record), code, text_of(message))
+            for store, record, code, message in rows
+        ]
 
     def statistics(self, labels: Collection[str]) -> Statistics:
         return _Statistics(self._connection, tuple(sorted(labels)), self._sequence)
@@ -102,10 +108,70 @@ class SearchIndex:
 
     def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
         rows = _select(self._connection, "number, store, record, id", numbers)
-        return {number: Place(_TYPES[store], record, id_) for number, store, record, id_ in rows}
+        return {number: Place(TYPES[store], record, id_) for number, store, record, id_ in rows}
 
     def _sequence(self, number: int) -> Sequence[str]:
-        return terms(self._text(self.places([number])[number]))
+        try:
+            return terms(self._text(self.places([number])[number]))
+        except (NotFound, Damaged, StorageRefused):  # others changed it since we looked
+            return ()
+
+
+class Searcher:
+    """Keeps the index of a clone open from one search to the next.
+
+    A search that follows another within a moment does not look at every file again, unless
+    this process has written or a store folder's own time has changed since.
+
+    Args:
+        local: The untracked folder that holds the index.
+        folders: The stores' folders.
+        look: Lists a store's folder.
+        read: Reads a record.
+        text: Returns a document's text, for phrases.
+    """
+
+    def __init__(
+        self,
+        local: str,
+        folders: Sequence[str],
+        look: Callable[[RecordType], Listing],
+        read: Reader,
+        text: Callable[[Place], str],
+    ) -> None:
+        self._local = local
+        self._folders = folders
+        self._open = partial(open_index, local, look, read, text)
+        self._index: SearchIndex | None = None
+        self._trusted: tuple[float, list[int]] = (0.0, [])
+
+    def index(self) -> SearchIndex | None:
+        """Return the index, up to date, or None where none can be kept."""
+        times = [_changed(folder) for folder in self._folders]
+        until, known = self._trusted
+        if self._index is None or time.monotonic() > until or times != known:
+            self.close()
+            self._index = self._open()
+            self._trusted = (time.monotonic() + TRUST_SECONDS, times)
+        return self._index
+
+    def expire(self) -> None:
+        """Look at every file at the next search: this process has written."""
+        self._trusted = (0.0, [])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+
+def _changed(folder: str) -> int:
+    """Return when a name in a folder last changed, in nanoseconds; zero without a folder."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def open_index(
@@ -127,12 +193,12 @@ def open_index(
         connection: sqlite3.Connection | None = None
         try:
             connection = _connect(path)
-            _update(connection, {folder: look(type_) for folder, type_ in _TYPES.items()}, read)
+            update(connection, {folder: look(type_) for folder, type_ in TYPES.items()}, read)
             return SearchIndex(path, connection, text)
-        except sqlite3.Error as error:
+        except (OSError, *SearchIndex.broken) as error:
             if connection is not None:
                 connection.close()
-            if error.sqlite_errorcode in _NOT_OURS:
+            if isinstance(error, OSError) or _is_usable(error):
                 return None
             _discard(path)
     return None
@@ -146,6 +212,10 @@ _NOT_OURS: Final = (
     sqlite3.SQLITE_IOERR,
 )
 """Errors that say nothing against the index itself."""
+
+
+def _is_usable(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in _NOT_OURS
 
 
 class _Statistics:
@@ -177,12 +247,8 @@ class _Statistics:
             said_length=sum((row[5] for row in rows), 0.0),
         )
 
-    def postings(self, term: str) -> Sequence[Posting]:
-        query = (
-            f"select number, frequency from posting where label in ({self._marks}) and term = ?"
-            " order by number"
-        )
-        return self._connection.execute(query, (*self._labels, term)).fetchall()
+    def postings(self, term: str) -> Mapping[int, float]:
+        return postings.read(self._connection, self._labels, term)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         columns = (
@@ -222,24 +288,15 @@ class _Statistics:
 def _connect(path: str) -> sqlite3.Connection:
     if os.path.islink(path):
         os.unlink(path)
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(
+        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
     connection.execute("pragma synchronous = off")
     connection.execute("pragma cache_size = -65536")
     (version,) = connection.execute("pragma user_version").fetchone()
-    if version != _VERSION:
-        _rebuild(connection)
+    if version != VERSION:
+        rebuild(connection)
     return connection
-
-
-def _rebuild(connection: sqlite3.Connection) -> None:
-    connection.execute("begin immediate")
-    tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-    for (name,) in tables:
-        connection.execute(f'drop table "{name}"')
-    for statement in _SCHEMA.split(";\n"):
-        connection.execute(statement)
-    connection.execute(f"pragma user_version = {_VERSION}")
-    connection.execute("commit")
 
 
 def _discard(path: str) -> None:
@@ -249,153 +306,6 @@ def _discard(path: str) -> None:
             os.unlink(name)
         except OSError:
             continue
-
-
-def _update(connection: sqlite3.Connection, now: Mapping[str, Listing], read: Reader) -> None:
-    at = time.time_ns()
-    if not any(any(changes(listing, *_known(connection, s))) for s, listing in now.items()):
-        return
-    connection.execute("begin immediate")
-    touched: set[str] = set()
-    for store, listing in now.items():
-        gone, stale = changes(listing, *_known(connection, store))
-        for record in (*gone, *stale):
-            touched |= _forget(connection, store, record)
-        touched |= _learn(connection, store, _entries(connection, store, stale, read))
-        connection.execute(
-            "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
-        )
-    _count(connection, touched)
-    connection.execute("commit")
-
-
-def _known(connection: sqlite3.Connection, store: str) -> tuple[Listing, int]:
-    query = "select names, stamps, at from looked where store = ?"
-    found = connection.execute(query, (store,)).fetchone()
-    if found is None:
-        return Listing.of({}), 0
-    names, stamps, at = found
-    if not (isinstance(names, bytes) and isinstance(stamps, bytes) and isinstance(at, int)):
-        raise sqlite3.DataError("the index holds what nobody wrote")
-    return Listing.unpack(names, stamps), at
-
-
-def _entries(
-    connection: sqlite3.Connection, store: str, names: Iterable[str], read: Reader
-) -> Iterator[tuple[str, Entry]]:
-    """Yield the documents of records; what cannot be used is noted, and told at every search."""
-    for name in names:
-        record = read(_TYPES[store], name)
-        if isinstance(record, Problem):
-            connection.execute(
-                "insert into problem values (?, ?, ?, ?)",
-                (store, name, record.code, record.message),
-            )
-        elif record is not None:
-            yield from ((name, entry) for entry in entries(record))
-
-
-def _learn(
-    connection: sqlite3.Connection, store: str, found: Iterator[tuple[str, Entry]]
-) -> set[str]:
-    documents: list[tuple[object, ...]] = []
-    postings: list[tuple[str, str, int, float]] = []
-    taken: dict[int, str] = {}
-    labels: set[str] = set()
-    for record, entry in found:
-        number = _seat(connection, entry, taken)
-        label = label_of(entry)
-        labels.add(label)
-        documents.append(_row(number, label, store, record, entry))
-        postings += [(label, term, number, count) for term, count in entry.frequencies.items()]
-    marks = ", ".join("?" * 18)
-    connection.executemany(f"insert or replace into document values ({marks})", documents)
-    postings.sort()
-    connection.executemany("insert or replace into posting values (?, ?, ?, ?)", postings)
-    return labels
-
-
-def _seat(connection: sqlite3.Connection, entry: Entry, taken: dict[int, str]) -> int:
-    """Return the number of a document; a message that moves to another file takes it along."""
-    number = entry.document.number
-    while True:
-        holder = taken.get(number)
-        if holder is None:
-            query = "select id, label, terms from document where number = ?"
-            row = connection.execute(query, (number,)).fetchone()
-            holder = row[0] if row else None
-            if row and holder == entry.id:
-                _unpost(connection, number, row[1], row[2])
-        if holder is None or holder == entry.id:
-            taken[number] = entry.id
-            return number
-        number += 1
-
-
-def _row(number: int, label: str, store: str, record: str, entry: Entry) -> tuple[object, ...]:
-    document, facts = entry.document, entry.facts
-    bounded = facts.valid_until is not None or (
-        facts.valid_from is not None and facts.valid_from > facts.created_at
-    )
-    return (
-        number,
-        label,
-        store,
-        record,
-        entry.id,
-        document.length,
-        document.peak,
-        document.traits,
-        document.session,
-        entry.place,
-        document.speaker,
-        document.timestamp,
-        document.importance,
-        document.accesses,
-        document.relations,
-        bounded,
-        msgspec.json.encode(facts),
-        "\n".join(entry.frequencies),
-    )
-
-
-def _forget(connection: sqlite3.Connection, store: str, record: str) -> set[str]:
-    connection.execute("delete from problem where store = ? and record = ?", (store, record))
-    query = "select number, label, terms from document where store = ? and record = ?"
-    rows = connection.execute(query, (store, record)).fetchall()
-    for number, label, words in rows:
-        _unpost(connection, number, label, words)
-        connection.execute("delete from document where number = ?", (number,))
-    return {label for _, label, _ in rows}
-
-
-def _unpost(connection: sqlite3.Connection, number: int, label: str, words: str) -> None:
-    connection.executemany(
-        "delete from posting where label = ? and term = ? and number = ?",
-        [(label, term, number) for term in words.split("\n")],
-    )
-
-
-def _count(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
-    """Make the aggregates of the lists that have changed anew."""
-    for label in sorted(labels):
-        connection.execute("delete from total where label = ?", (label,))
-        connection.execute(
-            "insert into total select label, count(*), sum(length), count(distinct session),"
-            " count(session), coalesce(sum(case when session is not null then length end), 0.0)"
-            " from document where label = ? group by label",
-            (label,),
-        )
-        connection.execute("delete from speaker where label = ?", (label,))
-        names = connection.execute(
-            "select speaker, count(*) from document where label = ? and speaker != ''"
-            " group by speaker",
-            (label,),
-        ).fetchall()
-        connection.executemany(
-            "insert into speaker values (?, ?, ?, ?)",
-            [(label, name, said, " ".join(terms(name))) for name, said in names],
-        )
 
 
 def _select(

@@ -89,6 +89,38 @@ class Context(Strict):
     revision: int | None
 
 
+class Judged(Strict):
+    query: str
+    must: list[str]
+    passed: bool
+    ranks: dict[str, int | None]
+    covered: bool
+    reason: str
+    max_rank: int | None = None
+
+
+class Change(Strict):
+    figure: str
+    query: str | None
+    before: float | None
+    after: float
+    reason: str
+
+
+class Evaluation(Strict):
+    questions: list[Judged]
+    totals: dict[str, float]
+    accepted: dict[str, float] | None
+    regressions: list[Change]
+    improvements: list[Change]
+
+
+class QuestionAdded(Strict):
+    action: Literal["added", "unchanged"]
+    file: str
+    question: dict[str, Any]
+
+
 class Skipped(Strict):
     where: str
     why: str
@@ -158,6 +190,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("import arrays backup", Imported),
     ("export arrays", dict[str, Any]),
     ("export arrays backup", dict[str, Any]),
+    ("eval run", Evaluation),
+    ("eval run --accept", Evaluation),
+    ("eval add Other OTHER --max-rank 3", QuestionAdded),
 ]
 
 
@@ -169,6 +204,7 @@ def filled(project: str) -> dict[str, str]:
     talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
     assert pmem("conversation", "say", "Which database?").code == 0
     assert pmem("export", "arrays", "backup").code == 0
+    assert pmem("eval", "add", "Known", first).code == 0
     return {"REF": first, "OTHER": second, "TALK": talk}
 
 
@@ -354,6 +390,26 @@ def test_a_later_option_wins_over_an_earlier_one_and_the_environment(
     )
     memory = json.loads(done.out)["data"]["memory"]
     assert memory["history"] == [{"event": "ADD", "at": "2026-01-01T00:00:00Z", "actor": "Mira"}]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "eval",
+        "eval run",
+        "eval FILE",
+        "eval run FILE",
+        "eval -k 10 FILE",
+        "eval --budget 1000",
+        "--quiet eval --actor add FILE",
+        "eval --quiet -C . run",
+    ],
+)
+def test_a_group_with_a_default_needs_no_commands_name(line: str, filled: dict[str, str]) -> None:
+    file = ".project-memory/golden.jsonl"
+    done = pmem(*line.replace("FILE", file).split(), "--json")
+    assert done.code == 0, done.said
+    assert done.out == pmem("eval", "run", "--json").out
 
 
 def test_the_actor_is_gits_user_then_the_login(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,7 @@ def filled(shell: Shell) -> dict[str, str]:
     assert shell.run("pmem conversation say hello").code == 0
     assert shell.run("pmem export arrays old-memory").code == 0
     assert shell.run('echo \'{"content": "hi"}\' > chat.jsonl').code == 0
+    assert shell.run(f"pmem eval add database {first} --file golden.jsonl").code == 0
     return {"k3v9": first, "p7q2": second, "talk": talk}
 
 

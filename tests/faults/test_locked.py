@@ -44,6 +44,8 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import messages": ("../talk.jsonl",),
     "import arrays": ("../arrays",),
     "export arrays": ("../exported",),
+    "eval run": ("--accept",),
+    "eval add": ("breakfast", "OTHER"),
 }
 READING = {
     "completion",
@@ -69,6 +71,7 @@ def ids(root: str) -> dict[str, str]:
         file.write(TRANSCRIPT)
     assert pmem("import", "messages", "../talk.jsonl").code == 0
     assert pmem("export", "arrays", "../arrays").code == 0
+    assert pmem("eval", "add", "pancakes", found["MEMORY"]).code == 0
     return found
 
 
@@ -140,6 +143,7 @@ def test_a_read_only_run_writes_nothing(
         ("conversation", "show", "talk"),
         ("config", "get", "chunk_size"),
         ("export", "arrays", "-"),
+        ("eval",),
     ],
 )
 def test_a_read_only_run_reads(command: tuple[str, ...], ids: dict[str, str], root: str) -> None:

@@ -7,8 +7,6 @@ sessions are derived from those at query time, so that an index on disk needs no
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-Posting = tuple[int, float]  # document number, term frequency
-
 
 class Document(NamedTuple):
     """The stored facts of one document.
@@ -16,7 +14,7 @@ class Document(NamedTuple):
     Attributes:
         number: position in the collection, unique, the tie-breaker of equal scores.
         kind: "message", "memory", "episode", "chunk" or any other word.
-        length: sum of its term frequencies.
+        length: sum of its term frequencies, without single characters of longer words.
         peak: highest of its term frequencies.
         traits: bits set by `signals.traits`.
         session: number of its session; None for a document that stands alone.
@@ -72,8 +70,8 @@ class Statistics(Protocol):
     def totals(self) -> Totals:
         """Return the aggregates of the collection."""
 
-    def postings(self, term: str) -> Sequence[Posting]:
-        """Return the documents that hold `term`, by ascending number; empty if none does."""
+    def postings(self, term: str) -> Mapping[int, float]:
+        """Return how often `term` occurs in each document that holds it, by ascending number."""
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""
@@ -95,7 +93,7 @@ class MemoryStatistics:
 
     def __init__(self) -> None:
         self._documents: dict[int, Document] = {}
-        self._postings: dict[str, list[Posting]] = {}
+        self._postings: dict[str, dict[int, float]] = {}
         self._sequences: dict[int, Callable[[], Sequence[str]]] = {}
         self._sessions: dict[int, list[tuple[int, int]]] = {}
         self._names: dict[str, set[str]] = {}
@@ -123,7 +121,7 @@ class MemoryStatistics:
         self._documents[number] = document
         self._sequences[number] = sequence
         for term, frequency in frequencies.items():
-            self._postings.setdefault(term, []).append((number, frequency))
+            self._postings.setdefault(term, {})[number] = frequency
         if document.session is not None:
             self._sessions.setdefault(document.session, []).append((place, number))
         self._count(document)
@@ -146,9 +144,9 @@ class MemoryStatistics:
         """Return the aggregates of the collection."""
         return self._totals
 
-    def postings(self, term: str) -> Sequence[Posting]:
-        """Return the documents that hold `term`, by ascending number; empty if none does."""
-        return self._postings.get(term, ())
+    def postings(self, term: str) -> Mapping[int, float]:
+        """Return how often `term` occurs in each document that holds it, by ascending number."""
+        return self._postings.get(term, {})
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""

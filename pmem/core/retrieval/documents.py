@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.signals import frequencies, message_terms, traits
-from pmem.core.text import terms
-from pmem.ids import short
+from pmem.core.text import characters, terms
+from pmem.ids import is_id, short
 from pmem.records import (
     Chunk,
     Conversation,
@@ -28,6 +28,8 @@ RECENT: Final = 10**12
 """The place of a conversation's first recent message: behind every chunk."""
 
 _CHUNK: Final = 10**6
+_MOST_CHUNKS: Final = 10**6 - 1
+_MOST_ACCESSES: Final = 10**9
 _SUBJECT: Final = 2.0
 _TAGS: Final = 1.5
 _LABEL: Final = 0.5
@@ -75,8 +77,16 @@ class Entry(NamedTuple):
 
 
 def number_of(identifier: str) -> int:
-    """Return the number of a document: its short id read as a number, below 2 ** 42."""
-    return int(short(identifier), 36)
+    """Return the number of a document: its short id read as a number, below 2 ** 42.
+
+    An id that pmem would not have given is hashed instead; outside tools write such ids.
+    """
+    if is_id(identifier) and identifier == identifier.lower():
+        return int(short(identifier), 36)
+    from hashlib import blake2b
+
+    digest = blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=5)
+    return int.from_bytes(digest.digest(), "big")
 
 
 def entries(record: Record) -> Iterator[Entry]:
@@ -91,8 +101,9 @@ def entries(record: Record) -> Iterator[Entry]:
         yield _episode(record)
     elif isinstance(record, Chunk):
         yield _chunk(record)
-        for place, message in enumerate(record.messages):
-            yield _message(message, record.conversation, record.number * _CHUNK + place)
+        first = min(record.number, _MOST_CHUNKS) * _CHUNK
+        for place, message in enumerate(record.messages, start=first):
+            yield _message(message, record.conversation, place)
     elif isinstance(record, Conversation):
         for place, message in enumerate(record.recent_messages):
             yield _message(message, record.id, RECENT + place)
@@ -103,6 +114,12 @@ def text_of(record: Memory | Episode | Chunk | Message) -> str:
     if isinstance(record, Episode):
         return f"{record.title}: {record.summary}"
     return record.summary if isinstance(record, Chunk) else record.content
+
+
+def _add_characters(counts: dict[str, float], text: str) -> None:
+    """Count the single characters of a text; they do not make it longer."""
+    for letter in characters(text):
+        counts[letter] = counts.get(letter, 0.0) + 1.0
 
 
 def _memory(memory: Memory) -> Entry:
@@ -136,9 +153,10 @@ def _memory(memory: Memory) -> Entry:
         traits=traits(memory.content, terms(memory.content)),
         timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
-        accesses=memory.access.count,
+        accesses=min(memory.access.count, _MOST_ACCESSES),
         relations=len(memory.relationships),
     )
+    _add_characters(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
     return Entry(memory.id, document, counts, 0, memory.content, (), facts)
 
 
@@ -173,6 +191,7 @@ def _episode(episode: Episode) -> Entry:
         importance=episode.significance,
         relations=len(episode.linked_memories),
     )
+    _add_characters(counts, f"{episode.title} {text}")
     return Entry(episode.id, document, counts, 0, text_of(episode), (), facts)
 
 
@@ -185,9 +204,9 @@ def _chunk(chunk: Chunk) -> Entry:
         peak=max(counts.values(), default=0.0),
         timestamp=chunk.created_at.timestamp(),
     )
-    return Entry(
-        chunk.id, document, counts, 0, chunk.summary, (), Facts(created_at=chunk.created_at)
-    )
+    _add_characters(counts, chunk.summary)
+    facts = Facts(created_at=chunk.created_at)
+    return Entry(chunk.id, document, counts, 0, chunk.summary, (), facts)
 
 
 def _message(message: Message, conversation: str, place: int) -> Entry:
@@ -210,4 +229,5 @@ def _message(message: Message, conversation: str, place: int) -> Entry:
         importance=message.importance,
     )
     names = terms(message.speaker or "")
+    _add_characters(counts, message.content)
     return Entry(message.id, document, counts, place, message.content, names, facts)

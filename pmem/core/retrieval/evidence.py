@@ -1,6 +1,5 @@
 """BM25 over single documents, windows of neighbours and sessions, from one set of postings."""
 
-import heapq
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -183,9 +182,9 @@ def _find(
     constants: Constants,
     accept: Accept | None,
 ) -> _Found:
-    postings = {term.term: dict(statistics.postings(term.term)) for term in plan.everything}
+    postings = {term.term: statistics.postings(term.term) for term in plan.everything}
     rarity = {term: idf(totals.documents, len(held)) for term, held in postings.items()}
-    matched = {number for held in postings.values() for number in held}
+    matched: set[int] = set().union(*postings.values())
     if accept is not None:
         matched = set(accept(matched))
     if len(matched) > constants.breadth:
@@ -195,7 +194,7 @@ def _find(
     sessions = statistics.sessions(sorted(key for key in keys if key is not None))
     inside = matched.union(*(session.numbers for session in sessions.values()))
     held_inside = {
-        term: {number: count for number, count in held.items() if number in inside}
+        term: {number: held[number] for number in sorted(inside & held.keys())}
         for term, held in postings.items()
     }
     missing = {number for held in held_inside.values() for number in held} - documents.keys()
@@ -215,12 +214,20 @@ def _broadest(
     constants: Constants,
 ) -> set[int]:
     """The `breadth` best of the matched documents by BM25 without lengths, ties by number."""
-    even: dict[int, float] = {}
-    for held in postings.values():
-        even.update(dict.fromkeys(held, constants.text.k1))
-    scores = bm25_scores(plan.everything, postings, rarity, even, constants.text.k1)
-    ranked = ((-scores[number], number) for number in matched)
-    return {number for _, number in heapq.nsmallest(constants.breadth, ranked)}
+    k1 = constants.text.k1
+    scores: dict[int, float] = {}
+    for term, weight, source in plan.everything:
+        held = postings[term]
+        rare = min(rarity[term], rarity[source]) if postings[source] else rarity[term]
+        parts = {count: weight * rare * count / (count + k1) for count in set(held.values())}
+        for number, count in held.items():
+            scores[number] = scores.get(number, 0.0) + parts[count]
+    if len(matched) < len(scores):
+        scores = {number: scores[number] for number in matched}
+    last = sorted(scores.values(), reverse=True)[constants.breadth - 1]
+    better = {number for number, score in scores.items() if score > last}
+    equal = sorted(number for number, score in scores.items() if score == last)
+    return better.union(equal[: constants.breadth - len(better)])
 
 
 def _rarity(found: Frequencies, share: Mapping[str, float], units: int) -> dict[str, float]:

@@ -93,8 +93,11 @@ def labels(kind: str, states: Collection[State]) -> tuple[str, ...]:
 
 
 def holds_at(facts: Facts, at: datetime) -> bool:
-    """Tell whether a document holds at a moment; what has no validity always does."""
-    begun = facts.valid_from is None or facts.valid_from <= at
+    """Tell whether a document holds at a moment; what has no validity always does.
+
+    What holds since it was made holds now, even if it was made where the clock is ahead.
+    """
+    begun = facts.valid_from is None or facts.valid_from <= max(at, facts.created_at)
     return begun and (facts.valid_until is None or at < facts.valid_until)
 
 

@@ -280,7 +280,7 @@ def _phrased(
         return None
     holders = set(candidates)
     for term in sorted({term for phrase in plan.phrases for term in phrase}):
-        holders &= {number for number, _ in statistics.postings(term)}
+        holders &= statistics.postings(term).keys()
     return frozenset(
         number
         for number in sorted(holders)

@@ -1,13 +1,14 @@
 """Related words: what a question calls a thing and what a text may call it.
 
-"pet" finds "dog", "job" finds "career". The tables are searched as text and only the groups that
-matter are analysed, which keeps the first question of a process cheap.
+"pet" finds "dog", "job" finds "career", a pair of Chinese characters finds each of the two. The
+tables are searched as text and only the groups that matter are analysed, which keeps the first
+question of a process cheap.
 """
 
 from functools import lru_cache
 
 from pmem.core.retrieval.related_words import KINDS, SYNONYMS
-from pmem.core.text import terms
+from pmem.core.text import characters, terms
 
 _KIND_LINES = tuple(" " + line for line in KINDS.strip().splitlines())
 _SYNONYM_LINES = tuple(" " + group for group in SYNONYMS.replace("|", "\n").strip().splitlines())
@@ -20,6 +21,8 @@ def related(term: str) -> tuple[str, ...]:
     Args:
         term: as `text.terms` returns it. A stem is recognised by its first letters, then compared.
     """
+    if not term.isascii():
+        return tuple(sorted(set(characters(term))))
     start = " " + (term[:-1] if len(term) > 3 else term)
     found: set[str] = set()
     for line in _KIND_LINES:

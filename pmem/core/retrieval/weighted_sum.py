@@ -95,11 +95,11 @@ def _lexical(question: str, statistics: Statistics) -> tuple[dict[int, float], d
     size = statistics.totals().documents
     rarity = {word: plain_idf(size, len(postings)) for word, postings in found.items()}
     attainable = sum(rarity.values())
-    peaks = statistics.documents(sorted({number for p in found.values() for number, _ in p}))
+    peaks = statistics.documents(sorted(set[int]().union(*found.values())))
     semantic = dict.fromkeys(peaks, 0.0)
     held = dict.fromkeys(peaks, 0)
     for word in words:
-        for number, frequency in found[word]:
+        for number, frequency in found[word].items():
             weight = relative_frequency(frequency, peaks[number].peak) * rarity[word]
             semantic[number] += weight
             held[number] += 1

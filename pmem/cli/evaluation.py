@@ -1,0 +1,126 @@
+"""The commands that measure recall against a golden set."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem import evaluation, golden
+from pmem.cli import render
+from pmem.cli.session import Answer, Line, Session
+from pmem.evaluation import Change, Evaluation, EvaluationRequest, Judged
+from pmem.golden import Golden, QuestionRequest
+
+_STDIN = "-"
+
+
+def run(
+    ctx: typer.Context,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE|-]", help="The golden set [golden.jsonl in the memory]."),
+    ] = None,
+    k: Annotated[
+        int, typer.Option("-k", help="Measure recall at this rank too.")
+    ] = evaluation.DEFAULT_K,
+    budget: Annotated[
+        int, typer.Option(help="Tokens of contexts whose question sets none.")
+    ] = evaluation.DEFAULT_BUDGET,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Keep this run as what later ones are held to.")
+    ] = False,
+) -> Answer:
+    """Measure recall on a golden set; exits with 1 when it got worse."""
+    session: Session = ctx.obj
+    asked = _golden(session, file)
+    request = EvaluationRequest(golden=asked, k=k, budget=budget, accept=accept)
+    progress = render.progress(session, "questions")
+    done = evaluation.evaluate(session.workspace, request, progress)
+    return Answer(
+        data=done,
+        lines=_lines(done),
+        note=_note(done, asked, accepting=accept),
+        exit_code=1 if done.regressions else 0,
+    )
+
+
+def add(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY|-", help="What was looked for.")],
+    reference: Annotated[
+        str, typer.Argument(metavar="REF", help="What it must find: an id or an external id.")
+    ],
+    file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The golden set [golden.jsonl in the memory]."),
+    ] = None,
+    max_rank: Annotated[
+        int | None, typer.Option(help="The worst rank that will do [retrieval_top_k].")
+    ] = None,
+    forbidden: Annotated[bool, typer.Option("--not", help="It must not be found.")] = False,
+) -> Answer:
+    """Add what a query must find to a golden set, after a bad recall say."""
+    session: Session = ctx.obj
+    request = QuestionRequest(
+        query=session.input(query, "the query"),
+        reference=reference,
+        file=file,
+        max_rank=max_rank,
+        forbidden=forbidden,
+    )
+    done = golden.add(session.workspace, request)
+    word = "added to " if done.action == "added" else "stands already in "
+    return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
+
+
+def _golden(session: Session, file: str | None) -> Golden:
+    if file == _STDIN:
+        return Golden(golden.parse(session.read_lines(file), "standard input"))
+    return golden.read(file or golden.default_file(session.workspace))
+
+
+def _lines(done: Evaluation) -> Iterator[Line]:
+    for judged in done.questions:
+        yield from _question_lines(judged)
+    yield [("", "")]
+    for name, value in done.totals.items():
+        yield [(f"{name:<16}", "bold"), (f"{value:.3f}", "")]
+    passed = sum(judged.passed for judged in done.questions)
+    yield [(f"{'passed':<16}", "bold"), (f"{passed} of {len(done.questions)}", "")]
+    if done.accepted is not None:
+        yield from map(_change_line, (*done.regressions, *done.improvements))
+
+
+def _question_lines(judged: Judged) -> Iterator[Line]:
+    word: Line = [("ok    ", "green")] if judged.passed else [("miss  ", "red")]
+    found = ", ".join(_found(judged, name) for name in judged.ranks)
+    yield [*word, (judged.query, "bold"), (f": {found}", "")]
+    if judged.reason:
+        yield [(f"      {judged.reason}", "dim")]
+
+
+def _found(judged: Judged, name: str) -> str:
+    rank, label = judged.ranks[name], evaluation.label(name)
+    if rank is None:
+        return f"no {label}"
+    return f"{label} at {rank}"
+
+
+def _change_line(change: Change) -> Line:
+    word = ("regressed: ", "red") if change.is_regression else ("improved: ", "green")
+    if change.before is None:
+        word = ("never accepted: ", "red")
+    about = "" if change.query is None else f"{change.query!r}: "
+    return [word, (f"{about}{change.reason}", "")]
+
+
+def _note(done: Evaluation, asked: Golden, *, accepting: bool) -> str:
+    if accepting and asked.path is not None:
+        return f"accepted: {evaluation.accepted_file(asked.path)}"
+    if done.accepted is None:
+        return "no run is accepted yet: `pmem eval --accept` keeps one to compare with"
+    if done.regressions:
+        return "worse than the accepted run; `pmem eval --accept` takes it as it is"
+    if done.improvements:
+        return "better than the accepted run: `pmem eval --accept` keeps it so"
+    return "as good as the accepted run"
