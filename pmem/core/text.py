@@ -54,7 +54,7 @@ _memo: dict[str, tuple[str, ...]] = {}
 class Query(NamedTuple):
     """A question taken apart.
 
-    `terms` keeps the order and the repetitions of the text; `phrases` holds the terms of each
+    `terms` keeps the order and the repetitions of the text; `phrases` holds the `sequence` of each
     quoted part of more than one term; `names` holds the terms of capitalised words.
     """
 
@@ -87,6 +87,14 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def sequence(text: str) -> list[str]:
+    """Return the terms of `text` with an empty one for each word that has none.
+
+    So "lock file" is not found where a text says "lock the file".
+    """
+    return [term for chunk in _chunks(fold(text)) for term in _remember(chunk) or ("",)]
+
+
 def characters(text: str) -> list[str]:
     """Return the Chinese characters and Korean syllables within the longer words of `text`.
 
@@ -111,7 +119,7 @@ def parse_query(text: str) -> Query:
     for year, month, day in _ISO_DATE.findall(folded):
         if 1 <= int(month) <= 12:
             wanted += date_terms(int(year), int(month), int(day))
-    quoted = (tuple(terms("".join(groups))) for groups in _QUOTED.findall(text))
+    quoted = (_phrase("".join(groups)) for groups in _QUOTED.findall(text))
     phrases = [phrase for phrase in quoted if len(phrase) > 1]
     return Query(wanted, phrases, _names(folded))
 
@@ -157,6 +165,13 @@ def _fold_piece(match: re.Match[str]) -> str:
     piece = unicodedata.normalize("NFKD", match.group())
     piece = unicodedata.normalize("NFC", _ACCENT.sub("", piece))
     return piece.translate(_UNDECOMPOSED)
+
+
+def _phrase(text: str) -> tuple[str, ...]:
+    """The sequence of a quoted part, from its first term to its last."""
+    words = sequence(text)
+    held = [place for place, word in enumerate(words) if word]
+    return tuple(words[held[0] : held[-1] + 1]) if held else ()
 
 
 def _names(text: str) -> frozenset[str]:

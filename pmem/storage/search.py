@@ -20,7 +20,7 @@ from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import Place, holds_at
-from pmem.core.text import terms
+from pmem.core.text import sequence
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.records import RecordType
 from pmem.storage import postings
@@ -112,7 +112,7 @@ class SearchIndex:
 
     def _sequence(self, number: int) -> Sequence[str]:
         try:
-            return terms(self._text(self.places([number])[number]))
+            return sequence(self._text(self.places([number])[number]))
         except (NotFound, Damaged, StorageRefused):  # others changed it since we looked
             return ()
 

@@ -83,7 +83,7 @@ class Statistics(Protocol):
         """Return, for each term of a speaker's name, the speakers it may mean."""
 
     def sequence(self, number: int) -> Sequence[str]:
-        """Return the terms of a document in the order of its text; for quoted phrases only."""
+        """Return `text.sequence` of a document's text; for quoted phrases only."""
 
 
 class MemoryStatistics:

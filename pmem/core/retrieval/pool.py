@@ -12,7 +12,7 @@ from pmem.core.filters import Searchable
 from pmem.core.retrieval.collection import MemoryStatistics, Statistics
 from pmem.core.retrieval.documents import Entry, Facts, entries, text_of
 from pmem.core.retrieval.evidence import Scorer
-from pmem.core.text import terms
+from pmem.core.text import sequence
 from pmem.errors import NotFound
 from pmem.records import (
     Chunk,
@@ -129,7 +129,7 @@ class MemoryPool:
                 entry.document._replace(number=number),
                 entry.frequencies,
                 place=entry.place,
-                sequence=partial(terms, entry.text),
+                sequence=partial(sequence, entry.text),
                 name_terms=entry.name_terms,
             )
         return statistics

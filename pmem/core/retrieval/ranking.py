@@ -279,7 +279,7 @@ def _phrased(
     if not plan.phrases:
         return None
     holders = set(candidates)
-    for term in sorted({term for phrase in plan.phrases for term in phrase}):
+    for term in sorted({term for phrase in plan.phrases for term in phrase if term}):
         holders &= statistics.postings(term).keys()
     return frozenset(
         number

@@ -111,7 +111,10 @@ def asks_several(question: str) -> bool:
 
 
 def holds_phrase(sequence: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Tell whether the terms of `phrase` stand in `sequence` one after the other."""
+    """Tell whether the terms of `phrase` stand in `sequence` one after the other.
+
+    Both come from `text.sequence`, where a stop word is an empty term.
+    """
     size = len(phrase)
     first, wanted = phrase[0], list(phrase)
     return any(
