@@ -30,6 +30,7 @@ format: $(VENV)/.developing
 
 bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.run
+	$(BIN)/python -m tests.benchmarks.search
 
 $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "pmem needs Python 3.11 or newer" >&2; exit 1; }
