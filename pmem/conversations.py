@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pmem.core import checks, dialogue, summary
+from pmem.core.retention import changed
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.ids import derived_id
 from pmem.lookup import Said, conversation_named
@@ -129,21 +130,14 @@ def change_status(
         conversation = _target(workspace, reference, wanted)
         if conversation.status is status:
             return conversation
-        now = workspace.now()
-        event = Event(
-            event=EventKind.UPDATE,
-            at=now,
-            actor=workspace.actor,
-            before={"status": str(conversation.status)},
-        )
+        event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
         return workspace.conversations.put(
-            msgspec.structs.replace(
+            changed(
                 conversation,
+                event,
                 status=status,
                 outcome=outcome or conversation.outcome,
-                ended_at=now if status is Status.ENDED else None,
-                updated_at=now,
-                history=(*conversation.history, event),
+                ended_at=event.at if status is Status.ENDED else None,
             )
         )
 
@@ -162,20 +156,9 @@ def clear(workspace: Workspace, reference: str | None) -> Conversation:
         conversation = _target(workspace, reference)
         if conversation.cleared_turns == conversation.turns:
             return conversation
-        now = workspace.now()
-        event = Event(
-            event=EventKind.UPDATE,
-            at=now,
-            actor=workspace.actor,
-            before={"cleared_turns": conversation.cleared_turns},
-        )
+        event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
         return workspace.conversations.put(
-            msgspec.structs.replace(
-                conversation,
-                cleared_turns=conversation.turns,
-                updated_at=now,
-                history=(*conversation.history, event),
-            )
+            changed(conversation, event, cleared_turns=conversation.turns)
         )
 
 

@@ -124,7 +124,10 @@ def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
     begun = start(workspace)
     ended = change_status(workspace, None, Status.ENDED, "PostgreSQL it is")
     assert (ended.status, ended.outcome, ended.ended_at) == (Status.ENDED, "PostgreSQL it is", NOW)
-    assert [event.before for event in ended.history] == [{}, {"status": "active"}]
+    assert [event.before for event in ended.history] == [
+        {},
+        {"status": "active", "outcome": None, "ended_at": None},
+    ]
     again = change_status(workspace, begun.id, Status.ENDED, None)
     assert again == ended
     resumed = change_status(workspace, begun.id, Status.ACTIVE)

@@ -11,6 +11,7 @@ import msgspec
 import orjson
 
 from pmem.records import (
+    Conversation,
     Episode,
     Event,
     EventKind,
@@ -25,9 +26,10 @@ MOST_ACCESS_BOOST: Final = 0.5
 _UNTRACKED: Final = ("updated_at", "tokens", "history")
 
 Kept = TypeVar("Kept", bound=Memory | Episode)
+Noted = TypeVar("Noted", bound=Memory | Episode | Conversation)
 
 
-def changed(record: Kept, event: Event, **fields: Any) -> Kept:
+def changed(record: Noted, event: Event, **fields: Any) -> Noted:
     """Return a record with some fields replaced and the event in its history.
 
     Args:
