@@ -12,7 +12,19 @@ from pmem.core.retention import changed
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.ids import derived_id
 from pmem.lookup import Said, conversation_named
-from pmem.records import STORES, Chunk, Conversation, Event, EventKind, Message, Role, Status
+from pmem.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    EpisodeType,
+    Event,
+    EventKind,
+    Message,
+    Role,
+    Status,
+    TurnRange,
+)
 from pmem.workspace import Workspace
 
 
@@ -120,7 +132,7 @@ def change_status(
         reference: Which one; the latest active one when None (the latest paused one for
             resuming).
         status: What it becomes; resuming makes an ended one active again.
-        outcome: What came of it, kept when it ends.
+        outcome: What came of it; kept with the conversation, and as an episode of its own.
 
     Raises:
         NotFound, Ambiguous: The conversation.
@@ -131,15 +143,37 @@ def change_status(
         if conversation.status is status:
             return conversation
         event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
-        return workspace.conversations.put(
-            changed(
-                conversation,
-                event,
-                status=status,
-                outcome=outcome or conversation.outcome,
-                ended_at=event.at if status is Status.ENDED else None,
-            )
-        )
+        fields: dict[str, Any] = {"status": status, "ended_at": None}
+        if status is Status.ENDED:
+            fields["ended_at"] = event.at
+        if outcome is not None:
+            episode = workspace.episodes.put(_episode(workspace, conversation, outcome))
+            fields |= {
+                "outcome": episode.outcome,
+                "milestones": (*conversation.milestones, episode.id),
+            }
+        return workspace.conversations.put(changed(conversation, event, **fields))
+
+
+def _episode(workspace: Workspace, conversation: Conversation, outcome: str) -> Episode:
+    """Make the episode that keeps what came of a conversation."""
+    now = workspace.now()
+    outcome = checks.text(outcome, "an outcome", workspace.settings.limits.memory)
+    said = conversation.recent_messages
+    return Episode(
+        id=workspace.new_id(),
+        type=EpisodeType.TASK_COMPLETED,
+        title=conversation.title or conversation.external_id or summary.shortened(outcome),
+        summary=outcome,
+        participants=tuple(sorted({message.speaker or message.role for message in said})),
+        outcome=outcome,
+        conversation=conversation.id,
+        turns=TurnRange(start=1, end=conversation.turns) if conversation.turns else None,
+        created_at=now,
+        updated_at=now,
+        tokens=workspace.count(outcome),
+        history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
+    )
 
 
 def clear(workspace: Workspace, reference: str | None) -> Conversation:

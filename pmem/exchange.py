@@ -42,9 +42,16 @@ def import_messages(
         progress: Told of the messages as they are taken in.
 
     Raises:
+        InvalidValue: There are lines, and not one of them can be used.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     parsed = messages.parse(lines, name, workspace.settings.limits.message)
+    if parsed.skipped and not parsed.conversations:
+        first = parsed.skipped[0]
+        raise InvalidValue(
+            f"{name} holds no message that can be used ({first.where}: it {first.why})",
+            'each line is one message: {"role": "user", "content": "..."}',
+        )
     total = sum(len(said) for said in parsed.conversations.values())
     added = updated = done = 0
     with workspace.transaction():

@@ -25,7 +25,7 @@ from pmem.lookup import conversation_named
 from pmem.records import Chunk, Conversation, Memory, Message, Record, Status
 from pmem.storage.backend import memory_pool
 from pmem.storage.store import Store
-from pmem.times import iso
+from pmem.times import day
 from pmem.workspace import Workspace
 
 RELATION_WEIGHT: Final = 0.1
@@ -436,10 +436,9 @@ def _recalled(
 
 
 def _hit_item(hit: Hit) -> context.Item:
-    day = iso(hit.created_at)[:10]
     who = f"{hit.speaker}: " if hit.speaker else ""
     text = _one_line(hit.text)
-    label = f"[id:{hit.short}]" if hit.kind is Kind.MEMORY else f"[{day}]"
+    label = f"[id:{hit.short}]" if hit.kind is Kind.MEMORY else f"[{day(hit.created_at).strip()}]"
     return context.Item(id=hit.id, external_id=hit.external_id, text=f"{label} {who}{text}")
 
 

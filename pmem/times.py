@@ -2,8 +2,13 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from pmem.errors import InvalidValue
+
+UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of what came without one; never the present, so that importing a file again finds
+the same records."""
 
 _AGO = re.compile(r"(\d{1,7})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -55,6 +60,11 @@ def in_utc(at: datetime) -> datetime:
     """
     aware = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
+
+
+def day(at: datetime) -> str:
+    """Return a moment's date for people; what came without a time is `undated`."""
+    return iso(at)[:10] if at.year > UNDATED.year else "undated   "
 
 
 def iso(at: datetime) -> str:

@@ -46,6 +46,8 @@ def discover(start: str, name: str = ".project-memory") -> str:
         NoProject: Neither the place nor any parent has one.
     """
     place = os.path.abspath(start)
+    if not os.path.isdir(place):
+        raise NoProject(f"there is no folder {place}", "give one that exists")
     if os.path.basename(place) == os.path.basename(name) and os.path.isdir(place):
         return place
     while True:

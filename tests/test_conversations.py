@@ -126,8 +126,11 @@ def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
     assert (ended.status, ended.outcome, ended.ended_at) == (Status.ENDED, "PostgreSQL it is", NOW)
     assert [event.before for event in ended.history] == [
         {},
-        {"status": "active", "outcome": None, "ended_at": None},
+        {"status": "active", "outcome": None, "ended_at": None, "milestones": []},
     ]
+    (episode,) = workspace.episodes.find()
+    assert (episode.summary, episode.conversation) == ("PostgreSQL it is", begun.id)
+    assert ended.milestones == (episode.id,)
     again = change_status(workspace, begun.id, Status.ENDED, None)
     assert again == ended
     resumed = change_status(workspace, begun.id, Status.ACTIVE)

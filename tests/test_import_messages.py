@@ -174,10 +174,10 @@ def test_what_was_skipped_is_counted_and_named_by_the_command(root: str) -> None
     assert [item["where"] for item in data["skipped"]] == ["line 3", "line 4", "line 5"]
 
 
-@pytest.mark.parametrize("stdin", [b"", b"\n\n", b"oops\n"])
-def test_nothing_usable_changes_nothing(stdin: bytes, root: str) -> None:
+@pytest.mark.parametrize(("stdin", "code"), [(b"", 0), (b"\n\n", 0), (b"oops\n", 3)])
+def test_nothing_usable_changes_nothing(stdin: bytes, code: int, root: str) -> None:
     before = bytes_of(root)
-    assert pmem("import", "messages", "-", stdin=stdin).code == 0
+    assert pmem("import", "messages", "-", stdin=stdin).code == code
     assert before == bytes_of(root)
 
 

@@ -24,6 +24,10 @@ _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
 
+_ALIKE: Final = 0.7
+"""How alike a command must be to what was typed to be suggested, from 0 to 1."""
+
+
 class Entry(NamedTuple):
     """Where a command's function is, and an example of its use."""
 
@@ -315,8 +319,11 @@ def _usage(error: ClickException) -> tuple[str, str]:
     if context and message.startswith("No such command"):
         from difflib import get_close_matches
 
-        close = get_close_matches(message.split("'")[1], context.command.list_commands(context))
+        commands = context.command.list_commands(context)
+        close = get_close_matches(message.split("'")[1], commands, cutoff=_ALIKE)
         hint = f"did you mean {' or '.join(close)}?" if close else hint
+    elif message.startswith("No such option: -") and "--" not in message:
+        hint = f"put `--` before a text that starts with a dash; {hint}"
     elif message.startswith("Got unexpected extra"):
         hint = f"put quotes around a text of several words; {hint}"
     return message, hint

@@ -12,7 +12,7 @@ from pmem.conversations import Overview, SayRequest, Transcript
 from pmem.errors import UsageError
 from pmem.ids import short
 from pmem.records import Conversation, Role, Status
-from pmem.times import iso
+from pmem.times import day
 
 Which = Annotated[
     str | None,
@@ -151,7 +151,7 @@ def _overview_line(item: Overview) -> Line:
     return [
         (short(item.id), "cyan"),
         (f"  {item.status:<7}", "green" if item.status is Status.ACTIVE else "dim"),
-        (f"{iso(item.started_at)[:10]}  {item.turns:>5} message{'s' * (item.turns != 1)}", "dim"),
+        (f"{day(item.started_at)}  {item.turns:>5} message{'s' * (item.turns != 1)}", "dim"),
         (f"  {title}" if title else "", ""),
     ]
 
@@ -160,12 +160,12 @@ def _transcript_lines(shown: Transcript) -> Iterator[Line]:
     conversation = shown.conversation
     title = conversation.title or conversation.external_id or ""
     yield [(conversation.id, "bold cyan"), (f"  {title}", ""), (f"  {conversation.status}", "dim")]
-    day = ""
+    shown_day = ""
     for message in shown.messages:
-        if iso(message.created_at)[:10] != day:
-            day = iso(message.created_at)[:10]
+        if day(message.created_at) != shown_day:
+            shown_day = day(message.created_at)
             yield [("", "")]
-            yield [(day, "dim")]
+            yield [(shown_day, "dim")]
         yield [(f"{message.speaker or message.role}: ", "bold"), (message.content, "")]
     if conversation.outcome:
         yield [("", "")]

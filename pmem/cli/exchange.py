@@ -16,7 +16,12 @@ def import_messages(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON Lines, one message each.")],
 ) -> Answer:
-    """Import a transcript; importing it again adds nothing."""
+    """Import a transcript; importing it again adds nothing.
+
+    Each line is one message: {"content": ..., "role": "user|assistant|system|tool",
+    "speaker": ..., "timestamp": ..., "conversation": ..., "id": ...}. Only the content is needed.
+    What cannot be used is skipped and reported.
+    """
     session: Session = ctx.obj
     name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
     done = exchange.import_messages(

@@ -12,7 +12,7 @@ from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.errors import InvalidValue
 from pmem.recall import ContextRequest, Found, Hit, Kind, SearchRequest
-from pmem.times import iso
+from pmem.times import day
 
 Format = Literal["markdown", "json", "messages"]
 _SNIPPET_WORDS = 40
@@ -126,6 +126,8 @@ def context(
     built = recall.build_context(session.workspace, request)
     left = [f"left out {item.id}: {item.reason.replace('_', ' ')}" for item in built.omitted]
     note = f"{built.tokens} of {built.budget} tokens"
+    if not built.text:
+        note += ": the budget is too small for anything"
     return Answer(
         data=built,
         raw=built.text and built.text.rstrip("\n") + "\n",
@@ -175,7 +177,7 @@ def _hit_line(hit: Hit, asked: set[str]) -> Line:
     return [
         (hit.short, "cyan"),
         (f" {hit.score:.2f} ", "green"),
-        (f"{hit.kind:<8}{iso(hit.created_at)[:10]} ", "dim"),
+        (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         *who,
         *_marked(_snippet(hit.text.split(), asked), asked),
     ]

@@ -41,6 +41,7 @@ _CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))\Z", re.IGNOREC
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,1024}")
 _ACCENT = re.compile("[\u0300-\u036f]+")
 _QUOTED = re.compile('"([^"]+)"|“([^“”]+)”|「([^「」]+)」|«([^«»]+)»')
+_RELEASE = re.compile(r"[vV]?([0-9]{1,9}\.[0-9]{1,9})\.[0-9]")
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th",
@@ -116,9 +117,7 @@ def parse_query(text: str) -> Query:
     """
     folded = fold(text)
     wanted = terms(folded)
-    for year, month, day in _ISO_DATE.findall(folded):
-        if 1 <= int(month) <= 12:
-            wanted += date_terms(int(year), int(month), int(day))
+    wanted += written_dates(folded)
     quoted = (_phrase("".join(groups)) for groups in _QUOTED.findall(text))
     phrases = [phrase for phrase in quoted if len(phrase) > 1]
     return Query(wanted, phrases, _names(folded))
@@ -131,6 +130,16 @@ def date_terms(year: int, month: int, day: int) -> list[str]:
         IndexError: `month` is not within 1 and 12.
     """
     return [str(year), _plain_word(MONTHS[month - 1]), str(day)]
+
+
+def written_dates(text: str) -> list[str]:
+    """Return the dates in ISO form within `text` as the words of `date_terms`."""
+    return [
+        term
+        for year, month, day in _ISO_DATE.findall(text)
+        if 1 <= int(month) <= 12
+        for term in date_terms(int(year), int(month), int(day))
+    ]
 
 
 def time_vocabulary() -> frozenset[str]:
@@ -258,6 +267,9 @@ def _wholes(chunk: str) -> list[str]:
         return []
     segments = _SEGMENT.split(chunk)
     wholes = [_whole("/".join(segments))]
+    release = _RELEASE.match(chunk)
+    if release:  # "3.11" finds 3.11.4
+        wholes.append(release.group(1))
     if len(segments) > 1:
         wholes += [_whole(part) for part in segments if not part.isalnum() and part]
     return wholes

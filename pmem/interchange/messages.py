@@ -15,9 +15,9 @@ import orjson
 
 from pmem.errors import InvalidValue
 from pmem.ids import derived_id
-from pmem.interchange import UNDATED, Skipped
+from pmem.interchange import Skipped
 from pmem.records import Message, Role
-from pmem.times import parse_moment
+from pmem.times import UNDATED, parse_moment
 
 
 class Parsed(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ class Document(NamedTuple):
     Attributes:
         number: position in the collection, unique, the tie-breaker of equal scores.
         kind: "message", "memory", "episode", "chunk" or any other word.
-        length: sum of its term frequencies, without single characters of longer words.
+        length: sum of its term frequencies, without what `documents` adds unspelt.
         peak: highest of its term frequencies.
         traits: bits set by `signals.traits`.
         session: number of its session; None for a document that stands alone.

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.signals import frequencies, message_terms, traits
-from pmem.core.text import characters, terms
+from pmem.core.text import characters, terms, written_dates
 from pmem.ids import is_id, short
 from pmem.records import (
     Chunk,
@@ -116,10 +116,15 @@ def text_of(record: Memory | Episode | Chunk | Message) -> str:
     return record.summary if isinstance(record, Chunk) else record.content
 
 
-def _add_characters(counts: dict[str, float], text: str) -> None:
-    """Count the single characters of a text; they do not make it longer."""
+def _add_unspelt(counts: dict[str, float], text: str) -> None:
+    """Count what a text says without spelling it out, which makes it no longer.
+
+    Single characters within its words, and the names of months in dates of digits.
+    """
     for letter in characters(text):
         counts[letter] = counts.get(letter, 0.0) + 1.0
+    for term in written_dates(text):
+        counts.setdefault(term, 1.0)
 
 
 def _memory(memory: Memory) -> Entry:
@@ -156,14 +161,13 @@ def _memory(memory: Memory) -> Entry:
         accesses=min(memory.access.count, _MOST_ACCESSES),
         relations=len(memory.relationships),
     )
-    _add_characters(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
+    _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
     return Entry(memory.id, document, counts, 0, memory.content, (), facts)
 
 
 def _episode(episode: Episode) -> Entry:
-    text = " ".join(
-        (episode.summary, episode.context, episode.outcome or "", *episode.participants)
-    )
+    outcome = "" if episode.outcome == episode.summary else episode.outcome or ""
+    text = " ".join((episode.summary, episode.context, outcome, *episode.participants))
     counts = frequencies(
         [
             (terms(text), 1.0),
@@ -191,7 +195,7 @@ def _episode(episode: Episode) -> Entry:
         importance=episode.significance,
         relations=len(episode.linked_memories),
     )
-    _add_characters(counts, f"{episode.title} {text}")
+    _add_unspelt(counts, f"{episode.title} {text}")
     return Entry(episode.id, document, counts, 0, text_of(episode), (), facts)
 
 
@@ -204,7 +208,7 @@ def _chunk(chunk: Chunk) -> Entry:
         peak=max(counts.values(), default=0.0),
         timestamp=chunk.created_at.timestamp(),
     )
-    _add_characters(counts, chunk.summary)
+    _add_unspelt(counts, chunk.summary)
     facts = Facts(created_at=chunk.created_at)
     return Entry(chunk.id, document, counts, 0, chunk.summary, (), facts)
 
@@ -229,5 +233,5 @@ def _message(message: Message, conversation: str, place: int) -> Entry:
         importance=message.importance,
     )
     names = terms(message.speaker or "")
-    _add_characters(counts, message.content)
+    _add_unspelt(counts, message.content)
     return Entry(message.id, document, counts, place, message.content, names, facts)

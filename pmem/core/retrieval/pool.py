@@ -34,7 +34,7 @@ class Place(NamedTuple):
     id: str
 
     def find_in(self, record: Record) -> Searchable:
-        """Return the document itself: the record, or the message within it.
+        """Return the document itself: the record, or the message within it, the last of that id.
 
         Raises:
             NotFound: The record has no such message any more.
@@ -42,7 +42,7 @@ class Place(NamedTuple):
         if self.id == record.id:
             return record
         held = record.recent_messages if isinstance(record, Conversation) else ()
-        for message in record.messages if isinstance(record, Chunk) else held:
+        for message in reversed(record.messages if isinstance(record, Chunk) else held):
             if message.id == self.id:
                 return message
         raise NotFound(f"there is no message {self.id}")

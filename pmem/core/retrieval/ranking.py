@@ -27,6 +27,7 @@ FACTORS = (
     "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "phrase",
     "prior", "repeat",
 )  # fmt: skip
+DIGITS = 12  # of a score
 POOL = 200  # hits, at least, among which several sessions are mixed
 
 
@@ -126,11 +127,14 @@ def rank(
 
 
 def total(signals: Mapping[str, float]) -> float:
-    """Return the score that these parts add up to: the sum of ADDED times all of FACTORS."""
+    """Return the score that these parts add up to: the sum of ADDED times all of FACTORS.
+
+    Rounded, so that equals stay equal when their parts were summed in another order.
+    """
     score = _sum((signals["text"], signals["neighbours"], signals["session"]))
     for name in FACTORS:
         score *= signals.get(name, 1.0)
-    return score
+    return round(score, DIGITS)
 
 
 def _sum(parts: Parts) -> float:
@@ -289,12 +293,15 @@ def _phrased(
 
 
 def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
-    """The `wanted` best hits. A score never exceeds its sum, so that most need no judging."""
+    """The `wanted` best hits.
+
+    A score exceeds its sum by rounding at the most, so that most need no judging.
+    """
     ordered = sorted(parts, key=lambda number: (-_sum(parts[number]), number))
     kept: list[tuple[float, int]] = []
     found: dict[int, dict[str, float]] = {}
     for number in ordered:
-        if len(kept) >= wanted and (not kept or _sum(parts[number]) < kept[0][0]):
+        if len(kept) >= wanted and (not kept or _sum(parts[number]) < kept[0][0] - 0.1**DIGITS):
             break
         signals = judge.signals(number, parts[number])
         score = total(signals)
