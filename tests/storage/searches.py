@@ -1,0 +1,183 @@
+"""The same search three ways: from the index, and from scratch with either scorer."""
+
+import os
+from datetime import timedelta
+from typing import Any, Final
+from unittest import mock
+
+import pytest
+
+from pmem.core.filters import Filter
+from pmem.core.retrieval.evidence import bm25_scores
+from pmem.core.retrieval.weighted_sum import Weights
+from pmem.recall import Found, Kind, SearchRequest, search
+from pmem.records import Chunk, Conversation, Message, Role, State, dump
+from pmem.storage.backend import pool_of
+from pmem.workspace import Workspace
+from tests.conftest import NOW
+from tests.storage.folders import memory, opened, path_of, write
+
+WORDS: Final = ("apple", "river", "stone", "猫咪", "Python", "café", "cloud")
+TEXTS: Final = (
+    "The apple tree by the river",
+    "A stone fell into the river yesterday",
+    "我养了一只猫咪",
+    "Python parses the cloud of 3 apples",
+    "A “stone river” at the café",
+    "Ann ate an apple",
+)
+ANY: Final = Filter(states=())
+REQUESTS: Final = (
+    SearchRequest(query=" ".join(WORDS), wanted=ANY, top_k=50),
+    SearchRequest(query="apple river", top_k=2),
+    SearchRequest(query="What has Ann eaten?", kinds=(Kind.MESSAGE,)),
+    SearchRequest(query='"stone river"', wanted=ANY),
+    SearchRequest(query="猫", top_k=50),
+    SearchRequest(query="river stone", wanted=Filter(states=(State.SOFT_DELETED,))),
+    SearchRequest(query="river apple", threshold=0.4),
+    SearchRequest(query="apple", wanted=Filter(tags=("fruit",)), top_k=9),
+    SearchRequest(query="python cloud", at=NOW + timedelta(minutes=3)),
+    SearchRequest(query="stone", at=NOW + timedelta(days=9)),
+    SearchRequest(query="apple stone café", weights=Weights(), top_k=7),
+    SearchRequest(query="when did the stone fall?", wanted=Filter(role="user")),
+    SearchRequest(query="river", wanted=Filter(importance_min=0.5), kinds=(Kind.MEMORY,)),
+    SearchRequest(query="apples in November 2026", wanted=Filter(speaker="Ann")),
+    SearchRequest(query="the of", wanted=ANY),
+    SearchRequest(query="apple", wanted=Filter(created_after=NOW + timedelta(minutes=2))),
+)
+
+
+def indexed(workspace: Workspace, request: SearchRequest) -> Found:
+    """Search in the index, and nowhere else."""
+    with mock.patch("pmem.storage.jsonfiles.pool_of", side_effect=AssertionError("no index")):
+        return search(workspace, request)
+
+
+class Scratch:
+    """A memory folder searched without its index, by our formula and by rank-bm25.
+
+    Args:
+        root: The memory folder; what it holds now is what is searched.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.workspace = Workspace(root, now=AT, read_only=True)
+        self._pool = pool_of(self.workspace.backend)
+
+    def find(self, request: SearchRequest) -> tuple[Found, Found]:
+        """Return our answer, and that of the reference."""
+        reference = self._find(request)
+        scorer = mock.patch.object(self._pool, "_scorer", bm25_scores)
+        with scorer, mock.patch("pmem.core.retrieval.okapi.okapi_scores", bm25_scores):
+            return self._find(request), reference
+
+    def _find(self, request: SearchRequest) -> Found:
+        pool = mock.patch("pmem.storage.jsonfiles.pool_of", return_value=self._pool)
+        with pool:
+            return search(self.workspace, request)
+
+
+EVERYTHING: Final = SearchRequest(query=" ".join(TEXTS), wanted=ANY, top_k=99)
+
+AT: Final = NOW + timedelta(minutes=20)
+"""When searches are made."""
+
+
+def check(root: str, *requests: SearchRequest, index: bool = True) -> None:
+    """Check that every way gives the same answer to each request.
+
+    Args:
+        root: The memory folder.
+        requests: What to search for; all of `REQUESTS` if none is given.
+        index: The index must be used.
+    """
+    scratch = Scratch(root)
+    for request in requests or REQUESTS:
+        workspace = opened(root, now=AT)
+        found = indexed(workspace, request) if index else search(workspace, request)
+        ours, reference = scratch.find(request)
+        assert_alike(found, ours)
+        assert_alike(found, reference)
+        told = sorted(scratch.workspace.problems, key=str)
+        assert request.at is not None or told == sorted(workspace.problems, key=str)
+
+
+def assert_alike(found: Found, other: Found) -> None:
+    """Check that two answers differ by rounding at the most."""
+    assert _shown(found) == _shown(other)
+    for hit, twin in zip(found.hits, other.hits, strict=True):
+        assert hit.score == pytest.approx(twin.score, abs=1e-9)
+        assert hit.signals == pytest.approx(twin.signals, abs=1e-9)
+    assert (found.total, found.removed) == (other.total, other.removed)
+
+
+def _shown(found: Found) -> list[tuple[object, ...]]:
+    return [
+        (hit.id, hit.kind, hit.text, hit.speaker, hit.conversation, sorted(hit.signals))
+        for hit in found.hits
+    ]
+
+
+def message(identifier: str, content: str, *, speaker: str | None = None) -> Message:
+    return Message(id=identifier, role=Role.USER, content=content, speaker=speaker, created_at=NOW)
+
+
+def conversation(identifier: str, *messages: Message) -> Conversation:
+    return Conversation(
+        id=identifier,
+        started_at=NOW,
+        updated_at=NOW,
+        turns=len(messages),
+        recent_messages=messages,
+    )
+
+
+def put_memory(root: str, number: int, content: str, **fields: object) -> str:
+    """Write a memory as an editor would; return its path."""
+    record = memory(f"mjwaid1q-{number:08d}", content, **fields)
+    path = path_of(root, record.id)
+    write(path, dump(record))
+    return path
+
+
+def put(root: str, record: Any) -> str:
+    path = path_of(root, record.id, type(record))
+    write(path, dump(record))
+    return path
+
+
+def age(root: str) -> None:
+    """Make every file old, so that only its stamp tells whether it has changed."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if name.endswith(".json"):
+                os.utime(os.path.join(folder, name), ns=(1, 1_600_000_000_123_456_789))
+
+
+def asks(root: str, query: str, **fields: Any) -> list[str]:
+    """Return the texts that are found with the help of the index."""
+    request = SearchRequest(query=query, **fields)
+    return [hit.text for hit in indexed(opened(root, now=AT), request).hits]
+
+
+def chunk(identifier: str, *messages: Any, number: int = 1) -> Chunk:
+    return Chunk(
+        id=identifier,
+        conversation="mjwaid1q-c0000001",
+        number=number,
+        summary="The apple by the river",
+        created_at=NOW,
+        messages=messages,
+    )
+
+
+def fill(root: str) -> str:
+    """Make memories, a conversation, a chunk, and an index of them, all old; return the folder."""
+    for number, text in enumerate(TEXTS):
+        put_memory(root, number, text, tags=("fruit",) if number % 2 else ())
+    said = [message(f"m-{n:08d}", text, speaker="Ann") for n, text in enumerate(TEXTS)]
+    put(root, conversation("mjwaid1q-c0000001", *said[3:]))
+    put(root, chunk("mjwaid1q-k0000001", *said[:3]))
+    age(root)
+    indexed(opened(root, now=AT), EVERYTHING)
+    return root

@@ -1,0 +1,102 @@
+"""Requests of all kinds, odd ones too, answered by the index as by a look at every file."""
+
+import time
+
+import msgspec
+import pytest
+
+from pmem.core.filters import Filter
+from pmem.recall import Kind, SearchRequest, search
+from tests.storage.folders import opened
+from tests.storage.searches import (
+    ANY,
+    AT,
+    REQUESTS,
+    Scratch,
+    asks,
+    check,
+    fill,
+    indexed,
+    put_memory,
+)
+
+
+@pytest.fixture
+def filled(root: str) -> str:
+    """Return a folder of everything with an index of it, all old."""
+    return fill(root)
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=[request.query for request in REQUESTS])
+def test_raising_the_threshold_only_takes_hits_away(filled: str, request_: SearchRequest) -> None:
+    before = None
+    for threshold in (0.0, 0.05, 0.2, 0.5, 0.9, 1.0):
+        request = msgspec.structs.replace(request_, threshold=threshold, top_k=99)
+        found = indexed(opened(filled, now=AT), request) if request.at is None else None
+        found = found or Scratch(filled).find(request)[0]
+        ids = [hit.id for hit in found.hits]
+        assert all(hit.score >= threshold for hit in found.hits)
+        assert found.total == len(ids)
+        assert before is None or ids == before[: len(ids)]
+        before = ids
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 5])
+@pytest.mark.parametrize("request_", REQUESTS, ids=[request.query for request in REQUESTS])
+def test_fewer_hits_are_the_first_of_more(filled: str, request_: SearchRequest, top_k: int) -> None:
+    workspace = opened(filled, now=AT)
+    more = search(workspace, msgspec.structs.replace(request_, top_k=99))
+    found = search(workspace, msgspec.structs.replace(request_, top_k=top_k))
+    assert found.hits == more.hits[:top_k]
+    assert found.total == more.total
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", " \t\n", "the of and", '"', '"""', ".*(a|b)+$[", "\0", "\ud800\udfff", "%_'; drop", "*"],
+)
+def test_odd_queries_find_nothing_and_say_so(filled: str, query: str) -> None:
+    check(filled, SearchRequest(query=query, wanted=ANY))
+    assert [text for text in asks(filled, query) if "drop" not in query] == []
+
+
+@pytest.mark.parametrize("query", ["apple\0river", "apple \ud800 river", "apple.*|river$"])
+def test_odd_characters_do_not_hide_the_words_beside_them(filled: str, query: str) -> None:
+    check(filled, SearchRequest(query=query))
+    assert asks(filled, query, kinds=(Kind.MEMORY,))[0] == "The apple tree by the river"
+
+
+@pytest.mark.parametrize(
+    "query", ["apple " * 17_000, '"' * 100_000, ".*(a|b)+$[" * 10_000, "猫" * 33_000]
+)
+def test_a_pasted_text_is_answered_quickly(filled: str, query: str) -> None:
+    request = SearchRequest(query=query)
+    indexed(opened(filled, now=AT), request)
+    start = time.process_time()
+    indexed(opened(filled, now=AT), request)
+    assert time.process_time() - start < 1.0
+
+
+def test_an_empty_memory_is_searched_without_harm(root: str) -> None:
+    check(root)
+    assert asks(root, "apple") == []
+
+
+def test_of_two_memories_the_right_one_comes_first(root: str) -> None:
+    put_memory(root, 0, "We use PostgreSQL for billing")
+    check(root)
+    assert asks(root, "what do we use for billing?") == ["We use PostgreSQL for billing"]
+    put_memory(root, 1, "We use SQLite for tests")
+    check(root)
+    assert asks(root, "what do we use for tests?")[0] == "We use SQLite for tests"
+    assert asks(root, "what do we use for billing?")[0] == "We use PostgreSQL for billing"
+
+
+def test_filters_say_what_they_took_away(filled: str) -> None:
+    request = SearchRequest(
+        query="apple", kinds=(Kind.MEMORY,), wanted=Filter(tags=("fruit",)), top_k=9
+    )
+    found = indexed(opened(filled, now=AT), request)
+    assert {hit.kind for hit in found.hits} == {Kind.MEMORY}
+    assert found.removed.keys() == {"tag"}
+    check(filled, request)
