@@ -325,8 +325,14 @@ def _as_it_was(workspace: Workspace, at: datetime) -> Iterator[Record]:
         said = tuple(item for item in conversation.recent_messages if item.created_at <= at)
         yield msgspec.structs.replace(conversation, recent_messages=said)
     for chunk in workspace.chunks.find():
-        if chunk.created_at <= at:
-            yield chunk
+        said = tuple(item for item in chunk.messages if item.created_at <= at)
+        whole = len(said) == len(chunk.messages)  # a part of it had no summary yet
+        yield msgspec.structs.replace(
+            chunk,
+            messages=said,
+            summary=chunk.summary if whole else "",
+            key_topics=chunk.key_topics if whole else (),
+        )
 
 
 def _at(memories: Iterable[Memory], at: datetime | None) -> Iterator[Memory]:

@@ -167,6 +167,16 @@ def test_time_travel_searches_what_was_known_then() -> None:
     assert texts(find(changed, "parser", at=NOW - timedelta(days=1))) == []
 
 
+def test_time_travel_finds_what_had_been_said_by_then() -> None:
+    workspace = in_memory(max_recent_messages=2, chunk_size=4)
+    start(workspace)
+    for minute in range(6):
+        say(later(workspace, minutes=minute), SayRequest(content=f"parser note {minute}"))
+    chunked = later(workspace, minutes=10)
+    found = find(chunked, "parser", at=NOW + timedelta(minutes=1))
+    assert sorted(texts(found)) == ["parser note 0", "parser note 1"]
+
+
 def test_equal_relevance_is_settled_by_importance_and_recency() -> None:
     workspace = in_memory()
     keep(workspace, "parser alpha", importance=0.1)

@@ -121,7 +121,7 @@ def test_a_damaged_index_changes_no_answer_and_is_made_again(
     damage(index_of(filled))
     if changed:
         put_memory(filled, 2, "The river is a stone's throw away")
-    check(filled, *REQUESTS[:7], index=False)
+    check(filled, *REQUESTS[:4], index=False)
     if os.path.isfile(index_of(filled)):
         check(filled, EVERYTHING)
 

@@ -265,7 +265,7 @@ def die_at(root: str, calls: int) -> None:
 
 
 _SETTINGS = settings(
-    max_examples=10,
+    max_examples=9,
     stateful_step_count=12,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
 )
