@@ -9,7 +9,6 @@ import sqlite3
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple, Self
@@ -86,17 +85,20 @@ def look(folder: str, *, in_order: bool = True) -> Listing:
     Raises:
         StorageRefused: The folder may not be read.
     """
-    stamps: array[int] = array("Q")
     try:
-        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        found = os.listdir(folder)
     except FileNotFoundError:
-        return Listing([], stamps)
+        found = []
     except OSError as error:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+    files = [file for file in found if file[-5:] == SUFFIX and file[0] != "."]
+    if in_order:
+        files.sort()
     try:
-        return _look(descriptor, in_order=in_order)
-    finally:
-        os.close(descriptor)
+        return Listing(files, array("Q", chain.from_iterable(_stamps(folder, files))))
+    except (FileNotFoundError, OverflowError):  # one was removed meanwhile, or is from before 1970
+        names = [_name(file) for file in files]
+        return Listing.of({name: stamp for name in names for stamp in _stamp(folder, name)})
 
 
 def last_look(connection: sqlite3.Connection, store: str) -> tuple[Packed, int]:
@@ -154,28 +156,15 @@ def _young(now: Listing, looked: int) -> list[str]:
     return [_name(now.files[place]) for place in places]
 
 
-def _look(descriptor: int, *, in_order: bool) -> Listing:
-    found = os.listdir(descriptor)
-    files = [file for file in found if file[-5:] == SUFFIX and file[0] != "."]
-    if in_order:
-        files.sort()
-    try:
-        stamps = array("Q", chain.from_iterable(_stamps(descriptor, files)))
-    except (FileNotFoundError, OverflowError):  # one was removed meanwhile, or is from before 1970
-        names = [_name(file) for file in files]
-        return Listing.of({name: stamp for name in names for stamp in _stamp(descriptor, name)})
-    return Listing(files, stamps)
-
-
-def _stamps(descriptor: int, files: list[str]) -> Iterator[Stamp]:
+def _stamps(folder: str, files: list[str]) -> Iterator[Stamp]:
     """Yield the stamp of every file; one map over thousands of files instead of a loop."""
-    status = partial(os.stat, dir_fd=descriptor, follow_symlinks=False)
-    return map(_PARTS, map(status, files))
+    within = os.path.join(folder, "")
+    return map(_PARTS, map(os.lstat, map(within.__add__, files)))
 
 
-def _stamp(descriptor: int, name: str) -> Iterator[Stamp]:
+def _stamp(folder: str, name: str) -> Iterator[Stamp]:
     try:
-        for inode, size, at in _stamps(descriptor, [name + SUFFIX]):
+        for inode, size, at in _stamps(folder, [name + SUFFIX]):
             yield inode, size, at % _WIDEST
     except FileNotFoundError:
         return
