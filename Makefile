@@ -10,7 +10,7 @@ demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(VENV)/.developing
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: lint types test docs
 
@@ -22,7 +22,7 @@ types: $(VENV)/.developing
 	$(BIN)/mypy
 
 docs: $(VENV)/.developing
-	$(BIN)/python -m pytest tests/docs
+	$(BIN)/python -m pytest -n auto tests/docs
 
 format: $(VENV)/.developing
 	$(BIN)/ruff format .
@@ -31,6 +31,7 @@ format: $(VENV)/.developing
 bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.run
 	$(BIN)/python -m tests.benchmarks.search
+	$(BIN)/python -m tests.benchmarks.conversations
 
 $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "pmem needs Python 3.11 or newer" >&2; exit 1; }
