@@ -1,0 +1,1 @@
+"""Summaries of chunks: which clauses of the messages keep what is asked for later."""

@@ -1,0 +1,327 @@
+"""What a stretch of conversation said, in its own words and a share of its length.
+
+Clauses are chosen for the words that are likely to be asked for later, each word once: greedy
+maximal coverage by worth for length, as for submodular objectives in Lin and Bilmes, Multi-document
+Summarization via Budgeted Maximization of Submodular Functions (2010). They keep their order and
+stand after who said them.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pmem.records import Message
+
+if TYPE_CHECKING:
+    from pmem.core.summaries.clauses import Piece
+
+SENTENCE_CHARACTERS: Final = 160
+SHARE: Final = 0.15
+MOST_TOKENS: Final = 600
+"""What a summary has at the most, however long the messages are."""
+MOST_SENTENCES: Final = 1_000
+"""Of summaries that are merged only the latest sentences are weighed."""
+FLOOR: Final = 12
+"""Tokens of the one clause that messages get at least, however small their share is."""
+SCARCE: Final = 0.85
+"""Power of a clause's length that divides its worth; below one it favours longer clauses."""
+ATTEMPTS: Final = 12
+"""Clauses tried beyond the last one that fitted."""
+CAUTION: Final = 0.93
+"""Part of the share to which our own estimate is held, for it errs by some hundredths."""
+APIECE: Final = 10
+"""Characters that a clause costs beside its own: marks and part of a speaker's name."""
+
+EARLIER: Final = "Earlier: "
+THEN: Final = "Then: "
+
+Count = Callable[[str], int]
+
+# patterns are compiled when first needed: most who import this only add a message
+_UNIT: Final = r"['’](?:s|m|re|ve|ll|d|t)\b|[^\W\d_]{1,10}|\d{1,3}|\s(?=\d)|[^\w\s]{1,3}|_|\n"
+_CLOSED: Final = (".", "!", "?", "。", "！", "？", "…", "]")
+_SPEAKER: Final = r"\w[^:\n.!?\[\]]{0,39}: "
+
+
+class _Limits(NamedTuple):
+    """What a summary may have: tokens as counted, characters, and tokens by our own estimate."""
+
+    tokens: int
+    characters: int
+    units: int
+    count: Count
+
+    def hold(self, text: str) -> bool:
+        """Tell whether a text keeps them all."""
+        return (
+            len(text) <= self.characters
+            and _units(text) <= self.units
+            and self.count(text) <= self.tokens
+        )
+
+
+def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -> str:
+    """Say in a share of their length what messages hold, in clauses of theirs.
+
+    Args:
+        messages: In the order in which they were said.
+        count: Counts the tokens of a text.
+        share: Part of the messages' tokens, and of their characters, that the summary may have.
+            One clause of `FLOOR` tokens is kept even where it has less. No summary has more than
+            `MOST_TOKENS`.
+    """
+    from pmem.core.summaries.clauses import called, pieces
+    from pmem.core.summaries.worth import worths
+
+    said = list(messages)
+    limits = _limits(said, count, share)
+    names = called(said)
+    found = pieces(said, names) or _whole(said)
+    order = _ordered(found, worths(found, names))
+    chosen = _fitting(said, found, order, limits)
+    if chosen:
+        return _written(said, found, chosen)
+    return next((cut for place in order[:3] if (cut := _cut(found[place], limits))), "")
+
+
+def shortened(text: str, most: int = SENTENCE_CHARACTERS) -> str:
+    """Cut a text at a word's end so that it has `most` characters, the ellipsis included.
+
+    Args:
+        text: One line.
+        most: Characters at the most, at least two.
+    """
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    head, _, _ = cut.rpartition(" ")
+    return (head or cut).rstrip(" ,;:") + "…"
+
+
+def _limits(said: Sequence[Message], count: Count, share: float) -> _Limits:
+    shown = [f"{_speaker(message)}: {message.content}" for message in said]
+    tokens, characters = sum(map(count, shown)), sum(map(len, shown))
+    most = int(characters * share)
+    units = MOST_TOKENS if most > MOST_TOKENS * 4 else sum(map(_units, shown)) * share * CAUTION
+    return _Limits(
+        tokens=min(MOST_TOKENS, max(FLOOR, int(tokens * share))),
+        characters=min(MOST_TOKENS * 4, max(FLOOR * 4, most)),
+        units=max(FLOOR, int(units)),
+        count=count,
+    )
+
+
+def _units(text: str) -> int:
+    """Estimate tokens as vocabularies of models cut: words, digits by three, marks, line ends."""
+    return len(re.findall(_UNIT, text))
+
+
+def _speaker(message: Message) -> str:
+    return message.speaker or message.role
+
+
+def _whole(said: Sequence[Message]) -> "list[Piece]":
+    """Return messages without any word as they are."""
+    from pmem.core.summaries.clauses import Piece
+
+    return [
+        Piece(shortened(text), place, place, "", "", "prose")
+        for place, message in enumerate(said)
+        if (text := " ".join(message.content[:1000].split()))
+    ]
+
+
+def _ordered(
+    found: "Sequence[Piece]", values: Sequence[dict[str, float]], known: Collection[str] = ()
+) -> list[int]:
+    """Order pieces so that each adds the most worth for its length to those before it.
+
+    Worth that earlier pieces bring is not counted again, so what a piece adds only falls, and one
+    that is still ahead after it is weighed again is the best (Minoux, 1978). Pieces that add
+    nothing are left out, unless all of them are such.
+    """
+    costs = [(len(piece.text) + APIECE) ** SCARCE for piece in found]
+    heap = [
+        (-sum(value.values()) / cost, place)
+        for place, (value, cost) in enumerate(zip(values, costs, strict=True))
+    ]
+    heapify(heap)
+    covered = set(known)
+    order: list[int] = []
+    while heap:
+        _, place = heappop(heap)
+        worth = sum(worth for term, worth in values[place].items() if term not in covered)
+        entry = (-worth / costs[place], place)
+        if heap and entry > heap[0]:
+            heappush(heap, entry)
+        elif worth or not order:
+            order.append(place)
+            covered |= values[place].keys()
+    return order
+
+
+def _fitting(
+    said: Sequence[Message], found: "Sequence[Piece]", order: Sequence[int], limits: _Limits
+) -> list[int]:
+    """Return the longest beginning of an order that fits, and what else fits beside it."""
+
+    def fits(chosen: Collection[int]) -> bool:
+        return limits.hold(_written(said, found, sorted(chosen)))
+
+    short = _longest(order, fits)
+    chosen = set(order[:short])
+    for place in order[short : short + ATTEMPTS]:
+        if fits(chosen | {place}):
+            chosen.add(place)
+    return sorted(chosen)
+
+
+def _longest(order: Sequence[int], fits: Callable[[Sequence[int]], bool]) -> int:
+    """Return the length of the longest beginning that fits, found by halving."""
+    short, long = 0, len(order) + 1
+    while long - short > 1:
+        middle = (short + long) // 2
+        short, long = (middle, long) if fits(order[:middle]) else (short, middle)
+    return short
+
+
+def _written(said: Sequence[Message], found: "Sequence[Piece]", chosen: Iterable[int]) -> str:
+    """Write pieces in their order, each speaker's together behind the name."""
+    parts: list[str] = []
+    last = speaker = None
+    for place in chosen:
+        piece = found[place]
+        name = _speaker(said[piece.message])
+        if last == place - 1 and piece.joint and parts:
+            parts[-1] = piece.joint
+        elif name != speaker:
+            parts.append(f"\n{name}: ")
+        else:
+            parts.append(" " if "".join(parts[-2:]).endswith(_CLOSED) else "\n")
+        parts += (piece.text, piece.end)
+        last, speaker = place, name
+    return "".join(parts).lstrip("\n")
+
+
+def _cut(piece: "Piece", limits: _Limits) -> str:
+    """Cut a piece until it fits; empty if it cannot."""
+    whole = piece.text + piece.end
+    if limits.hold(whole):
+        return whole
+    most = min(len(whole), limits.characters, SENTENCE_CHARACTERS)
+    while most > 2:
+        if limits.hold(cut := shortened(whole, most)):
+            return cut
+        most -= max(1, most // 8)
+    return ""
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a summary: whose it is, and whether it belongs to the older part."""
+
+    speaker: str
+    text: str
+    older: bool
+
+
+def merged(earlier: str, then: str, count: Count, most: int) -> str:
+    """Put the summaries of two neighbouring stretches together, the older part behind "Earlier:".
+
+    What was merged before is taken apart again, so that there are never more than two parts. Where
+    both are too long, the older part loses the sentences that tell least, then the later one.
+
+    Args:
+        earlier: The summary of the earlier stretch, merged or not.
+        then: That of the later one.
+        count: Counts the tokens of a text.
+        most: Tokens at the most; at least four. Only where the best sentence alone has more is
+            it cut.
+    """
+    (oldest, old), (between, later) = _parts(earlier), _parts(then)
+    older = "\n".join(filter(None, (oldest, old, between)))
+    if not later:
+        older, later = oldest, old
+    whole = _joined(older, later)
+    if count(whole) <= most:
+        return whole
+    return _reduced([*_taken_apart(older, True), *_taken_apart(later, False)], count, most)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Return the older and the later part of a summary; one without two parts is all later."""
+    text = text.strip()
+    head, marked, tail = f"{text} ".rpartition(f"\n\n{THEN}")
+    if not marked or not f"{head} ".startswith(EARLIER):
+        return "", text
+    older, later = head.removeprefix(EARLIER.rstrip()).strip(), tail.strip()
+    return (older, later) if later else ("", older)
+
+
+def _joined(older: str, later: str) -> str:
+    return f"{EARLIER}{older}\n\n{THEN}{later}" if older and later else older or later
+
+
+def _taken_apart(part: str, older: bool) -> list[_Sentence]:
+    """Return the sentences of a part; a line without a speaker is the last one's."""
+    from pmem.core.summaries.clauses import sentences
+
+    found = []
+    speaker = ""
+    for line in part.splitlines():
+        match = re.match(_SPEAKER, line)
+        speaker = match.group() if match else speaker
+        said = sentences(line[match.end() if match else 0 :])
+        found += [_Sentence(speaker, shortened(text, MOST_TOKENS * 4), older) for text in said]
+    return found
+
+
+def _reduced(found: Sequence[_Sentence], count: Count, most: int) -> str:
+    """Leave out sentences, the least telling of the older first, until the rest fits."""
+    found = found[-MOST_SENTENCES:]
+    order = _best_first(found)
+    short = _longest(order, lambda kept: count(_told(found, kept)) <= most)
+    if short:
+        return _told(found, order[:short])
+    text = found[order[0]].text
+    long = min(len(text), max(2, most * 4))
+    while long > 2 and count(shortened(text, long)) > most:
+        long -= max(1, long // 8)
+    return shortened(text, long)
+
+
+def _best_first(found: Sequence[_Sentence]) -> list[int]:
+    """Order sentences by what they add, those of the later part before any older one."""
+    from pmem.core.summaries.clauses import Piece
+    from pmem.core.summaries.worth import worths
+
+    listed = [
+        Piece(sentence.text, place, place, "", sentence.text[-1], "prose")
+        for place, sentence in enumerate(found)
+    ]
+    values = worths(listed, {sentence.speaker.rstrip(": ") for sentence in found})
+    later = [place for place, sentence in enumerate(found) if not sentence.older]
+    known = {term for place in later for term in values[place]}
+    order: list[int] = []
+    for part, covered in ((later, set[str]()), (sorted({*range(len(found))} - {*later}), known)):
+        chosen = _ordered([listed[i] for i in part], [values[i] for i in part], covered)
+        best = dict.fromkeys(part[place] for place in chosen)
+        order += dict.fromkeys((*best, *part))
+    return order
+
+
+def _told(found: Sequence[_Sentence], kept: Iterable[int]) -> str:
+    """Write sentences in their order, each speaker's together, in two parts if both have some."""
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    last = ""
+    for place in sorted(kept):
+        speaker, text, older = found[place]
+        lines = parts[older]
+        if not lines or speaker != last:
+            lines.append(speaker + text)
+        elif lines[-1].endswith(_CLOSED) and not lines[-1].endswith("]"):
+            lines[-1] += f" {text}"
+        else:
+            lines.append(text)
+        last = speaker
+    return _joined("\n".join(parts[True]), "\n".join(parts[False]))

@@ -1,0 +1,202 @@
+"""What a stretch of conversation is about: the words and names that recur in it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, zip_longest
+from typing import Final, NamedTuple
+
+from pmem.core.summaries.clauses import called, contents
+from pmem.core.summaries.everyday import everyday_terms
+from pmem.core.summaries.worth import is_identifier
+from pmem.core.text import terms, time_vocabulary
+from pmem.records import Message
+
+TOPICS: Final = 8
+NAMED: Final = 2.0
+"""How much more a name or an identifier weighs than a word."""
+OPENING: Final = 0.5
+"""What the spelling of a sentence's first word counts, where a capital says nothing."""
+LAST_RESORT: Final = 0.001
+"""What an everyday word weighs; such are topics only where there are no others."""
+LONGEST: Final = 40
+"""Characters of a topic."""
+
+_WORD: Final = re.compile(r"[^\W_][\w'’.:/@%+#&-]*")
+_EAST: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_RUN: Final = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30fa\u30fc]{3,20}|[\uac00-\ud7af]{2,12}|[A-Za-z]{2,}"
+)
+_FUNCTION: Final = re.compile(
+    "[的了是我你您他她它们們在有和与跟就不都也很吗嗎呢吧啊呀这這那个個么麼什把被让讓对對会會要想说說"
+    "去来來到從从给給没沒还還再又但因为為所以如果可能一上下里]"
+)
+_PARTICLE: Final = re.compile("(?<=..)(?:에서|으로|[을를이가은는에의도로와과])\\Z")
+Key = tuple[str, ...]
+
+
+class _Sighting(NamedTuple):
+    """A word or name as it was met: what it counts as, its spelling, and what both weigh."""
+
+    key: Key
+    spelling: str
+    weight: float
+    spelt: float = 1.0
+
+
+def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ...]:
+    """Return what recurs most in messages, the weightiest first and equals by alphabet.
+
+    Forms of a word count together and stand in the most frequent of them; names of two words stay
+    whole. Chinese is taken in short runs and in pieces that recur, Japanese by its Chinese and
+    katakana words, Korean by words without their particles.
+
+    Args:
+        messages: What was said; whoever speaks is no topic.
+        most: How many topics at the most.
+    """
+    said = list(messages)
+    speakers = frozenset(term for name in called(said) for term in terms(name))
+    weights: defaultdict[Key, float] = defaultdict(float)
+    spellings: dict[Key, defaultdict[str, float]] = {}
+    for seen in chain.from_iterable(_sightings(text, speakers) for text in contents(said)):
+        weights[seen.key] += seen.weight
+        spellings.setdefault(seen.key, defaultdict(float))[seen.spelling] += seen.spelt
+    telling = [key for key, weight in weights.items() if weight >= 1] or list(weights)
+    ordered = sorted(telling, key=lambda key: (-weights[key], key))
+    return tuple(_spelling(spellings[key]) for key in _apart(ordered, most))
+
+
+def merged_topics(
+    earlier: Sequence[str], then: Sequence[str], most: int = TOPICS
+) -> tuple[str, ...]:
+    """Put the topics of two stretches together, forms of a word once.
+
+    Those of both come first, for they lasted; then the best of either in turn, the later first.
+
+    Args:
+        earlier: The topics of the earlier stretch, the weightiest first.
+        then: Those of the later one.
+        most: How many topics at the most.
+    """
+    earlier, then = [*filter(str.strip, earlier)], [*filter(str.strip, then)]
+    old = {_key(topic): topic for topic in reversed(earlier)}
+    new = {_key(topic): topic for topic in reversed(then)}
+    lasting = [key for key in map(_key, then) if key in old]
+    pairs = zip_longest(map(_key, then), map(_key, earlier))
+    turns = (key for pair in pairs for key in pair if key)
+    ordered = dict.fromkeys((*lasting, *turns))
+    return tuple({**old, **new}[key] for key in list(ordered)[: max(0, most)])
+
+
+def _key(topic: str) -> Key:
+    return tuple(terms(topic)) or (topic.casefold(),)
+
+
+def _apart(ordered: Iterable[Key], most: int) -> list[Key]:
+    """Return the first keys of which none is part of one taken before, nor the other way round."""
+    taken: list[Key] = []
+    for key in ordered:
+        if len(taken) >= most:
+            break
+        if not any(_overlap(key, other) for other in taken):
+            taken.append(key)
+    return taken
+
+
+def _overlap(one: Key, other: Key) -> bool:
+    if _EAST.match(one[0]) and _EAST.match(other[0]):
+        return one[0] in other[0] or other[0] in one[0]
+    return set(one) <= set(other) or set(other) <= set(one)
+
+
+@lru_cache(maxsize=1)
+def _plain() -> frozenset[str]:
+    """Return terms that are no topic: everyday words and those that only say when."""
+    return everyday_terms() | time_vocabulary()
+
+
+def _spelling(counted: Mapping[str, float]) -> str:
+    return min(counted, key=lambda spelling: (-counted[spelling], len(spelling), spelling))
+
+
+def _sightings(text: str, speakers: frozenset[str]) -> Iterator[_Sighting]:
+    previous: re.Match[str] | None = None
+    for match in _WORD.finditer(text):
+        word = match.group().rstrip(".:/-'’&")
+        if _EAST.search(word):
+            yield from _eastern(word)
+        else:
+            opens = _opens(text, match.start())
+            yield from _western(word, opens, speakers)
+            if previous is not None and match.start() - previous.end() == 1:
+                yield from _pair(previous.group(), word, speakers)
+        previous = match
+
+
+def _opens(text: str, place: int) -> bool:
+    """Tell whether a word opens a sentence or a line."""
+    before = text[max(0, place - 3) : place].rstrip(" \"'(*#>-")
+    return not before or before[-1] in ".!?:\n"
+
+
+def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Sighting]:
+    found = terms(word)
+    if not found or not 2 <= len(word) <= LONGEST or word[0].isdigit():
+        return
+    key = found[0]
+    capital = word[0].isupper()
+    if key in speakers or (len(word) == 2 and not capital):
+        return
+    if key in _plain() or key.isdigit() or "n't" in word.lower().replace("’", "'"):
+        yield _Sighting((key,), word.lower(), LAST_RESORT)
+        return
+    named = is_identifier(word) or word.isupper() or (capital and not opens)
+    lowered = capital and not named
+    yield _Sighting(
+        (key,),
+        word.lower() if lowered else word,
+        NAMED if named else 1.0,
+        OPENING if lowered else 1.0,
+    )
+
+
+def _pair(first: str, second: str, speakers: frozenset[str]) -> Iterator[_Sighting]:
+    """Yield a name of two words that both have a capital; a mark between them parts them."""
+    if not (first[0].isupper() and second[0].isupper() and first[-1].isalnum()):
+        return
+    parts = (*terms(first)[:1], *terms(second)[:1])
+    plain = _plain()
+    if len(parts) == 2 and speakers.isdisjoint(parts) and not plain.issuperset(parts):
+        if parts[0] in plain or len(first) + len(second) >= LONGEST:
+            return
+        yield _Sighting(parts, f"{first} {second}", NAMED + 1.0)
+
+
+def _eastern(word: str) -> Iterator[_Sighting]:
+    """Yield words of scripts whose words the eye must part."""
+    for match in _RUN.finditer(word):
+        run = match.group()
+        if "\uac00" <= run[0] <= "\ud7af":
+            bare = _PARTICLE.sub("", run)
+            yield _Sighting((bare,), bare, 1.0)
+        elif "\u3400" <= run[0] <= "\u9fff":
+            for part in _FUNCTION.split(run):
+                yield from _grams(part)
+        elif run[0] > "\u00ff":
+            yield _Sighting((run,), run, 1.5)
+        else:
+            yield from _western(run, False, frozenset())
+
+
+def _grams(part: str) -> Iterator[_Sighting]:
+    """Yield a short run of characters whole, and pieces that weigh enough where they recur."""
+    if 2 <= len(part) <= 4:
+        yield _Sighting((part,), part, len(part) - 0.5)
+    if len(part) > 2:
+        for size in (2, 3, 4):
+            for place in range(len(part) - size + 1):
+                if size < len(part):
+                    gram = part[place : place + size]
+                    yield _Sighting((gram,), gram, 0.5 + size / 10)
