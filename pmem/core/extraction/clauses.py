@@ -1,0 +1,225 @@
+"""Where a statement begins, which clauses it has, and whether its speaker stands behind it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from pmem.core.extraction.phrases import Clause, is_named
+from pmem.core.extraction.statements import Sentence
+
+_NAME_VERBS: Final = (
+    ("works", "on"), ("works", "in"), ("works", "at"), ("works", "for"), ("works", "with"),
+    ("works", "as"), ("joined",), ("leads",), ("manages",), ("heads",), ("maintains",), ("owns",),
+    ("takes", "the", "lead"), ("supervises",), ("took", "over"), ("is", "what", "we", "call"),
+    ("is", "the", "person"), ("is", "the", "one", "who"), ("signs", "off"), ("coordinates",),
+    ("moved", "to"), ("reports", "to"), ("is", "responsible", "for"), ("is", "in", "charge"),
+    ("is", "called"), ("stands", "for"), ("is", "short", "for"), ("handles",), ("takes", "over"),
+)  # fmt: skip
+
+_TEAM: Final = frozenset("team department group project office division unit squad".split())
+
+_VERBS: Final = frozenset(
+    """is are was has have uses runs must cannot needs need will may prefer prefers should can
+    depends takes costs expires listens lives returns works""".split()
+)
+
+
+def has_verb(words: list[str], place: int) -> bool:
+    """Tell whether a noun phrase is soon followed by a verb, so that it opens a clause.
+
+    Args:
+        words: The words of a sentence.
+        place: Where the noun phrase begins.
+    """
+    return not _VERBS.isdisjoint(words[place + 1 : place + 6])
+
+
+def is_name_with_verb(sentence: Sentence, place: int) -> bool:
+    """Tell whether a name and what its bearer does open a clause.
+
+    Args:
+        sentence: The sentence.
+        place: Where the name would be.
+    """
+    if not is_named(sentence, place):
+        return False
+    after = place + 1
+    while after < len(sentence.words) and is_named(sentence, after):
+        after += 1
+    following = sentence.words[after : after + 1]
+    return following in (["is"], ["runs"]) or does(sentence.words, after)
+
+
+def does(words: list[str], place: int) -> bool:
+    """Tell whether at a place stands what people do in a project: "leads", "works on".
+
+    Args:
+        words: The words of a sentence.
+        place: Where the verb would be.
+    """
+    if words[place : place + 1] == ["runs"]:
+        return not _TEAM.isdisjoint(words[place + 1 : place + 5])
+    return any(tuple(words[place : place + len(verb)]) == verb for verb in _NAME_VERBS)
+
+
+_OPENERS: Final = frozenset(
+    """so ok okay and well but also oh yes yeah yep hey hi hello right alright anyway then plus ,
+    actually now great perfect confirmed fine cool sure btw fyi :""".split()
+)
+
+NOTES: Final = (
+    ("fyi",), ("for", "your", "information"), ("for", "reference"), ("for", "context"),
+    ("just", "so", "you", "know"), ("note", "that"), ("please", "note", "that"),
+)  # fmt: skip
+
+_ASIDES: Final = (("by", "the", "way"), ("btw",), ("fyi",), ("for", "your", "information"))
+
+_ASIDE_STARTS: Final = frozenset(("fyi", "note", "please", "for", "just", "by", "btw"))
+LINKS: Final = frozenset("and but so while whereas then because since".split())
+
+BREAKS: Final = frozenset(", – — : - (".split())
+
+_PRONOUNS: Final = frozenset("we i you he she they it let never always please do".split())
+
+_NOUNS: Final = frozenset("our my the these all every this".split())
+
+_CLOUDS: Final = frozenset(
+    """if whether unless suppose supposing imagine assuming maybe perhaps possibly wish wonder
+    wondering hypothetically according once until reads when why formerly previously originally
+    hindsight""".split()
+)
+
+_HAZE: Final = frozenset(
+    """might may could should would what how who whom where reads say says said saying claim claims
+    claimed ask asks asked tell tells told write writes wrote thinks thought believes believed
+    suggest suggests suggested recommend recommends recommended mention mentions mentioned heard
+    know remember recall forgot forget doubt guess old previous former used not never nobody
+    nothing""".split()
+)
+
+_JOKES: Final = frozenset("haha hahaha lol kidding joking hypothetically".split())
+
+_HENCEFORTH: Final = frozenset(("from now on", "going forward", "in future", "in the future"))
+
+_ASKING: Final = frozenset(("does", "is", "do", "are"))
+
+
+def is_own(sentence: Sentence) -> bool:
+    """Tell whether a sentence states something in earnest: it asks nothing and is no joke.
+
+    Args:
+        sentence: The sentence.
+    """
+    return not (sentence.asked or _asks(sentence.words)) and _JOKES.isdisjoint(sentence.words)
+
+
+def _asks(words: list[str]) -> bool:
+    """Tell whether a sentence asks without a question mark: "..., what does it mean"."""
+    pairs = zip(words, words[1:], words[2:], strict=False)
+    return any(
+        before == "," and word in ("what", "why", "how", "who") and after in _ASKING
+        for before, word, after in pairs
+    )
+
+
+def clauses(sentence: Sentence, begin: int) -> Iterator[Clause]:
+    """Split a sentence where a comma or a conjunction brings a new subject."""
+    end = closing(sentence.words)
+    start = begin
+    for place in range(begin + 1, end):
+        if _is_boundary(sentence, begin, place):
+            yield Clause(start, place)
+            start = place
+    if start < end:
+        yield Clause(start, end)
+
+
+def _is_boundary(sentence: Sentence, begin: int, place: int) -> bool:
+    words = sentence.words
+    before, word = words[place - 1], words[place]
+    if before not in BREAKS and before not in LINKS:
+        return False
+    if before in ("because", "since") or _is_henceforth(words, begin, place):
+        return False
+    if word in _PRONOUNS and words[begin] not in ("when", "whenever", "if"):
+        return True
+    if word in _NOUNS:
+        return "that" not in words[begin:place] and has_verb(words, place)
+    return is_name_with_verb(sentence, place)
+
+
+def _is_henceforth(words: list[str], begin: int, place: int) -> bool:
+    """Tell whether all before a place is "from now on" or the like."""
+    lead = " ".join(words[begin:place]).removesuffix(" ,")
+    return lead in _HENCEFORTH
+
+
+def is_hazy(words: list[str], begin: int, place: int) -> bool:
+    """Tell whether what stands before a phrase makes it no statement of the speaker's own."""
+    if not _CLOUDS.isdisjoint(words[begin:place]):
+        return True
+    near = place
+    while near > begin and words[near - 1] not in BREAKS:
+        near -= 1
+    if words[near : near + 2] in (["what", "we"], ["what", "i"]) and "is" in words[place:]:
+        near += 1
+    return not _HAZE.isdisjoint(words[near:place]) or "not sure" in " ".join(words)
+
+
+def is_thought(words: list[str], begin: int, place: int) -> bool:
+    """Tell whether a phrase follows "I think" or the like.
+
+    Args:
+        words: The words of a sentence.
+        begin: Where its statement begins.
+        place: Where the phrase stands.
+    """
+    before = words[begin:place]
+    return "think" in before or "believe" in before or "feel" in before
+
+
+def first_word(words: list[str]) -> int:
+    """The place of the first word that is more than an opener such as "so" or "ok"."""
+    begin = 0
+    while begin < len(words) and words[begin] in _OPENERS and words[begin] != "fyi":
+        begin += 1
+    return begin
+
+
+def opening(words: list[str]) -> int:
+    """The place where the statement begins, after openers, asides and "as you asked"."""
+    begin = 0
+    while begin < len(words):
+        aside: tuple[str, ...] = ()
+        if words[begin] in _ASIDE_STARTS:
+            aside = next((a for a in (*NOTES, *_ASIDES) if starts(words, begin, a)), ())
+        if aside:
+            begin += len(aside)
+        elif words[begin] in _OPENERS:
+            begin += 1
+        elif words[begin : begin + 2] == ["as", "you"] and "," in words[begin : begin + 6]:
+            begin = words.index(",", begin) + 1
+        else:
+            break
+    return begin
+
+
+def closing(words: list[str]) -> int:
+    """The place behind the last word, without an aside at the end."""
+    end = len(words)
+    for aside in _ASIDES:
+        if words[-len(aside) :] == list(aside):
+            end -= len(aside)
+    while end and words[end - 1] == ",":
+        end -= 1
+    return end
+
+
+def starts(words: list[str], begin: int, phrase: tuple[str, ...]) -> bool:
+    """Tell whether a phrase stands at a place.
+
+    Args:
+        words: The words of a sentence.
+        begin: The place.
+        phrase: The words looked for.
+    """
+    return tuple(words[begin : begin + len(phrase)]) == phrase

@@ -1,0 +1,226 @@
+"""The phrases by which people state decisions, preferences, constraints, goals and facts.
+
+Data only, as text, so that a change shows as a change of words. A line of `CUES` is a type, a
+confidence, who must be speaking or spoken of, and phrases apart by `|`. The last word of a phrase
+may be a condition on the word after it: `+set` (it is in that set) or `-set` (it is not).
+
+Who, read leftwards from the phrase over auxiliaries and adverbs:
+
+* `ours`: "we", "I", "the team" and the like; `we`: the same without "I"; `i`: "I" only;
+* `start`: nobody, the phrase opens its clause, as in a command or a note;
+* `thing`: what the clause opens with is named ("the server", "our tests", "Jenkins");
+* `anyone`: any subject but "I", "it", "there" and other words that name nothing;
+* `it`: "it" only, without saying what that is;
+* `free`: it does not matter.
+"""
+
+from typing import Final
+
+CUES: Final = """
+decision 0.65 start: let us start with -vague|let us begin with -vague
+constraint 0.7 we: have to keep -ongoing|need to keep -ongoing
+fact 0.65 we: have +counted|have about +counted|have around +counted
+decision 0.9 ours: decided -void|ended up +choosing|gone with -vague|made the decision to
+decision 0.9 ours: agreed with +det|agreed to|agreed on|agreed that|settled on|settled for
+decision 0.9 ours: went with -vague|opted for|opted to|opted against|ruled out
+decision 0.85 ours: chose -vague|chosen -vague|picked -vague|selected -vague|rejected -vague
+decision 0.85 ours: switched to -vague|switching to -vague|switched from|switching from
+decision 0.85 ours: standardised on|standardized on|sticking with -vague|stick with -vague
+decision 0.85 we: go with -vague|dropping -vague|dropped -vague|replacing -vague|migrating to
+decision 0.85 we: moving to -place|moved to -place|moving away|moved away|migrated to|take +named
+decision 0.85 we: adopted -vague|will use -vague|will go +with|will not support|will not use
+decision 0.85 we: will support|will build|will not build|will keep -onward|will switch
+decision 0.85 we: will replace|will store|will drop|are replacing|adopting|are not going to +build
+decision 0.85 we: will no longer +build|no longer support|no longer use|stay with -vague
+decision 0.85 we: keep using|approved -vague|confirmed -vague|signed off on|voted to|voted for
+decision 0.85 we: voted against
+decision 0.85 ours: going with -vague
+decision 0.85 start: let us go +with|let us use -vague|let us keep -onward|let us take -vague
+decision 0.85 start: let us switch|let us drop -vague|let us adopt|let us stick|let us not use
+decision 0.85 start: let us skip -vague|let us call|let us name|let us choose -vague
+decision 0.85 start: let us pick -vague|let us replace -vague|let us standardise|let us stay +with
+decision 0.85 start: let us settle|let us move +toward
+decision 0.8 start: let us do +det|let us leave +det
+decision 0.85 free: it was decided that|it was decided to|it was agreed that|it was agreed to
+decision 0.85 free: decision is to|decision was to|decision is that|decision was that
+decision 0.85 free: decision is :|decision fell on|choice fell on|choice is -vague
+
+preference 0.8 ours: prefer -loose|prefers -loose|would prefer -loose|prefer it when|prefer it if
+preference 0.8 ours: would rather -leave|like my|like our
+preference 0.7 ours: do not like -vague|dislike -vague|hate -vague|cannot stand -vague
+preference 0.7 thing: prefer -loose|prefers -loose
+preference 0.75 ours: always want -vague|never want -vague
+preference 0.65 we: like to +doing|tend to +doing
+preference 0.8 start: always +doing|please always +doing|prefer -vague|avoid -vague
+preference 0.95 start: from now on|from now onwards|going forward|from today on
+preference 0.85 start: in future please|in the future please|in future always|in future use
+preference 0.75 start: remember to +doing|always remember to +doing
+
+constraint 0.8 anyone: must -guess|must be +state|must have +amount|must not|must never|must only
+constraint 0.8 anyone: shall not
+constraint 0.75 we: cannot -trouble|have to +duty|need to +duty|are required to|are obliged to
+constraint 0.75 we: may not|may only
+constraint 0.6 i: cannot +habit|must not|can only +habit
+constraint 0.75 anyone: may not be +state|cannot exceed|cannot use|may not +duty
+constraint 0.75 thing: cannot -trouble|has to -repair|have to -repair|needs to -repair
+constraint 0.75 thing: need to -repair|may not -guess|is restricted to|are restricted to|shall
+constraint 0.8 free: not allowed to|is not allowed|are not allowed|not permitted|is forbidden
+constraint 0.8 free: are forbidden|is prohibited|is limited to|are limited to|limited to a maximum
+constraint 0.8 free: can only +rule|may only|is mandatory|are mandatory|hard limit is
+constraint 0.8 free: is essential that|is crucial that
+constraint 0.75 free: is vital that|is imperative that|important that|deadline is|deadline for
+constraint 0.8 thing: is required|are required|required to|only supports
+constraint 0.85 start: never +doing|do not +doing|do not ever +doing|under no circumstances
+constraint 0.85 start: only use
+constraint 0.7 start: never +command
+constraint 0.7 it: must +task|must not +task|must never|must only|cannot exceed
+
+goal 0.8 ours: aim to|aim for|aiming to|aiming for -vague|aiming at -vague|trying to achieve
+goal 0.8 ours: intend to
+goal 0.7 ours: want to +build|would like to +build|plan to +build|planning to +build
+goal 0.7 ours: hope to +build|trying to +build|are going to +build|hoping to +build
+goal 0.7 ours: looking to +build
+goal 0.65 ours: want to +dated|would like to +dated|hope to +dated|hoping to +dated|plan to +dated
+goal 0.65 ours: planning to +dated|trying to +dated|going to +dated
+goal 0.75 free: what we want is|what we are after is|what i am after is|what we need is
+goal 0.75 free: what i want is
+goal 0.7 we: want to be
+
+fact 0.65 thing: runs +exactly|run +exactly|has +number|have +number|will be +dated
+fact 0.65 thing: will end +dated|will start +dated|opens at|closes at|is due on|are due on
+fact 0.65 thing: are mostly|is mostly
+fact 0.75 i: am a +role|am an +role|live in|work at|work for|work as|work from|based in
+fact 0.75 i: allergic to|born in|born on|study at|speak +named
+fact 0.7 thing: lives on|runs on|run on|runs at|runs every|runs under|runs in|runs as|listens on
+fact 0.7 thing: listen on|is stored in|are stored in|lives in|live in|is hosted on|is hosted at
+fact 0.7 thing: is hosted in|is written in|are written in|is built with|are built with|is built on
+fact 0.7 thing: is built in|is deployed to|is deployed on|are deployed to|expires on|expires in
+fact 0.7 thing: expires at|expires after|is located in|is located at|rotates every|is reset every
+fact 0.7 thing: points to|starts on|starts at|ends on|ends at|ends in|begins on|begins at
+fact 0.7 thing: takes +number|costs +number|includes +number|depends on|uses -vague|is based on
+fact 0.7 thing: returns -vague|only works with|is kept in|are kept in|is backed by|happens every
+fact 0.7 thing: are kept for|is kept for|are retained for|are deleted after|is deleted after
+fact 0.7 i: live near|vegetarian|am a vegetarian|am a vegan|am vegan|grew up in
+fact 0.7 we: use +named|are using +named|run on
+"""
+
+SETS: Final = {
+    "vague": """the_ball where when my friends family the_kids the_family it them him her you me
+        us this that these those one up out off on to so what which how about with and but
+        something anything nothing someone both neither either yet""",
+    "loose": """it that this them him her you . what which both neither those these one""",
+    "void": "nothing anything yet what whether if how when and but so",
+    "choosing": """choosing using picking going buying taking selecting switching dropping""",
+    "det": "the a an all our one two three",
+    "with": "with",
+    "toward": "to from away",
+    "place": "a an my our the",
+    "leave": "go be stay die",
+    "guess": """talk go leave hurry wait meet be have say admit confess see come try watch read
+        feel love enjoy really seem look mean miss know taste sound like make take bring
+        hurt suck also just surely""",
+    "state": """below above under at on in between written kept built done sent unique
+        idempotent less more no set run made ready compatible valid exactly empty present
+        offline online available accessible consistent deterministic met held paid shown put
+        cut given taken chosen encrypted readable reproducible backward backwards
+        back_compatible""",
+    "amount": "a an at the no exactly its their unique both one two three",
+    "duty": """support comply use store run stay respect retain handle encrypt pass meet delete
+        work ensure follow guarantee provide remain avoid be serve limit offer deliver""",
+    "task": """run support use comply store handle fit respect encrypt start respond return
+        accept read write stay keep finish scale cost take""",
+    "everyday": """lunch dinner breakfast supper brunch coffee tea break pizza beer beers
+        drink drinks nap walk snack snacks cake""",
+    "habit": "eat drink fly travel attend work drive accept take meet use",
+    "trouble": """seem believe remember find see tell say wait reproduce figure imagine thank
+        help even open connect access get log understand make stand explain decide agree go
+        recall complain be start load read resolve parse keep do come stop have promise
+        quite think just really""",
+    "repair": """do get go be_fixed be_done be_picked be_fed be_careful be_there be_patient
+        be_checked be_changed be_updated be_looked be_merged be_rewritten be_cleaned think
+        talk say leave ask see find wait look come stop try know learn take make change
+        figure have""",
+    "onward": """it going each up me us you the_good one everyone all our on in this that them
+        him her each_other""",
+    "doing": """answer write use keep include prefer respond format cite quote document name
+        hardcode log validate sort round address show explain reply speak translate
+        summarise summarize share store expose mention touch force modify rename break skip
+        mock print swallow catch import return rely depend assume trust nest squash amend
+        sign ship schedule book order invite contact charge bill spell capitalise capitalize
+        indent pin cache backup hash encrypt truncate hard-code""",
+    "idle": """give get let bring mix heat go stop start tell wait make take follow turn raise
+        roll back plug call open leave""",
+    "rule": """be use access have run see edit read write accept deploy send take support""",
+    "build": """launch ship release reduce increase improve reach migrate replace build publish
+        support cut grow automate deliver achieve open found establish write rewrite
+        simplify remove deploy double halve hire win raise lower scale learn become create
+        develop expand offer sell close finish complete introduce translate index certify
+        eliminate submit""",
+    "discover": """understand understood found figured solved cracked reproduced nailed pinned
+        traced located""",
+    "clause": "the that our we it there i my this these a all",
+    "own": "the a an my our all both chapter part phase section 's",
+    "pursue": "pursue plan want build use support work need",
+    "fleeting": """options option choices choice failing problems bugs issues more minutes hours
+        left questions ways errors failures days weeks""",
+    "there": "in at here there with behind between on",
+    "data": "data files uploads records backups database messages orders",
+}
+"""Sets of words by name; some more that `phrases` knows are told by form (named, number, dated)."""
+
+LABELS: Final = {
+    label: (kind, confidence)
+    for kind, confidence, labels in (
+        ("decision", 0.9, ("decision", "final decision", "decided", "our decision")),
+        ("goal", 0.8, ("goal", "target", "objective", "aim", "our goal", "main goal")),
+        ("preference", 0.8, ("preference", "my preference")),
+        ("constraint", 0.8, ("constraint", "requirement", "rule", "deadline", "limit")),
+        ("procedure", 0.8, ("procedure",)),
+        ("fact", 0.75, ("fact",)),
+    )
+    for label in labels
+}
+"""What a note says when it begins with one of these and a colon."""
+
+WISHES: Final = """
+remember that|remember :|please remember that|remember ,|note for later :|note for later ,
+note to self :|note to self ,|keep in mind that|keep in mind :|bear in mind that
+do not forget that|make a make a note :|for the record ,|for the record :
+i want you to remember that|take note :|memorise :|memorize :
+please keep in mind that|note :|please remember :|remember my|remember our|please remember my
+please remember our|for later :|remember this :|important to remember :|you should remember that
+"""
+"""How a wish to remember begins."""
+
+ROLES: Final = frozenset(
+    """boss manager lead leader owner director engineer developer designer dentist doctor lawyer
+    accountant contact colleague coworker teammate partner wife husband son daughter brother
+    sister mother father mom dad mum friend roommate neighbour neighbor supervisor advisor
+    professor teacher coach therapist landlord client customer vendor supplier provider
+    maintainer reviewer architect analyst admin administrator assistant intern cto ceo cfo
+    coo head chief founder cofounder secretary consultant contractor sponsor stakeholder
+    tester scientist researcher mentor mentee name codename nickname girlfriend boyfriend
+    fiance fiancee cousin aunt uncle dog cat nurse midwife student freelancer pilot chef
+    baker writer journalist translator programmer electrician plumber physicist biologist
+    pharmacist photographer musician officer carpenter person""".split()
+)
+"""Nouns that say what somebody, or something with a name, is to the speaker."""
+
+KIN: Final = frozenset(
+    """wife husband son daughter brother sister mother father mom dad mum friend cousin aunt uncle
+    colleague boss manager dog cat girlfriend boyfriend""".split()
+)
+
+IMPERATIVES: Final = frozenset(
+    """run open use copy delete set add remove create start stop restart rerun check click press
+    select choose go call send install update upgrade push pull merge tag build deploy
+    export import upload download write edit change replace clear clean drop move rename
+    rotate revoke reset switch turn enable disable ask tell wait make take put log sign
+    enter type execute apply commit rebase close archive issue file verify confirm test bump
+    publish release roll restore back scale flush kill increase reduce lower raise follow
+    pass hold fill branch print connect unmount rebuild recreate invalidate bring get give
+    keep contact ping request record fix book collect weigh mix bake heat pour wash mark
+    assign notify email page unplug plug reboot reload refresh regenerate repeat retry
+    submit review lock unlock mount fetch anonymise anonymize""".split()
+)
+"""Verbs that begin a step of a procedure."""

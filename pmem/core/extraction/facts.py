@@ -1,0 +1,247 @@
+"""Facts that messages state: decisions, preferences, constraints, goals and the like, by rules.
+
+A sentence is read as words. A phrase of `cues.CUES` counts where its speaker fits and nothing
+before it makes it a question, a condition, a guess or somebody else's word. Some kinds have a
+form rather than a phrase (steps, who is who, changes): see `pmem.core.extraction.shapes`. Every
+step looks at one sentence of bounded length, so the time is linear in the length of the message.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from pmem.core.extraction import shapes
+from pmem.core.extraction.clauses import (
+    BREAKS,
+    LINKS,
+    NOTES,
+    clauses,
+    closing,
+    first_word,
+    is_hazy,
+    is_own,
+    is_thought,
+    opening,
+    starts,
+)
+from pmem.core.extraction.cues import LABELS, WISHES
+from pmem.core.extraction.phrases import Clause, by_first_word
+from pmem.core.extraction.shapes import Hit
+from pmem.core.extraction.statements import LINK, Sentence, joining_cannot, normal, sentences
+from pmem.core.text import fold
+from pmem.records import MemoryType, Message, Role
+
+LEAST: Final = 0.5  # confidence
+
+SHORTEST: Final = 5  # characters
+
+WISHED: Final = 0.95  # confidence of what is to be remembered
+
+NOTED: Final = 0.75  # confidence of "for your information"
+
+THOUGHT: Final = 0.25  # less confidence after "I think"
+
+REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
+
+_REMINISCENT: Final = frozenset("time day night evening one guy summer trip when".split())
+_TODAY: Final = frozenset("yet today tonight tomorrow".split())
+_ARTICLES: Final = frozenset(("a", "an", "the"))
+
+_LEADS: Final = frozenset(("we", "i", "have"))
+
+_CHINESE: Final = (
+    (MemoryType.FACT, WISHED, ("请记住", "记住", "请记得")),
+    (MemoryType.DECISION, 0.85, ("我们决定", "我决定", "决定使用", "决定采用", "我们选择了")),
+    (MemoryType.CONSTRAINT, 0.75, ("必须", "不能", "不要", "不得", "禁止", "不允许")),
+    (MemoryType.PREFERENCE, 0.75, ("我更喜欢", "我们更喜欢", "我偏好", "以后请")),
+    (MemoryType.GOAL, 0.8, ("目标是",)),
+)
+
+_CHINESE_CLOUDS: Final = (
+    "吗", "如果", "假如", "要是", "也许", "可能", "是否", "没有决定", "还没", "应该", "据说", "说",
+    "不要紧", "不能不", "觉得", "什么", "不要担心", "为什么",
+)  # fmt: skip
+
+
+class Candidate(NamedTuple):
+    """A fact that a message states.
+
+    Attributes:
+        content: A clause or sentence of the message, 5 to 500 characters.
+        type: What kind of memory it would be.
+        confidence: How sure it is that this was meant to last, between 0.5 and 1.
+        subject: Whom or what an entity is about, if it is named.
+    """
+
+    content: str
+    type: MemoryType
+    confidence: float
+    subject: str | None = None
+
+
+def extract(message: Message) -> list[Candidate]:
+    """Return the facts that a message states, each once, in their order.
+
+    System and tool messages state none. Of an assistant's message count decisions and changes
+    that it reports, with less confidence than a user's.
+
+    Args:
+        message: What was said.
+    """
+    if message.role not in (Role.USER, Role.ASSISTANT):
+        return []
+    share = 1.0 if message.role is Role.USER else REPORTED
+    found: dict[str, Candidate] = {}
+    for sentence in sentences(message.content):
+        for fact in _facts(sentence, message.role):
+            weighed = fact._replace(confidence=round(fact.confidence * share, 2))
+            if weighed.confidence >= LEAST and len(weighed.content) >= SHORTEST:
+                found.setdefault(key(weighed.content), weighed)
+    return list(found.values())
+
+
+def key(content: str) -> str:
+    """Return the form by which two facts are the same.
+
+    Case, accents, punctuation, articles, contractions and a leading "we", "I" or "have" do not
+    count; numbers with their signs and units, links, comparisons and negations do.
+
+    Args:
+        content: What a fact or a memory says.
+    """
+    plain = [word for word in _plain_words(content) if word not in _ARTICLES]
+    words, _ = joining_cannot(plain)
+    begin = 0
+    while begin < len(words) - 1 and words[begin] in _LEADS:
+        begin += 1
+    return " ".join(words[begin:]) or " ".join(content.casefold().split())
+
+
+def _plain_words(content: str) -> Iterator[str]:
+    for token in _key_pattern().findall(fold(content).casefold()):
+        if LINK in token:
+            yield token.rstrip(".,;:!?)")
+        else:
+            yield from normal(token.replace(",", ""))
+
+
+@lru_cache(maxsize=1)
+def _key_pattern() -> re.Pattern[str]:
+    """Compiled when first needed: most commands never compare facts."""
+    return re.compile(
+        r"https?://[^\s\"`<>]+|(?<!\w)-(?=\d)[\d.,]*\d|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[<>=≤≥$€£¥]+"
+    )
+
+
+def _facts(sentence: Sentence, role: Role) -> list[Candidate]:
+    if not is_own(sentence):
+        return []
+    if role is Role.ASSISTANT:
+        return _stated(sentence, opening(sentence.words), shapes.REPORTS)
+    if not sentence.text.isascii():
+        chinese = _chinese(sentence.text)
+        if chinese:
+            return chinese
+    return _wished(sentence) or _labelled(sentence) or _users(sentence)
+
+
+def _users(sentence: Sentence) -> list[Candidate]:
+    """What a user's sentence states without a wish or a label."""
+    words = sentence.words
+    begin = opening(words)
+    steps = shapes.procedure(sentence, begin)
+    if steps is not None and not is_hazy(words, begin, begin):
+        return [_candidate(sentence, Clause(begin, closing(words)), steps)]
+    stated = _stated(sentence, begin, shapes.STATEMENTS)
+    if not stated and any(starts(words, first_word(words), note) for note in NOTES):
+        return _noted(sentence)
+    return stated
+
+
+def _stated(sentence: Sentence, begin: int, readers: Iterable[shapes.Reader]) -> list[Candidate]:
+    """The best hit of each clause that has one."""
+    found = []
+    for clause in clauses(sentence, begin):
+        hits = [hit for reader in readers for hit in reader(sentence, clause)]
+        lasting = [hit for hit in hits if not _is_passing(sentence.words, clause, hit)]
+        sound = [hit for hit in lasting if not is_hazy(sentence.words, begin, hit.place)]
+        if sound:
+            best = max(sound, key=lambda hit: (hit.confidence, -hit.place))
+            if is_thought(sentence.words, begin, best.place):
+                best = best._replace(confidence=best.confidence - THOUGHT)
+            found.append(_candidate(sentence, clause, best))
+    return found
+
+
+def _is_passing(words: list[str], clause: Clause, hit: Hit) -> bool:
+    """Tell what holds for today only from what is to last."""
+    if hit.type not in (MemoryType.FACT, MemoryType.CONSTRAINT):
+        return False
+    return not _TODAY.isdisjoint(words[clause.begin : clause.end])
+
+
+def _wished(sentence: Sentence) -> list[Candidate]:
+    """What is to be remembered by the user's own words."""
+    words = sentence.words
+    first = first_word(words)
+    for wish in by_first_word(WISHES).get(words[first] if first < len(words) else "", ()):
+        told = words[first + len(wish) : first + len(wish) + 1]
+        if starts(words, first, wish) and _REMINISCENT.isdisjoint(told):
+            kept = len(wish) - 1 if wish[-1] in ("my", "our") else len(wish)
+            clause = Clause(first + kept, closing(words))
+            if clause.begin >= clause.end:
+                return []
+            hits = [hit for reader in shapes.STATEMENTS for hit in reader(sentence, clause)]
+            best = max(hits, key=lambda hit: hit.confidence, default=Hit(0, MemoryType.FACT, 0))
+            return [_candidate(sentence, clause, best._replace(confidence=WISHED))]
+    return []
+
+
+def _labelled(sentence: Sentence) -> list[Candidate]:
+    """What a note with a label says: "Decision: we keep the old name"."""
+    words = sentence.words
+    first = opening(words)
+    colon = words.index(":", first) if ":" in words[first : first + 3] else first
+    known = LABELS.get(" ".join(words[first:colon]))
+    if known is None or sentence.text.rstrip()[-1:] in "}]:" or colon + 2 >= len(words):
+        return []
+    return [
+        _candidate(
+            sentence, Clause(first, closing(words)), Hit(first, MemoryType(known[0]), known[1])
+        )
+    ]
+
+
+def _noted(sentence: Sentence) -> list[Candidate]:
+    clause = Clause(opening(sentence.words), closing(sentence.words))
+    if clause.end - clause.begin < 4:
+        return []
+    return [_candidate(sentence, clause, Hit(clause.begin, MemoryType.FACT, NOTED))]
+
+
+def _chinese(text: str) -> list[Candidate]:
+    if any(cloud in text for cloud in _CHINESE_CLOUDS):
+        return []
+    for kind, confidence, phrases in _CHINESE:
+        for phrase in phrases:
+            if phrase in text:
+                content = text.partition(phrase)[2] if confidence == WISHED else text
+                return [Candidate(content.strip(" ：:，,。！"), kind, confidence)]
+    return []
+
+
+def _candidate(sentence: Sentence, clause: Clause, hit: Hit) -> Candidate:
+    """Cut the clause out of the sentence; its last word's punctuation stays outside."""
+    text, places = sentence.text, sentence.places
+    last = clause.end - 1
+    while last > clause.begin and sentence.words[last] in BREAKS | LINKS:
+        last -= 1
+    if clause.begin > last:
+        return Candidate("", hit.type, hit.confidence)
+    start, end = places[clause.begin][0], places[last][1]
+    if start and text[start - 1] in "$€£/@#.-":
+        start -= 1
+    if last == len(places) - 1:
+        end = len(text.rstrip(" .!;"))
+    return Candidate(text[start:end].strip(), hit.type, round(hit.confidence, 2), hit.subject)

@@ -1,0 +1,272 @@
+"""Finding the phrases of a table in a clause, where their speaker fits."""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from pmem.core.extraction.cues import IMPERATIVES, ROLES, SETS
+from pmem.core.extraction.statements import CODE, Sentence
+from pmem.core.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
+
+_OURS: Final = frozenset("we i team everyone everybody board committee company group".split())
+
+_SPEAKERS: Final = {
+    "ours": _OURS,
+    "we": _OURS - {"i"},
+    "i": frozenset(("i",)),
+    "it": frozenset(("it",)),
+}
+_PEOPLE: Final = _OURS | {"you"}
+_PASSING: Final = frozenset(
+    """have has had are am is was were been being will just also really actually finally
+    definitely now already currently recently all both unanimously officially therefore thus
+    usually generally strongly highly much still always then do did only mostly mainly""".split()
+)
+
+_EMPTY: Final = frozenset(
+    """i it there that this he she they who which what and or but , : ; ( ) if as so to of not a
+    an the one someone somebody something anything nothing""".split()
+)
+
+OWNERS: Final = frozenset("the our my this these all every each their both any".split())
+
+_JOINTS: Final = frozenset("_/.")
+
+_NO_COMMANDS: Final = frozenset(
+    """mind again say give know heard seen thought knew saw met said ever really even too once quite
+    gonna forget felt had went got came did made told took read better worse more less before
+    since until fails worked works seems in at on under""".split()
+)
+
+_SPANS: Final = frozenset("quarter year sprint spring summer autumn fall winter".split())
+
+_TIMES: Final = frozenset((*MONTHS, *WEEKDAYS, *_SPANS))
+
+
+class Clause(NamedTuple):
+    """A stretch of a sentence's words: from `begin` to before `end`."""
+
+    begin: int
+    end: int
+
+
+class Cue(NamedTuple):
+    """A phrase, what may follow it and who must say it."""
+
+    words: tuple[str, ...]
+    needed: str
+    refused: str
+    who: str
+    label: str
+    confidence: float
+
+
+Cues = dict[str, list[Cue]]
+
+
+@lru_cache(maxsize=4)
+def by_first_word(phrases: str) -> dict[str, list[tuple[str, ...]]]:
+    """Return phrases apart by `|` or lines as tuples of words, by their first word.
+
+    Args:
+        phrases: The phrases as text.
+    """
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in phrases.strip().replace("\n", "|").split("|"):
+        words = tuple(phrase.split())
+        found.setdefault(words[0], []).append(words)
+    return found
+
+
+def read_cues(table: str) -> Cues:
+    """Return the cues of a table in the form of `cues.CUES`, by their first word.
+
+    Args:
+        table: Lines of a label, a confidence, who must say it, and phrases.
+    """
+    found: Cues = {}
+    for line in filter(None, table.strip().splitlines()):
+        head, _, phrases = line.partition(": ")
+        label, confidence, who = head.split()
+        for phrase in phrases.split("|"):
+            words = phrase.split()
+            condition = words.pop() if words[-1][0] in "+-" else ""
+            needed = condition[1:] if condition[:1] == "+" else ""
+            refused = condition[1:] if condition[:1] == "-" else ""
+            cue = Cue(tuple(words), needed, refused, who, label, float(confidence))
+            found.setdefault(words[0], []).append(cue)
+    return found
+
+
+def matches(sentence: Sentence, clause: Clause, cues: Cues) -> Iterator[tuple[int, Cue]]:
+    """Yield the places where a cue's phrase stands and its speaker fits.
+
+    Args:
+        sentence: Where the clause stands.
+        clause: Its words.
+        cues: What to look for.
+    """
+    words = sentence.words
+    for place in range(clause.begin, clause.end):
+        for cue in cues.get(words[place], ()):
+            after = place + len(cue.words)
+            known = after <= clause.end and tuple(words[place:after]) == cue.words
+            if known and _follows(cue, sentence, after) and fits(cue.who, sentence, clause, place):
+                yield place, cue
+
+
+def is_everyday(words: list[str]) -> bool:
+    """Tell whether words are about what everybody does every day, such as having lunch.
+
+    Args:
+        words: The words behind a phrase.
+    """
+    return not _sets()["everyday"].isdisjoint(words)
+
+
+@lru_cache(maxsize=1)
+def _sets() -> dict[str, frozenset[str]]:
+    sets = {name: frozenset(words.split()) for name, words in SETS.items()}
+    return sets | {"doing": (sets["doing"] | IMPERATIVES) - sets["idle"]}
+
+
+def _follows(cue: Cue, sentence: Sentence, after: int) -> bool:
+    if not cue.needed and not cue.refused:
+        return True
+    words = sentence.words
+    name = cue.needed or cue.refused
+    if after >= len(words):
+        return False
+    if name in _FORMS:
+        return _FORMS[name](sentence, after) is bool(cue.needed)
+    members = _sets()[name]
+    word = words[after]
+    there = word in members or "_".join(words[after : after + 2]) in members
+    if name == "state":
+        there = there or word.endswith(("ed", "able", "ible"))
+    elif name == "onward":
+        there = there or word.endswith("ing")
+    return there is bool(cue.needed)
+
+
+def _is_dated(sentence: Sentence, after: int) -> bool:
+    """Tell whether a time is set: "by March", "until the end of the year"."""
+    words = sentence.words
+    for place in range(after, len(words) - 1):
+        near = words[place + 1 : place + 4]
+        if words[place] in ("by", "before", "until", "this", "next"):
+            if "end" in near or near[0] in _SPANS or is_exact(sentence, place + 1):
+                return True
+        elif words[place] in ("in", "on") and (near[0] in _TIMES or near[0].isdigit()):
+            return True
+    return False
+
+
+def _is_counted(sentence: Sentence, place: int) -> bool:
+    """Tell whether a lasting number of things follows: no hours, bugs or options."""
+    near = sentence.words[place : place + 3]
+    return _is_number(sentence, place) and _sets()["fleeting"].isdisjoint(near)
+
+
+def _is_command(sentence: Sentence, place: int) -> bool:
+    """Tell whether a verb in its plain form and what it is done to follow: "paste names here"."""
+    word, *following = sentence.words[place : place + 2]
+    if not word.replace("-", "").isalpha() or word in _NO_COMMANDS or word in STOP_WORDS:
+        return False
+    inflected = word.endswith(("ed", "ing", "en", "ly")) or (word[-1] == "s" and word[-2:] != "ss")
+    return not inflected and bool(following) and following[0].isalnum()
+
+
+def _is_number(sentence: Sentence, place: int) -> bool:
+    word = sentence.words[place]
+    return word[0].isdigit() or word in NUMBER_WORDS
+
+
+def subject_of(words: list[str], begin: int, place: int) -> str:
+    """The word before a phrase that is no auxiliary and no adverb."""
+    place -= 1
+    while place > begin and (words[place] in _PASSING or words[place].endswith("ly")):
+        place -= 1
+    before = words[max(place, begin)]
+    return words[begin] if before == "and" else before  # "I looked at both and decided"
+
+
+def fits(who: str, sentence: Sentence, clause: Clause, place: int) -> bool:
+    """Tell whether the subject of a phrase is one that its cue asks for.
+
+    Args:
+        who: One of the words that `cues` explains.
+        sentence: Where the phrase stands.
+        clause: Its clause.
+        place: Its first word.
+    """
+    words, begin = sentence.words, clause.begin
+    if who == "free":
+        return True
+    if who == "start":
+        return all(word in ("please", "then", "so", "just") for word in words[begin:place])
+    subject = subject_of(words, begin, place) if place > begin else ""
+    if who in _SPEAKERS:
+        return subject in _SPEAKERS[who]
+    if not subject or subject in _EMPTY or subject in _PASSING:
+        return False
+    return who == "anyone" or (_names_a_thing(sentence, begin) and subject not in _PEOPLE)
+
+
+def _names_a_thing(sentence: Sentence, place: int) -> bool:
+    word = sentence.words[place]
+    if word in IMPERATIVES:
+        return False
+    return (
+        word in OWNERS
+        or is_exact(sentence, place)
+        or (sentence.capital(place) and word not in STOP_WORDS)
+    )
+
+
+def is_exact(sentence: Sentence, place: int) -> bool:
+    """Tell numbers, identifiers, code and names from common words."""
+    text = sentence.text[slice(*sentence.places[place])]
+    word = sentence.words[place]
+    if word == CODE or not _JOINTS.isdisjoint(text) or any(letter.isdigit() for letter in text):
+        return True
+    return sentence.capital(place) and word not in STOP_WORDS
+
+
+def has_exact(sentence: Sentence, begin: int, end: int) -> bool:
+    """Tell whether a number, an identifier, code or a name is within two places.
+
+    Args:
+        sentence: The sentence.
+        begin: The first place.
+        end: The place behind the last.
+    """
+    return any(is_exact(sentence, place) for place in range(begin, end))
+
+
+def is_named(sentence: Sentence, place: int) -> bool:
+    """Tell whether a capitalised word that could be a name stands at a place.
+
+    Args:
+        sentence: The sentence.
+        place: The place, which may lie behind the end.
+    """
+    if place >= len(sentence.words) or not sentence.capital(place):
+        return False
+    word = sentence.words[place]
+    return word[0].isalpha() and word not in STOP_WORDS
+
+
+_FORMS: Final[dict[str, Callable[[Sentence, int], bool]]] = {
+    "dated": _is_dated,
+    "named": Sentence.capital,
+    "number": _is_number,
+    "command": _is_command,
+    "instead": lambda sentence, place: "instead" in sentence.words[place:],
+    "role": lambda sentence, place: not ROLES.isdisjoint(sentence.words[place : place + 3]),
+    "exactly": is_exact,
+    "ongoing": lambda sentence, place: sentence.words[place].endswith(("ing", "up")),
+    "counted": _is_counted,
+    "exact": lambda sentence, place: has_exact(sentence, place, len(sentence.words)),
+}
+"""What is told by the form of what follows, not by a set of words."""

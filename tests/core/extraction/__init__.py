@@ -1,0 +1,1 @@
+"""Facts in messages, and the messages that hold them to account."""

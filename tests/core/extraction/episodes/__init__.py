@@ -1,0 +1,1 @@
+"""Key moments of conversations, and the dialogues that hold them to account."""

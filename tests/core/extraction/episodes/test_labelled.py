@@ -1,0 +1,43 @@
+"""The moments of labelled dialogues are found, and hardly any others: precision and recall."""
+
+from itertools import chain
+
+import pytest
+
+from pmem.core.extraction.episodes import moments
+from tests.core.extraction.scores import DIALOGUES, labelled_dialogues, score_dialogues
+
+BAR = 0.8
+
+
+def test_there_are_enough_dialogues_and_many_without_a_moment() -> None:
+    dialogues = list(chain.from_iterable(map(labelled_dialogues, DIALOGUES)))
+    assert len(dialogues) >= 40
+    assert sum(not dialogue.moments for dialogue in dialogues) >= 15
+    assert all(1 <= len(dialogue.said) <= 12 for dialogue in dialogues)
+
+
+@pytest.mark.parametrize("name", ["tuning", "held_out"])
+def test_moments_are_found_where_they_are_and_begin_where_they_began(name: str) -> None:
+    score = score_dialogues(labelled_dialogues(name))
+    assert score.precision() >= BAR, "\n".join(score.failures)
+    assert score.recall() >= BAR, "\n".join(score.failures)
+    assert [failure for failure in score.failures if failure.startswith("begins")] == []
+
+
+def test_moments_are_found_in_all_dialogues_together() -> None:
+    score = score_dialogues(chain.from_iterable(map(labelled_dialogues, DIALOGUES)))
+    assert score.precision() >= 0.9, "\n".join(score.failures)
+    assert score.recall() >= 0.85, "\n".join(score.failures)
+    for kind in score.types():
+        assert min(score.precision(kind), score.recall(kind)) >= BAR, "\n".join(score.failures)
+
+
+def test_moments_are_of_the_messages_that_were_said() -> None:
+    for dialogue in chain.from_iterable(map(labelled_dialogues, DIALOGUES)):
+        for end in range(1, len(dialogue.said) + 1):
+            said = dialogue.said[:end]
+            for moment in moments(said):
+                text = "\n".join(message.content for message in said).casefold()
+                assert moment.title.rstrip("…").casefold() in text
+                assert 0 <= moment.first < end
