@@ -28,6 +28,10 @@ def _share(text: str) -> Meta:
     return Meta(ge=0, le=1, description=text)
 
 
+def _adds(text: str) -> Meta:
+    return Meta(ge=-1, le=1, description=text)
+
+
 def _says(text: str) -> Meta:
     return Meta(description=text)
 
@@ -71,6 +75,24 @@ class Categories(msgspec.Struct, frozen=True, kw_only=True):
 
     names: Annotated[tuple[str, ...], _says("The known categories.")] = CATEGORIES
     strict: Annotated[bool, _says("Refuse a category that is not among the names.")] = False
+
+
+class Scoring(msgspec.Struct, frozen=True, kw_only=True):
+    """What each property of a message adds to its importance, from -1 to 1 (S3's table)."""
+
+    base: Annotated[float, _adds("What every message starts from.")] = 0.5
+    tool_call: Annotated[float, _adds("Added to a message that calls a tool.")] = 0.3
+    tool_result: Annotated[float, _adds("Added to a message that holds a tool's result.")] = 0.2
+    directive: Annotated[float, _adds("Added to a user's directive or constraint.")] = 0.2
+    error: Annotated[float, _adds("Added to a message that reports an error.")] = 0.3
+    correction: Annotated[float, _adds("Added to a correction or clarification.")] = 0.2
+    reference: Annotated[float, _adds("Added for each reference to an earlier message.")] = 0.1
+    per_day: Annotated[float, _adds("Added for each full day of a message's age.")] = -0.1
+    casual: Annotated[float, _adds("Added to small talk.")] = -0.2
+    finished: Annotated[float, _adds("Added when the message's task is marked complete.")] = -0.3
+    last_5: Annotated[float, _adds("Added to the last 5 messages.")] = 0.4
+    last_10: Annotated[float, _adds("Added to the last 10 messages, the last 5 excepted.")] = 0.2
+    last_20: Annotated[float, _adds("Added to the last 20 messages, the last 10 excepted.")] = 0.1
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

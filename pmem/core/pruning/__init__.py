@@ -1,0 +1,1 @@
+"""Pruning: which messages of a conversation a context leaves out, and why."""

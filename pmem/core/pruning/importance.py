@@ -1,0 +1,76 @@
+"""How important a message is: a base, what the message holds, its age, its recency."""
+
+from datetime import datetime
+from typing import Final
+
+from pmem.config import Scoring
+from pmem.core.pruning.kinds import Kinds, kinds_of
+from pmem.records import Message, Role
+
+_SECONDS_A_DAY: Final = 86_400
+_DIGITS: Final = 9
+"""Scores are rounded, so that sums of the same parts are equal in whatever order."""
+
+
+def score(
+    message: Message,
+    age: int,
+    now: datetime,
+    scoring: Scoring,
+    finished: bool = False,
+    kinds: Kinds | None = None,
+) -> float:
+    """Score a message between 0 and 1 (S3, importance scoring algorithm).
+
+    Args:
+        message: The message; an importance that it carries itself wins.
+        age: How many messages came after it.
+        now: The present.
+        scoring: What each property adds.
+        finished: Whether the message belongs to a finished task; a message that states
+            completion counts as such by itself.
+        kinds: What was read from the message, where the caller has that already.
+
+    Returns:
+        The clamped sum, rounded to nine digits; 1.0 for a system message.
+    """
+    if message.role is Role.SYSTEM:
+        return 1.0
+    if message.importance is not None:
+        return message.importance
+    found = kinds_of(message) if kinds is None else kinds
+    total = (
+        scoring.base
+        + _content(message, found, scoring)
+        + (scoring.finished if finished or found.complete else 0.0)
+        + scoring.per_day * _days(message.created_at, now)
+        + _recency(age, scoring)
+    )
+    return min(1.0, max(0.0, round(total, _DIGITS)))
+
+
+def _content(message: Message, kinds: Kinds, scoring: Scoring) -> float:
+    total = kinds.references * scoring.reference
+    if message.tool_call is not None:
+        total += scoring.tool_call
+    if message.tool_result is not None:
+        total += scoring.tool_result
+    if kinds.directive:
+        total += scoring.directive
+    if kinds.error:
+        total += scoring.error
+    if kinds.correction:
+        total += scoring.correction
+    return total + scoring.casual if kinds.casual else total
+
+
+def _days(said: datetime, now: datetime) -> int:
+    return max(0, int((now - said).total_seconds() / _SECONDS_A_DAY))
+
+
+def _recency(age: int, scoring: Scoring) -> float:
+    if age < 5:
+        return scoring.last_5
+    if age < 10:
+        return scoring.last_10
+    return scoring.last_20 if age < 20 else 0.0

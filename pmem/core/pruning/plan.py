@@ -1,0 +1,395 @@
+"""Which messages of a conversation a context still shows.
+
+Pruning hides messages, it deletes none. It takes whole units (see `segments.units`), finished
+tasks before anything else, and stops as soon as no limit is passed. The order in which units
+go depends on the messages alone, so a higher limit never prunes more, and pruning again
+prunes nothing more.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from pmem.config import Scoring
+from pmem.core.pruning.importance import score
+from pmem.core.pruning.kinds import Kinds, kinds_of
+from pmem.core.pruning.segments import Task, boundary, tasks, units
+from pmem.records import Message, Role
+
+Strategy = Literal["rolling_window", "importance", "hybrid"]
+Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "earlier"]
+Trigger = Literal["normal", "aggressive", "messages", "task_boundary", "session_start"]
+
+_REASONS: Final[dict[Strategy, Reason]] = {
+    "rolling_window": "oldest",
+    "importance": "least_important",
+    "hybrid": "hybrid",
+}
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a context may show, and what leaves it first.
+
+    `keep` of the latest messages are never pruned. With `finished_only`, every finished task
+    goes whatever the limits are, and nothing else does.
+    """
+
+    most_messages: int
+    most_tokens: int
+    keep: int = 10
+    strategy: Strategy = "rolling_window"
+    scoring: Scoring = Scoring()
+    finished_only: bool = False
+
+
+class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
+    """Shares of the token limit: from which pruning is due, and down to which it goes."""
+
+    normal: float = 0.8
+    aggressive: float = 0.9
+    normal_aim: float = 0.7
+    aggressive_aim: float = 0.5
+
+
+THRESHOLDS: Final = Thresholds()
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """A message that is not shown, and why."""
+
+    id: str
+    tokens: int
+    importance: float
+    reason: Reason
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Which messages are shown and which are not, both in the order of the conversation.
+
+    `tokens_before` leaves out what was pruned earlier; `satisfied` says that no limit is
+    passed any more.
+    """
+
+    kept: tuple[str, ...]
+    pruned: tuple[Pruned, ...]
+    tokens_before: int
+    tokens_after: int
+    satisfied: bool
+
+
+class Marker(msgspec.Struct, frozen=True):
+    """Stands in a context for the messages that are not shown."""
+
+    messages: int
+    tokens: int
+
+    @property
+    def text(self) -> str:
+        """The marker as a line of text."""
+        messages = f"{self.messages:,} message" + "s" * (self.messages != 1)
+        tokens = f"{self.tokens:,} token" + "s" * (self.tokens != 1)
+        return f"... [{messages}, {tokens} removed] ..."
+
+
+class ChunkSize(NamedTuple):
+    """How many messages and tokens a chunk holds."""
+
+    messages: int
+    tokens: int
+
+
+class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """What a conversation holds and what of it a context shows.
+
+    Every message is in the context, pruned, or summarised in a chunk. The numbers by role are
+    those of the context.
+    """
+
+    total_messages: int
+    messages_in_context: int
+    pruned_messages: int
+    summarised_messages: int
+    total_tokens: int
+    tokens_in_context: int
+    token_limit: int
+    percent_used: float
+    tokens_by_role: dict[str, int]
+    messages_by_role: dict[str, int]
+    oldest_in_context: datetime | None
+    last_prune: datetime | None
+
+
+class _Survey(NamedTuple):
+    """What one reading of the messages finds; `live` are the indices not pruned earlier."""
+
+    messages: Sequence[Message]
+    live: list[int]
+    tasks: list[Task]
+    task_of: list[int]
+    units: list[tuple[int, ...]]
+    scores: list[float]
+
+
+class _Step(NamedTuple):
+    """Messages that leave together, and why."""
+
+    reason: Reason
+    places: tuple[int, ...]
+
+
+def plan(
+    messages: Sequence[Message], rules: Rules, now: datetime, gone: Collection[str] = ()
+) -> Plan:
+    """Decide which messages leave the context.
+
+    System messages, the last `keep` messages and, unless `keep` is 0, the last message of the
+    user never leave, nor does any unit that holds one of them. The others leave unit by unit
+    until neither limit is passed: first finished tasks, each as a whole, the oldest first;
+    then by strategy. A unit is as old as its latest message and as important as its most
+    important one; hybrid takes the mean of that importance and the share of the conversation
+    that lies before its latest message. The lowest leaves first; of equals, the older.
+
+    Args:
+        messages: The conversation in the order in which it was said, pruned messages included.
+        rules: The limits, what is protected, and the order.
+        now: The present.
+        gone: Ids pruned earlier; they stay pruned and count for nothing.
+    """
+    tokens = sum(message.tokens for message in messages)
+    if not gone and not rules.finished_only and _within(rules, len(messages), tokens):
+        return _everything(messages, tokens)
+    seen = _survey(messages, rules, now, frozenset(gone))
+    tokens = before = sum(messages[i].tokens for i in seen.live)
+    count = len(seen.live)
+    reasons: dict[int, Reason] = {}
+    for step in _steps(seen, rules):
+        if not rules.finished_only and _within(rules, count, tokens):
+            break
+        reasons.update(dict.fromkeys(step.places, step.reason))
+        count -= len(step.places)
+        tokens -= sum(messages[i].tokens for i in step.places)
+    return Plan(
+        kept=tuple(messages[i].id for i in seen.live if i not in reasons),
+        pruned=tuple(_pruned(seen, reasons)),
+        tokens_before=before,
+        tokens_after=tokens,
+        satisfied=_within(rules, count, tokens),
+    )
+
+
+def due(
+    messages: Sequence[Message],
+    gone: Collection[str],
+    limit_tokens: int,
+    rules: Rules,
+    thresholds: Thresholds = THRESHOLDS,
+) -> Trigger | None:
+    """Tell whether a conversation is to be pruned now that its last message was said.
+
+    Args:
+        messages: In the order in which they were said.
+        gone: Ids pruned earlier.
+        limit_tokens: What usage is a share of, in tokens; 0 for no such limit.
+        rules: Their `most_messages` is watched.
+        thresholds: From which usage pruning is due.
+
+    Returns:
+        The strongest trigger; None when nothing calls for pruning.
+    """
+    left = frozenset(gone)
+    live = [message for message in messages if message.id not in left]
+    tokens = sum(message.tokens for message in live)
+    if limit_tokens and tokens >= thresholds.aggressive * limit_tokens:
+        return "aggressive"
+    if limit_tokens and tokens >= thresholds.normal * limit_tokens:
+        return "normal"
+    if len(live) > rules.most_messages:
+        return "messages"
+    return "task_boundary" if boundary(messages) and _has_finished(messages, left) else None
+
+
+def rules_for(
+    trigger: Trigger,
+    rules: Rules,
+    limit_tokens: int,
+    thresholds: Thresholds = THRESHOLDS,
+) -> Rules:
+    """Return the rules to plan by when a trigger was pulled.
+
+    Args:
+        trigger: What calls for pruning; `session_start` when a conversation is taken up again.
+        rules: The rules at other times.
+        limit_tokens: What the aims are shares of, in tokens; 0 for no such limit.
+        thresholds: How far down pruning goes.
+    """
+    if trigger in ("task_boundary", "session_start"):
+        return msgspec.structs.replace(rules, finished_only=True)
+    if trigger == "messages" or not limit_tokens:
+        return rules
+    share = thresholds.normal_aim if trigger == "normal" else thresholds.aggressive_aim
+    most = min(rules.most_tokens, int(share * limit_tokens))
+    return msgspec.structs.replace(rules, most_tokens=most)
+
+
+def by_hand(rules: Rules, keep: int | None = None, tokens: int | None = None) -> Rules:
+    """Return the rules for pruning that somebody asks for.
+
+    Args:
+        rules: The rules at other times; what they protect stays.
+        keep: How many messages are to stay.
+        tokens: How many tokens are to stay, as far as the protected messages allow.
+    """
+    if keep is not None:
+        rules = msgspec.structs.replace(rules, most_messages=keep)
+    return rules if tokens is None else msgspec.structs.replace(rules, most_tokens=tokens)
+
+
+def statistics(
+    recent: Sequence[Message],
+    gone: Collection[str],
+    chunks: Sequence[ChunkSize],
+    limit_tokens: int,
+    last_prune: datetime | None = None,
+) -> ConversationStatistics:
+    """Count what a conversation holds and what of it a context shows.
+
+    Args:
+        recent: The messages outside chunks, in the order in which they were said.
+        gone: Ids of pruned messages; those that have moved into a chunk since count as
+            summarised.
+        chunks: The size of every chunk.
+        limit_tokens: What the usage is a share of, in tokens; 0 for no such limit.
+        last_prune: When messages were last pruned.
+    """
+    left = frozenset(gone)
+    live = [message for message in recent if message.id not in left]
+    by_role: Counter[str] = Counter()
+    for message in live:
+        by_role[message.role.value] += message.tokens
+    tokens = by_role.total()
+    summarised = sum(chunk.messages for chunk in chunks)
+    return ConversationStatistics(
+        total_messages=len(recent) + summarised,
+        messages_in_context=len(live),
+        pruned_messages=len(recent) - len(live),
+        summarised_messages=summarised,
+        total_tokens=sum(m.tokens for m in recent) + sum(chunk.tokens for chunk in chunks),
+        tokens_in_context=tokens,
+        token_limit=limit_tokens,
+        percent_used=round(100 * tokens / limit_tokens, 1) if limit_tokens else 0.0,
+        tokens_by_role=dict(sorted(by_role.items())),
+        messages_by_role=dict(sorted(Counter(m.role.value for m in live).items())),
+        oldest_in_context=live[0].created_at if live else None,
+        last_prune=last_prune,
+    )
+
+
+def _within(rules: Rules, count: int, tokens: int) -> bool:
+    return count <= rules.most_messages and tokens <= rules.most_tokens
+
+
+def _everything(messages: Sequence[Message], tokens: int) -> Plan:
+    return Plan(
+        kept=tuple(message.id for message in messages),
+        pruned=(),
+        tokens_before=tokens,
+        tokens_after=tokens,
+        satisfied=True,
+    )
+
+
+def _survey(
+    messages: Sequence[Message], rules: Rules, now: datetime, gone: frozenset[str]
+) -> _Survey:
+    kinds = [kinds_of(message) for message in messages]
+    found = tasks(messages, kinds)
+    task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
+    return _Survey(
+        messages=messages,
+        live=[i for i, message in enumerate(messages) if message.id not in gone],
+        tasks=found,
+        task_of=task_of,
+        units=units(messages, kinds),
+        scores=_scores(messages, kinds, [found[n].finished for n in task_of], rules.scoring, now),
+    )
+
+
+def _scores(
+    messages: Sequence[Message],
+    kinds: Sequence[Kinds],
+    finished: Sequence[bool],
+    scoring: Scoring,
+    now: datetime,
+) -> list[float]:
+    latest = len(messages) - 1
+    return [
+        score(message, latest - i, now, scoring, finished[i], kinds[i])
+        for i, message in enumerate(messages)
+    ]
+
+
+def _steps(seen: _Survey, rules: Rules) -> Iterator[_Step]:
+    """Yield what leaves, in its order, whatever the limits are."""
+    ending: dict[int, list[int]] = {}
+    others: list[tuple[int, ...]] = []
+    for unit in _removable(seen, rules.keep):
+        numbers = {seen.task_of[i] for i in unit}
+        if all(seen.tasks[number].finished for number in numbers):
+            ending.setdefault(max(numbers), []).extend(unit)
+        else:
+            others.append(unit)
+    for number in sorted(ending):
+        yield _Step("finished_task", tuple(ending[number]))
+    if rules.finished_only:
+        return
+    for unit in sorted(others, key=lambda unit: (_worth(seen, unit, rules.strategy), unit[-1])):
+        yield _Step(_REASONS[rules.strategy], unit)
+
+
+def _removable(seen: _Survey, keep: int) -> Iterator[tuple[int, ...]]:
+    """Yield what is left of every unit that holds nothing protected."""
+    protected = _protected(seen, keep)
+    live = set(seen.live)
+    for unit in seen.units:
+        if protected.isdisjoint(unit):
+            left = tuple(i for i in unit if i in live)
+            if left:
+                yield left
+
+
+def _protected(seen: _Survey, keep: int) -> set[int]:
+    roles = [message.role for message in seen.messages]
+    protected = {i for i in seen.live if roles[i] is Role.SYSTEM}
+    if keep > 0:
+        protected.update(seen.live[-keep:])
+        protected.update([i for i in seen.live if roles[i] is Role.USER][-1:])
+    return protected
+
+
+def _worth(seen: _Survey, unit: tuple[int, ...], strategy: Strategy) -> float:
+    place = unit[-1] / len(seen.messages)
+    if strategy == "rolling_window":
+        return place
+    importance = max(seen.scores[i] for i in unit)
+    return importance if strategy == "importance" else round((importance + place) / 2, 9)
+
+
+def _pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
+    live = set(seen.live)
+    for i, message in enumerate(seen.messages):
+        if i in reasons or i not in live:
+            reason = reasons.get(i, "earlier")
+            yield Pruned(message.id, message.tokens, seen.scores[i], reason)
+
+
+def _has_finished(messages: Sequence[Message], gone: frozenset[str]) -> bool:
+    """Tell whether a finished task still has messages in the context."""
+    return any(
+        message.id not in gone and message.role is not Role.SYSTEM
+        for task in tasks(messages)
+        if task.finished
+        for message in messages[task.first : task.last + 1]
+    )

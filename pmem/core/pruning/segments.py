@@ -1,0 +1,267 @@
+"""How a conversation falls into tasks, and which of its messages belong together."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from pmem.core.pruning.endings import goes_on
+from pmem.core.pruning.kinds import Kinds, kinds_of
+from pmem.records import Message, Role
+
+PAUSE: Final = timedelta(hours=6)
+"""A longer silence after a finished task ends it."""
+CORRECTED_WITHIN: Final = 6
+"""How many messages after an error its correction is looked for."""
+TOGETHER: Final = 20
+"""A turn is cut after so many messages, and no correction makes a larger unit than that."""
+
+Link = tuple[int, int]
+
+
+class Task(NamedTuple):
+    """A stretch of conversation about one task: its first and last message, by index."""
+
+    first: int
+    last: int
+    finished: bool
+
+
+class _Progress(NamedTuple):
+    """How far the task at hand has come.
+
+    `stated` says that its completion was stated and nobody objected; `resumed` says that the
+    user asked for more since.
+    """
+
+    first: int
+    stated: bool = False
+    resumed: bool = False
+
+
+def tasks(messages: Sequence[Message], kinds: Sequence[Kinds] | None = None) -> list[Task]:
+    """Divide a conversation into tasks.
+
+    A task ends before a user's message that clearly turns to something new; after its
+    completion was stated, a weaker sign or a pause of more than six hours is enough. It is
+    finished when its completion was stated and no error or correction by the user followed.
+    The last task is finished only if the user has asked for nothing since.
+
+    Args:
+        messages: In the order in which they were said.
+        kinds: What was read from each, where the caller has that already.
+
+    Returns:
+        Tasks without gaps from the first message to the last; none for no messages.
+    """
+    found = _kinds(messages) if kinds is None else kinds
+    done: list[Task] = []
+    at = _Progress(0)
+    for i, message in enumerate(messages):
+        if i > at.first and _opens(messages, i, found[i], at.stated):
+            done.append(Task(at.first, i - 1, at.stated or _ends(found[i])))
+            at = _Progress(i)
+        else:
+            at = _after(at, message, found[i])
+    if messages:
+        done.append(Task(at.first, len(messages) - 1, at.stated and not at.resumed))
+    return done
+
+
+def boundary(messages: Sequence[Message]) -> bool:
+    """Tell whether the last message opens a new task.
+
+    Args:
+        messages: In the order in which they were said.
+    """
+    if len(messages) < 2 or not _opens(messages, len(messages) - 1, kinds_of(messages[-1]), True):
+        return False
+    return tasks(messages)[-1].first == len(messages) - 1
+
+
+def units(
+    messages: Sequence[Message], kinds: Sequence[Kinds] | None = None
+) -> list[tuple[int, ...]]:
+    """Group the messages that only make sense together.
+
+    A user's message stays with what answers it, a tool's call with its results, an error with
+    the next message that corrects or fixes it. Groups that share a message are united. A turn
+    of more than 20 messages is cut where an assistant's message begins and no call is open,
+    and a correction is not linked where the unit would become larger than that: otherwise one
+    endless turn could never be pruned.
+
+    Args:
+        messages: In the order in which they were said.
+        kinds: What was read from each, where the caller has that already.
+
+    Returns:
+        Indices of every message, each in one unit; a system message stands alone. Units are
+        in the order of their first messages; their indices ascend, perhaps with gaps.
+    """
+    found = _kinds(messages) if kinds is None else kinds
+    groups = _Groups(len(messages))
+    calls = list(_call_links(messages))
+    for one, other in (*calls, *_turn_links(messages, calls)):
+        groups.join(one, other)
+    for one, other in _correction_links(messages, found):
+        if groups.size(one, other) <= TOGETHER:
+            groups.join(one, other)
+    return groups.listed()
+
+
+def _kinds(messages: Sequence[Message]) -> list[Kinds]:
+    return [kinds_of(message) for message in messages]
+
+
+def _opens(messages: Sequence[Message], i: int, kinds: Kinds, stated: bool) -> bool:
+    """Tell whether message `i` opens a new task, given whether the one before was stated done."""
+    message = messages[i]
+    if message.role is not Role.USER:
+        return False
+    if kinds.opening == "strong":
+        return True
+    stated = stated or kinds.complete
+    if not stated or kinds.error or kinds.correction:
+        return False
+    if kinds.opening == "weak":
+        return True
+    paused = message.created_at - messages[i - 1].created_at > PAUSE
+    return paused and not kinds.casual and not goes_on(message.content)
+
+
+def _ends(kinds: Kinds) -> bool:
+    """Tell whether the message that opens a task also says that the one before is done."""
+    return kinds.complete and not kinds.error
+
+
+def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
+    if message.role is Role.USER:
+        if kinds.error or kinds.correction:
+            return at._replace(stated=False)
+        if not kinds.casual and not kinds.complete:
+            at = at._replace(resumed=True)
+    if kinds.complete and message.role in (Role.USER, Role.ASSISTANT):
+        return at._replace(stated=True, resumed=False)
+    return at
+
+
+def _call_links(messages: Sequence[Message]) -> Iterator[Link]:
+    """Pair calls with results: by id where both have one, else by order."""
+    calls = _OpenCalls()
+    for i, message in enumerate(messages):
+        if message.role is Role.SYSTEM:
+            continue
+        answers = message.tool_result is not None
+        if message.tool_call is not None:
+            calls.opened(message.tool_call, i, answered=answers)
+        elif answers or message.role is Role.TOOL:
+            yield from ((call, i) for call in calls.answered(message.tool_result))
+
+
+class _OpenCalls:
+    """The calls whose results have not come yet, the oldest first."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, int] = {}
+        self._named: dict[str, int] = {}
+        self._unnamed: deque[int] = deque()
+
+    def opened(self, call: Any, place: int, *, answered: bool) -> None:
+        """Note a call, or several in a list; an answered one brought its result along."""
+        names = _names(call)
+        self._by_name.update(dict.fromkeys(names, place))
+        if not answered:
+            self._named.update(dict.fromkeys(names, place))
+            count = len(call) if isinstance(call, list) else 1
+            self._unnamed.extend([place] * (count - len(names)))
+
+    def answered(self, result: Any) -> list[int]:
+        """Return where the calls stand that a result answers."""
+        names = _names(result)
+        known = [self._by_name[name] for name in names if name in self._by_name]
+        for name in names:
+            self._named.pop(name, None)
+        if known:
+            return known
+        if self._unnamed and (names or not self._named or self._unnamed[0] < self._oldest_named()):
+            return [self._unnamed.popleft()]
+        return [self._named.pop(next(iter(self._named)))] if self._named and not names else []
+
+    def _oldest_named(self) -> int:
+        return next(iter(self._named.values()))
+
+
+def _names(value: Any) -> list[str]:
+    """Return the ids that a call or a result names."""
+    parts = value if isinstance(value, list) else [value]
+    names = []
+    for part in parts:
+        if isinstance(part, Mapping):
+            given = [part.get(key) for key in ("tool_call_id", "call_id", "id")]
+            names += [str(name) for name in given if name is not None][:1]
+    return names
+
+
+def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[Link]:
+    """Link each user's message to what answers it, cut where a turn is very long."""
+    last_result = dict(calls)
+    start: int | None = None
+    open_until = -1
+    for i, message in enumerate(messages):
+        if message.role is Role.USER:
+            start = i
+        elif message.role is not Role.SYSTEM and start is not None:
+            cut = message.role is Role.ASSISTANT and open_until < i and message.tool_result is None
+            if cut and i - start >= TOGETHER:
+                start = i
+            else:
+                yield start, i
+        open_until = max(open_until, last_result.get(i, -1))
+
+
+def _correction_links(messages: Sequence[Message], kinds: Sequence[Kinds]) -> Iterator[Link]:
+    """Link each error to the next message that corrects or fixes it, if it comes soon."""
+    remedies = [
+        i
+        for i, kind in enumerate(kinds)
+        if (kind.correction or kind.fix) and messages[i].role is not Role.SYSTEM
+    ]
+    following = deque(remedies)
+    for i, kind in enumerate(kinds):
+        while following and following[0] <= i:
+            following.popleft()
+        if kind.error and following and following[0] - i <= CORRECTED_WITHIN:
+            yield i, following[0]
+
+
+class _Groups:
+    """Disjoint sets of the numbers below a count."""
+
+    def __init__(self, count: int) -> None:
+        self._parent = list(range(count))
+        self._size = [1] * count
+
+    def join(self, one: int, other: int) -> None:
+        """Unite the groups of two numbers."""
+        a, b = sorted((self._root(one), self._root(other)))
+        if a != b:
+            self._parent[b] = a
+            self._size[a] += self._size[b]
+
+    def size(self, one: int, other: int) -> int:
+        """Return how many the groups of two numbers have together."""
+        a, b = self._root(one), self._root(other)
+        return self._size[a] if a == b else self._size[a] + self._size[b]
+
+    def listed(self) -> list[tuple[int, ...]]:
+        """Return every group in the order of its smallest number."""
+        members: dict[int, list[int]] = {}
+        for i in range(len(self._parent)):
+            members.setdefault(self._root(i), []).append(i)
+        return [tuple(group) for group in members.values()]
+
+    def _root(self, i: int) -> int:
+        while self._parent[i] != i:
+            self._parent[i] = self._parent[self._parent[i]]
+            i = self._parent[i]
+        return i

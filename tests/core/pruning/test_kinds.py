@@ -1,0 +1,390 @@
+"""What kind of message a text is, with the words that look like one and are none."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.pruning.kinds import (
+    Kinds,
+    is_casual,
+    is_complete,
+    is_correction,
+    is_directive,
+    is_error,
+    is_fix,
+    kinds_of,
+    opening,
+    references,
+)
+from pmem.core.pruning.reading import HEAD
+from pmem.records import Message, Role
+from tests.conftest import NOW
+from tests.strategies import json_values
+
+DIRECTIVES = [
+    "The port must be 8443.",
+    "thanks, but the port must be 8443",
+    "Never commit secrets to the repository.",
+    "We always use tabs in this project",
+    "Please keep functions below 50 lines",
+    "Don't touch the migrations folder.",
+    "Make sure the tests run offline",
+    "You should not use global state.",
+    "Use PostgreSQL, not MySQL.",
+    "ok, but avoid new dependencies",
+    "It has to run on Windows too",
+    "Responses need to stay under 100 ms",
+    "No more than three retries, please.",
+    "Could you make sure that it never blocks?",
+    "Only use the standard library here",
+    "Please rename the column",
+]
+NO_DIRECTIVES = [
+    "",
+    "thanks!",
+    "Never mind",
+    "I don't know what that means",
+    "Don't worry about it",
+    "It always fails on Mondays",
+    "That must have been the cache.",
+    "It must be a bug in the parser",
+    "It should work now",
+    "Should we use tabs?",
+    "Do I have to restart the server?",
+    "I need to leave early today",
+    "What does `must_not` do?",
+    "```\nassert x, 'must be positive'\n```",
+    "> you must always rebase\nWho wrote this?",
+    "What are the use cases?",
+    "Keep going",
+    "Please help",
+]
+ERRORS = [
+    "It fails with a TypeError",
+    "The build failed again",
+    "I get an error when I start it",
+    "Traceback (most recent call last):\n  File ...",
+    "When I run it, it crashes.",
+    "0 errors in the linter, but 2 tests failed",
+    "ModuleNotFoundError: No module named 'yaml'",
+    "Why does the login fail?",
+    "That doesn't work on my machine",
+    "The importer is broken",
+    "Look:\n```\nTraceback (most recent call last)\n```",
+    "```\nerror: linker not found\n```",
+    "It raises an exception on empty input.",
+    "No idea why, the upload keeps failing",
+]
+NO_ERRORS = [
+    "",
+    "no error",
+    "There were no errors",
+    "0 errors, 0 warnings",
+    "It compiles without any errors.",
+    "The release is error-free",
+    "We need better error handling",
+    "The error page is styled now",
+    "Add an exception handler",
+    "It never fails",
+    "The job didn't fail this time",
+    "It should raise an error for negative numbers",
+    "If it fails, retry twice.",
+    "Did anything fail?",
+    "Any errors?",
+    "The error is gone",
+    "Rename the `error` column",
+    "```python\nclass ErrorPage: pass\n```",
+    "Tea or coffee, with the exception of decaf",
+    "Design the failover first",
+    "It took some trial and error",
+]
+CORRECTIONS = [
+    "Actually, the port is 8443.",
+    "No, actually it runs on the server",
+    "Correction: the meeting is on Friday",
+    "I meant the staging database",
+    "That's wrong, the limit is 20",
+    "Sorry, I meant Tuesday",
+    "To clarify: only admins may delete",
+    "No, use the other branch",
+    "Use a queue instead of a list",
+    "My mistake, it was the cache",
+    "You misunderstood, the flag is optional",
+    "The limit is 20, not 30",
+    "Instead, split the file in two.",
+    "Wait, scratch that",
+]
+NO_CORRECTIONS = [
+    "",
+    "What does it actually do?",
+    "Actually quite nice",
+    "No, thanks",
+    "No problem",
+    "What's wrong?",
+    "Is that wrong?",
+    "Nothing is wrong with it",
+    "That's correct",
+    "I have no instead-clause here",
+    "It is not bad",
+    "No, that's all",
+    "`actually` is a variable",
+]
+FIXES = [
+    "Fixed the import",
+    "The problem was a missing comma",
+    "It turned out to be the proxy",
+    "Caused by a stale lock file",
+    "It works now",
+    "The fix is to pin the version",
+]
+NO_FIXES = ["", "It is not fixed", "It needs to be fixed", "Is it fixed?", "That isn't fixed yet"]
+CASUAL = [
+    "thanks!",
+    "Thank you so much",
+    "hi",
+    "Hello there!",
+    "ok",
+    "Great, thanks!",
+    "👍",
+    "thanks 🙏",
+    "How are you?",
+    "See you tomorrow!",
+    "Have a nice weekend!",
+    "no problem",
+    "Good morning everyone",
+    "谢谢",
+    "lol that's great",
+]
+NOT_CASUAL = [
+    "",
+    "...",
+    "???",
+    "yes",
+    "no",
+    "thanks, but the port must be 8443",
+    "ok, deploy it",
+    "Great, now the tests",
+    "The weather service returns 500",
+    "hi, the build fails",
+    "```\nthanks\n```",
+    "Today",
+    "the",
+    "再来一次",
+]
+COMPLETE = [
+    "Task complete",
+    "Task complete. Refactored 3 files.",
+    "all tests pass, merged",
+    "done",
+    "Done.",
+    "that's fixed, thanks",
+    "Everything works",
+    "The migration is complete.",
+    "Refactoring completed",
+    "Fixed the login bug and added a test.",
+    "I'm done with the refactoring",
+    "Merged to main.",
+    "We are all done here",
+    "It's done!",
+    "All 42 tests pass.",
+    "The new parser has been merged",
+    "That did the trick, thank you",
+    "It works now",
+    "Great, that's finished.",
+    "That's done, so when you deploy, tell the team",
+    "No errors left, all checks are green",
+]
+INCOMPLETE = [
+    "",
+    "done?",
+    "Is it done?",
+    "Not done yet",
+    "almost done",
+    "When that is done, call me",
+    "Once this is done, merge it",
+    "If all tests pass, we're done",
+    "It should be done by Friday",
+    "That will be fixed next week",
+    "Make sure all tests pass",
+    "All tests must pass",
+    "It isn't fixed",
+    "Use a fixed-width font",
+    "Fixed costs are high",
+    "It's half done",
+    "Step 2 is done",
+    "The first part is finished",
+    "It's done, but the tests still fail",
+    "All tests pass, however the docs are missing",
+    "Please complete the form",
+    "Show the complete list",
+    "There is a merge conflict",
+    "What is done in this loop?",
+    "`done`",
+    "```\ndone\n```",
+    "> done\nDid he say that?",
+    "Let's get this done",
+    "80% done",
+    "It will complete in an hour",
+    "The work is done by the scheduler",
+    "Tab complete",
+]
+STRONG = [
+    "Now let's work on the tests",
+    "Great, thanks! Now let's work on the tests.",
+    "Next, the documentation.",
+    "New topic: how do we name releases?",
+    "Moving on. The parser needs a rewrite.",
+    "Let's switch to the deployment",
+    "ok, let's move on to the API",
+    "Changing the subject: what about lunch?",
+    "Now on to the importer",
+    "Here's a new task: write a changelog",
+    "Perfect. Next up: the search page",
+    "Different question: which licence do we use?",
+]
+WEAK = [
+    "Now the docs",
+    "I want to write a changelog",
+    "Let's write the release notes",
+    "Create a landing page",
+    "We need a page for the deployment",
+    "I need a script for backups",
+]
+NOT_OPENING = [
+    "",
+    "thanks!",
+    "Now let's see",
+    "Now let's run it again",
+    "Now it fails",
+    "Next time use tabs",
+    "Next.js is slow",
+    "The button next to the menu",
+    "Next week we ship",
+    "What about the same for the other file?",
+    "Add a test for that",
+    "Let's try it",
+    "Why did you change it?",
+    "What about validation?",
+    "The switch to Postgres was hard",
+    "> Now let's work on the tests\nWhat did you mean?",
+]
+
+
+@pytest.mark.parametrize(
+    ("predicate", "yes", "no"),
+    [
+        pytest.param(is_directive, DIRECTIVES, NO_DIRECTIVES, id="directive"),
+        pytest.param(is_error, ERRORS, NO_ERRORS, id="error"),
+        pytest.param(is_correction, CORRECTIONS, NO_CORRECTIONS, id="correction"),
+        pytest.param(is_fix, FIXES, NO_FIXES, id="fix"),
+        pytest.param(is_casual, CASUAL, NOT_CASUAL, id="casual"),
+        pytest.param(is_complete, COMPLETE, INCOMPLETE, id="complete"),
+        pytest.param(lambda text: opening(text) == "strong", STRONG, WEAK, id="strong opening"),
+        pytest.param(lambda text: opening(text) != "", WEAK, NOT_OPENING, id="opening"),
+    ],
+)
+def test_kinds_are_told_apart(
+    predicate: Callable[[str], bool], yes: list[str], no: list[str]
+) -> None:
+    assert [text for text in yes if not predicate(text)] == []
+    assert [text for text in no if predicate(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("As you said, the port is 8443", 1),
+        ("Like I mentioned earlier, no tabs", 1),
+        ("Back to your first question: we discussed the cache last time", 3),
+        ("The list above is what I described earlier", 2),
+        ("Before you start, read the guide", 0),
+        ("Anything above 80 % is too much", 0),
+        ("It needs Python earlier than 3.12", 0),
+        ("The previous version was slower", 0),
+        ("`as you said earlier`", 0),
+    ],
+)
+def test_references_to_earlier_messages_are_counted(text: str, count: int) -> None:
+    assert references(text) == count
+
+
+def message(content: str, role: Role = Role.USER, result: object = None) -> Message:
+    return Message(id="m", role=role, content=content, created_at=NOW, tool_result=result)
+
+
+def test_a_system_message_has_no_kind() -> None:
+    assert kinds_of(message("You must report every error. Done.", Role.SYSTEM)) == Kinds()
+
+
+def test_only_users_direct_and_open_tasks() -> None:
+    said = "Next, the docs. You must keep them short."
+    assert kinds_of(message(said)).directive
+    assert kinds_of(message(said)).opening == "strong"
+    answer = kinds_of(message(said, Role.ASSISTANT))
+    assert not answer.directive
+    assert answer.opening == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "result", "failed"),
+    [
+        ("class ErrorPage: must be done", None, False),
+        ("Task complete", None, False),
+        ("error: no rule to make target", None, True),
+        ("2 failed, 40 passed", None, True),
+        ("0 failed, 42 passed", None, False),
+        ("ok", {"exit_code": 1}, True),
+        ("ok", {"exit_code": 0}, False),
+        ("", {"error": "timeout"}, True),
+        ("", {"error": None}, False),
+        ("", "bash: foo: command not found", True),
+        ("", ["error"], False),
+    ],
+)
+def test_a_tool_reports_errors_by_its_log_and_its_result(
+    content: str, result: object, failed: bool
+) -> None:
+    assert kinds_of(message(content, Role.TOOL, result)) == Kinds(error=failed)
+
+
+def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:
+    padding = "plain words " * HEAD
+    assert is_error("The build failed. " + padding)
+    assert is_error(padding + ". The build failed.")
+    assert not is_error(padding + ". The build failed. " + padding)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 10**6,
+        "a" * 10**6,
+        "`" * 10**6,
+        "```" + "error " * 200_000,
+        "> " * 500_000,
+        "can you make " * 90_000 + "?",
+        "not not " * 120_000 + "done",
+        "use , " * 180_000,
+        "is a" * 250_000,
+        "1" * 10**6 + " failed",
+        "done if (" * 110_000,
+        "ok " * 300_000 + "now",
+        "好" * 10**6,
+        "\n" * 10**6 + "error:",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_hostile_texts_are_read_quickly(text: str) -> None:
+    started = time.perf_counter()
+    kinds_of(message(text))
+    kinds_of(message(text, Role.TOOL, text))
+    assert time.perf_counter() - started < 0.5
+
+
+@given(st.text(), st.sampled_from(Role), json_values)
+def test_every_text_has_a_kind(text: str, role: Role, result: object) -> None:
+    assert kinds_of(message(text, role, result)) == kinds_of(message(text, role, result))

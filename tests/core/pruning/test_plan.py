@@ -1,0 +1,520 @@
+"""What leaves a context, in which order, and what never does."""
+
+import time
+from datetime import timedelta
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.config import Scoring
+from pmem.core.pruning.importance import score
+from pmem.core.pruning.plan import (
+    ChunkSize,
+    Marker,
+    Plan,
+    Rules,
+    Strategy,
+    Thresholds,
+    Trigger,
+    by_hand,
+    due,
+    plan,
+    rules_for,
+    statistics,
+)
+from pmem.core.pruning.segments import tasks, units
+from pmem.records import Message, Role
+from tests.conftest import NOW
+
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+PLENTY = 10**9
+
+
+def message(number: int, content: str = "A plain line", **fields: Any) -> Message:
+    role = Role.ASSISTANT if number % 2 else Role.USER
+    known: dict[str, Any] = {"role": role, "created_at": NOW, "tokens": 10}
+    return Message(id=f"m-{number:08d}", content=content, **known | fields)
+
+
+def talk(count: int) -> list[Message]:
+    """Return questions and answers in turn, ten tokens each."""
+    return [message(number) for number in range(count)]
+
+
+def rules(**given_: Any) -> Rules:
+    return Rules(**{"most_messages": PLENTY, "most_tokens": PLENTY, **given_})
+
+
+def everything_but(keep: int) -> Rules:
+    return Rules(most_messages=0, most_tokens=0, keep=keep)
+
+
+def ids_tuple(said: list[Message], *places: int) -> tuple[str, ...]:
+    return tuple(ids(said, *places))
+
+
+def gone_from(made: Plan) -> list[str]:
+    return [item.id for item in made.pruned]
+
+
+def ids(said: list[Message], *places: int) -> list[str]:
+    return [said[place].id for place in places]
+
+
+contents = st.sampled_from(
+    [
+        "A plain line",
+        "Task complete",
+        "Now let's work on the docs",
+        "The build failed",
+        "Actually, it was the cache",
+        "thanks!",
+        "You must use tabs",
+        "As you said earlier",
+    ]
+)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[Message]:
+    drawn = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from([Role.USER, Role.ASSISTANT, Role.ASSISTANT, Role.SYSTEM]),
+                contents,
+                st.integers(0, 100),
+                st.sampled_from([None, None, None, "call", "result"]),
+                st.none() | st.none() | st.floats(0, 1),
+            ),
+            max_size=50,
+        )
+    )
+    return [
+        message(
+            n,
+            content,
+            role=Role.TOOL if tool == "result" else role,
+            tokens=tokens,
+            importance=importance,
+            tool_call="ls" if tool == "call" else None,
+            tool_result="a file" if tool == "result" else None,
+            created_at=NOW - timedelta(hours=len(drawn) - n),
+        )
+        for n, (role, content, tokens, tool, importance) in enumerate(drawn)
+    ]
+
+
+limits = st.builds(
+    Rules,
+    most_messages=st.integers(0, 60),
+    most_tokens=st.integers(0, 3000),
+    keep=st.integers(0, 15),
+    strategy=st.sampled_from(STRATEGIES),
+    finished_only=st.booleans(),
+)
+
+
+@given(conversations(), limits)
+def test_every_message_is_kept_or_pruned_in_its_order(said: list[Message], given_: Rules) -> None:
+    made = plan(said, given_, NOW)
+    lost = set(gone_from(made))
+    assert list(made.kept) == [item.id for item in said if item.id not in lost]
+    assert gone_from(made) == [item.id for item in said if item.id in lost]
+    assert made.tokens_before == sum(item.tokens for item in said)
+    assert made.tokens_after == made.tokens_before - sum(item.tokens for item in made.pruned)
+
+
+@given(conversations(), limits)
+def test_system_messages_and_the_latest_never_leave(said: list[Message], given_: Rules) -> None:
+    lost = set(gone_from(plan(said, given_, NOW)))
+    latest = said[len(said) - min(given_.keep, len(said)) :]
+    users = [item for item in said if item.role is Role.USER][-1:] if given_.keep else []
+    protected = [*latest, *users, *(item for item in said if item.role is Role.SYSTEM)]
+    assert [item.id for item in protected if item.id in lost] == []
+
+
+@given(conversations(), limits)
+def test_what_belongs_together_leaves_or_stays_together(said: list[Message], given_: Rules) -> None:
+    lost = set(gone_from(plan(said, given_, NOW)))
+    for unit in units(said):
+        assert len({said[i].id in lost for i in unit}) == 1
+
+
+@given(conversations(), limits)
+def test_pruning_stops_when_no_limit_is_passed_and_not_before(
+    said: list[Message], given_: Rules
+) -> None:
+    made = plan(said, given_, NOW)
+    within = len(made.kept) <= given_.most_messages and made.tokens_after <= given_.most_tokens
+    assert made.satisfied == within
+    if not within and not given_.finished_only:
+        everything = plan(said, everything_but(given_.keep), NOW)
+        assert set(gone_from(made)) == set(gone_from(everything))
+
+
+@given(conversations(), limits)
+def test_finished_tasks_go_whole_before_anything_else_and_the_oldest_first(
+    said: list[Message], given_: Rules
+) -> None:
+    made = plan(said, given_, NOW)
+    reason = {item.id: item.reason for item in made.pruned}
+    removable = set(gone_from(plan(said, everything_but(given_.keep), NOW)))
+    found = tasks(said)
+    unit_of = {i: unit for unit in units(said) for i in unit}
+    task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
+    stays = []
+    for n, task in enumerate(found):
+        own = {
+            said[i].id
+            for i in range(task.first, task.last + 1)
+            if said[i].id in removable
+            and max(task_of[j] for j in unit_of[i]) == n
+            and all(found[task_of[j]].finished for j in unit_of[i])
+        }
+        assert not own & set(reason) or own <= set(reason)
+        stays += [not own & set(reason)] if own else []
+    assert stays == sorted(stays)
+    if True in stays:
+        assert set(reason.values()) <= {"finished_task"}
+
+
+@given(conversations(), limits, st.integers(0, 60), st.integers(0, 3000))
+def test_a_higher_limit_never_prunes_more(
+    said: list[Message], given_: Rules, messages: int, tokens: int
+) -> None:
+    higher = msgspec.structs.replace(
+        given_,
+        most_messages=given_.most_messages + messages,
+        most_tokens=given_.most_tokens + tokens,
+    )
+    assert set(gone_from(plan(said, higher, NOW))) <= set(gone_from(plan(said, given_, NOW)))
+
+
+@given(conversations(), limits)
+def test_planning_again_prunes_nothing_more(said: list[Message], given_: Rules) -> None:
+    first = plan(said, given_, NOW)
+    again = plan(said, given_, NOW, gone_from(first))
+    assert again.kept == first.kept
+    assert {item.reason for item in again.pruned} <= {"earlier"}
+    assert (again.tokens_before, again.tokens_after) == (first.tokens_after, first.tokens_after)
+    assert again.satisfied == first.satisfied
+
+
+@given(conversations(), limits, st.data())
+def test_what_was_pruned_stays_pruned_and_counts_for_nothing(
+    said: list[Message], given_: Rules, data: st.DataObject
+) -> None:
+    gone = data.draw(st.sets(st.sampled_from(said))) if said else set()
+    names = {item.id for item in gone}
+    made = plan(said, given_, NOW, names)
+    assert names <= set(gone_from(made))
+    assert {item.id for item in made.pruned if item.reason == "earlier"} == names
+    assert made.tokens_before == sum(item.tokens for item in said if item.id not in names)
+    latest = [item.id for item in said if item.id not in names]
+    assert given_.keep == 0 or list(made.kept[-given_.keep :]) == latest[-given_.keep :]
+
+
+def test_ids_of_other_conversations_are_nobody_s_business() -> None:
+    said = talk(4)
+    assert plan(said, rules(), NOW, ["unknown"]) == plan(said, rules(), NOW)
+
+
+@given(conversations(), limits)
+def test_the_same_messages_are_always_pruned(said: list[Message], given_: Rules) -> None:
+    assert plan(said, given_, NOW) == plan(list(said), given_, NOW, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("marker", "text"),
+    [
+        (Marker(15, 1234), "... [15 messages, 1,234 tokens removed] ..."),
+        (Marker(1, 1), "... [1 message, 1 token removed] ..."),
+        (Marker(2000, 0), "... [2,000 messages, 0 tokens removed] ..."),
+    ],
+)
+def test_a_marker_says_how_much_went(marker: Marker, text: str) -> None:
+    assert marker.text == text
+
+
+def test_a_rolling_window_lets_the_oldest_pairs_go() -> None:
+    said = talk(30)
+    made = plan(said, rules(most_messages=25), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3, 4, 5)
+    assert {item.reason for item in made.pruned} == {"oldest"}
+
+
+def test_importance_lets_the_least_important_pair_go() -> None:
+    said = talk(30)
+    said[14] = message(14, "thanks!", importance=0.1)
+    said[15] = message(15, importance=0.2)
+    made = plan(said, rules(most_messages=28, strategy="importance"), NOW)
+    assert gone_from(made) == ids(said, 14, 15)
+    assert [(item.importance, item.reason) for item in made.pruned] == [
+        (0.1, "least_important"),
+        (0.2, "least_important"),
+    ]
+
+
+def test_a_unit_is_as_important_as_its_most_important_message() -> None:
+    said = talk(30)
+    said[14], said[15] = message(14, importance=0.0), message(15, importance=1.0)
+    made = plan(said, rules(most_messages=12, strategy="importance"), NOW)
+    assert said[14].id in made.kept
+
+
+def test_of_equally_important_units_the_older_goes() -> None:
+    said = [message(n, importance=0.5) for n in range(30)]
+    made = plan(said, rules(most_messages=28, strategy="importance"), NOW)
+    assert gone_from(made) == ids(said, 0, 1)
+
+
+def test_hybrid_weighs_age_and_importance_equally() -> None:
+    said = [message(n, importance=0.5) for n in range(40)]
+    said[0] = message(0, importance=0.6)
+    said[20] = message(20, importance=0.1)
+    said[21] = message(21, importance=0.1)
+    # pair 1: (0.5 + 3/40) / 2 = 0.2875; pairs 0, 2 and 10: 0.3125; pair 3: 0.3375
+    made = plan(said, rules(most_messages=38, strategy="hybrid"), NOW)
+    assert gone_from(made) == ids(said, 2, 3)
+    made = plan(said, rules(most_messages=36, strategy="hybrid"), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3)
+    made = plan(said, rules(most_messages=34, strategy="hybrid"), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3, 4, 5)
+    made = plan(said, rules(most_messages=32, strategy="hybrid"), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3, 4, 5, 20, 21)
+    assert {item.reason for item in made.pruned} == {"hybrid"}
+
+
+def test_scores_follow_the_table_that_is_configured() -> None:
+    said = talk(30)
+    said[2] = message(2, "You must use tabs")
+    table = Scoring(directive=-0.4)
+    made = plan(said, rules(most_messages=29, strategy="importance", scoring=table), NOW)
+    assert gone_from(made) == ids(said, 0, 1)
+    assert made.pruned[0].importance == score(said[0], 29, NOW, table)
+    said[3] = message(3, importance=0.2)
+    made = plan(said, rules(most_messages=29, strategy="importance", scoring=table), NOW)
+    assert gone_from(made) == ids(said, 2, 3)
+
+
+def test_an_error_leaves_with_its_correction_only() -> None:
+    said = talk(30)
+    said[1] = message(1, "The build failed")
+    said[5] = message(5, "The problem was the cache")
+    made = plan(said, rules(most_messages=28), NOW)
+    assert gone_from(made) == ids(said, 2, 3)
+    made = plan(said, rules(most_messages=27), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3, 4, 5)
+
+
+def test_a_tool_s_result_leaves_with_its_call_only() -> None:
+    said = talk(30)
+    said[1] = message(1, tool_call={"id": "a"})
+    said[6] = message(6, role=Role.TOOL, tool_result={"tool_call_id": "a"})
+    made = plan(said, rules(most_messages=29), NOW)
+    assert gone_from(made) == ids(said, 2, 3)
+
+
+def test_the_request_that_is_worked_on_stays_in_a_very_long_turn() -> None:
+    said = [message(0), *(message(n, role=Role.ASSISTANT) for n in range(1, 200))]
+    made = plan(said, rules(most_messages=60), NOW)
+    assert said[0].id in made.kept
+    assert made.satisfied
+
+
+def test_limits_that_the_protected_alone_pass_are_not_kept() -> None:
+    made = plan(talk(20), rules(most_messages=5), NOW)
+    assert len(made.kept) == 10
+    assert not made.satisfied
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> None:
+    said = [
+        message(n, ["The build failed", "Fixed the build.", "You must retry"][n % 3] * 3)
+        for n in range(5000)
+    ]
+    started = time.perf_counter()
+    assert plan(said, rules(most_messages=50, strategy=strategy), NOW).satisfied
+    assert time.perf_counter() - started < 2.5
+
+
+def test_nothing_can_be_pruned_of_nothing() -> None:
+    assert plan([], everything_but(0), NOW) == Plan(
+        kept=(), pruned=(), tokens_before=0, tokens_after=0, satisfied=True
+    )
+
+
+SIZED: list[tuple[int, int, Trigger | None]] = [
+    (79, 50, None),
+    (80, 50, "normal"),
+    (89, 50, "normal"),
+    (90, 50, "aggressive"),
+    (500, 50, "aggressive"),
+    (10, 9, "messages"),
+    (80, 9, "normal"),
+    (0, 50, None),
+]
+
+
+@pytest.mark.parametrize(("tens", "most", "expected"), SIZED)
+def test_pruning_is_due_at_its_thresholds(tens: int, most: int, expected: Trigger | None) -> None:
+    said = [message(n, tokens=tens) for n in range(10)]
+    assert due(said, (), 1000, rules(most_messages=most)) == expected
+    assert due([*said, *talk(90)[10:]], ids(talk(90), *range(10, 90)), 1000, rules()) == (
+        expected if expected != "messages" else None
+    )
+
+
+def test_without_a_token_limit_only_messages_count() -> None:
+    assert due(talk(60), (), 0, rules()) is None
+    assert due(talk(60), (), 0, rules(most_messages=50)) == "messages"
+    assert rules_for("normal", rules(), 0) == rules()
+
+
+def test_thresholds_can_be_set() -> None:
+    early = Thresholds(normal=0.1, aggressive=0.2, normal_aim=0.05, aggressive_aim=0.01)
+    assert due(talk(10), (), 1000, rules(), early) == "normal"
+    assert due(talk(20), (), 1000, rules(), early) == "aggressive"
+    assert rules_for("normal", rules(), 1000, early).most_tokens == 50
+    assert rules_for("aggressive", rules(), 1000, early).most_tokens == 10
+
+
+def test_each_trigger_has_its_aim() -> None:
+    base = rules(most_messages=50)
+    assert rules_for("messages", base, 1000) == base
+    assert rules_for("normal", base, 1000) == rules(most_messages=50, most_tokens=700)
+    assert rules_for("aggressive", base, 1000) == rules(most_messages=50, most_tokens=500)
+    for trigger in ("task_boundary", "session_start"):
+        assert rules_for(trigger, base, 1000) == rules(most_messages=50, finished_only=True)
+
+
+@given(conversations(), st.integers(1, 3000), st.integers(1, 60))
+def test_once_pruned_as_far_as_asked_nothing_is_due_any_more(
+    said: list[Message], limit: int, most: int
+) -> None:
+    base = rules(most_messages=most, keep=3)
+    trigger = due(said, (), limit, base)
+    if trigger is not None:
+        made = plan(said, rules_for(trigger, base, limit), NOW)
+        if made.satisfied and limit >= 10:
+            assert due(said, gone_from(made), limit, base) in (None, "task_boundary")
+
+
+def test_a_conversation_below_its_limits_is_never_pruned() -> None:
+    said = talk(20)
+    assert due(said, (), 8000, rules(most_messages=50)) is None
+    assert plan(said, rules(most_messages=50, most_tokens=8000), NOW).pruned == ()
+
+
+def test_a_long_conversation_is_pruned_when_it_reaches_80_percent() -> None:
+    base, limit = rules(most_messages=50), 500
+    said = talk(39)
+    assert statistics(said, (), (), limit).percent_used == 78.0
+    assert due(said, (), limit, base) is None
+    said = talk(40)
+    assert due(said, (), limit, base) == "normal"
+    made = plan(said, rules_for("normal", base, limit), NOW)
+    assert gone_from(made) == ids(said, 0, 1, 2, 3, 4, 5)
+    assert made.tokens_after <= 350
+    assert sum(item.tokens for item in made.pruned) == 60
+
+
+def refactoring(length: int) -> list[Message]:
+    """Return a finished task of some messages, after a system message."""
+    said = talk(length)
+    said[0] = message(0, "You are careful.", role=Role.SYSTEM)
+    said[1] = message(1, "Refactor the parser", role=Role.USER)
+    said[-1] = message(length - 1, "Task complete. Refactored 3 files.", role=Role.ASSISTANT)
+    return said
+
+
+def test_a_finished_task_goes_when_the_next_begins() -> None:
+    base, limit = rules(most_messages=50), 100_000
+    said = [*refactoring(30), message(30, "Now let's work on the tests")]
+    assert due(said[:-1], (), limit, base) is None
+    assert due(said, (), limit, base) == "task_boundary"
+    made = plan(said, rules_for("task_boundary", base, limit), NOW)
+    assert made.kept == (said[0].id, *ids(said, *range(20, 31)))
+    assert {item.reason for item in made.pruned} == {"finished_task"}
+    near = msgspec.structs.replace(base, keep=1)
+    made = plan(said, rules_for("task_boundary", near, limit), NOW)
+    assert made.kept == (said[0].id, said[30].id)
+    assert due(said, gone_from(made), limit, near) is None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_oldest_finished_task_goes_first_and_whole(strategy: Strategy) -> None:
+    said = talk(40)
+    said[9] = message(9, "Task complete", importance=1.0)
+    said[10] = message(10, "Now let's work on the tests")
+    said[19] = message(19, "Task complete", importance=0.0)
+    said[20] = message(20, "Now let's work on the docs")
+    made = plan(said, rules(most_messages=39, strategy=strategy), NOW)
+    assert gone_from(made) == ids(said, *range(10))
+    made = plan(said, rules(most_messages=29, strategy=strategy), NOW)
+    assert gone_from(made) == ids(said, *range(20))
+    assert {item.reason for item in made.pruned} == {"finished_task"}
+    made = plan(said, rules(most_messages=19, strategy=strategy), NOW)
+    assert len(made.kept) == 18
+
+
+def test_an_unfinished_task_does_not_go_when_the_next_begins() -> None:
+    said = [*talk(30), message(30, "Now let's work on the tests")]
+    assert due(said, (), 100_000, rules()) is None
+    assert plan(said, rules_for("task_boundary", rules(), 100_000), NOW).pruned == ()
+
+
+def test_finished_tasks_go_when_a_conversation_is_taken_up_again() -> None:
+    said = refactoring(30)
+    made = plan(said, rules_for("session_start", rules(keep=2), 100_000), NOW)
+    assert made.kept == ids_tuple(said, 0, 28, 29)
+
+
+def test_somebody_can_ask_for_fewer_messages_but_not_for_what_is_protected() -> None:
+    said = talk(30)
+    assert plan(said, by_hand(rules(), keep=4), NOW).kept == ids_tuple(said, *range(20, 30))
+    assert plan(said, by_hand(rules(), keep=20), NOW).kept == ids_tuple(said, *range(10, 30))
+    assert len(plan(said, by_hand(rules(), tokens=150), NOW).kept) == 14
+    assert len(plan(said, by_hand(rules(), tokens=0), NOW).kept) == 10
+    assert by_hand(rules()) == rules()
+
+
+def test_statistics_say_what_is_gone_and_since_when() -> None:
+    said = [message(0, role=Role.SYSTEM), *talk(20)[1:]]
+    gone = [*ids(said, *range(1, 11)), "moved-into-a-chunk"]
+    earlier = NOW - timedelta(minutes=15)
+    found = statistics(said, gone, [ChunkSize(10, 300), ChunkSize(5, 77)], 1000, earlier)
+    assert msgspec.to_builtins(found) == {
+        "total_messages": 35,
+        "messages_in_context": 10,
+        "pruned_messages": 10,
+        "summarised_messages": 15,
+        "total_tokens": 577,
+        "tokens_in_context": 100,
+        "token_limit": 1000,
+        "percent_used": 10.0,
+        "tokens_by_role": {"assistant": 50, "system": 10, "user": 40},
+        "messages_by_role": {"assistant": 5, "system": 1, "user": 4},
+        "oldest_in_context": msgspec.to_builtins(NOW),
+        "last_prune": msgspec.to_builtins(earlier),
+    }
+
+
+def test_an_empty_conversation_has_statistics() -> None:
+    found = statistics([], [], [], 0)
+    assert (found.total_messages, found.percent_used, found.oldest_in_context) == (0, 0.0, None)
+
+
+@given(conversations(), st.data())
+def test_statistics_add_up(said: list[Message], data: st.DataObject) -> None:
+    gone = data.draw(st.sets(st.sampled_from([item.id for item in said]))) if said else set()
+    found = statistics(said, gone, [ChunkSize(3, 9)], 100)
+    parts = (found.messages_in_context, found.pruned_messages, found.summarised_messages)
+    assert found.total_messages == sum(parts) == len(said) + 3
+    assert sum(found.tokens_by_role.values()) == found.tokens_in_context
+    assert sum(found.messages_by_role.values()) == found.messages_in_context
+    assert found.messages_in_context == len(said) - len(gone)
