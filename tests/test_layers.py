@@ -13,7 +13,15 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
     frozenset({"cli", "library", "__main__", "__init__"}),
     frozenset(
         {
+            "contexts",
+            "chunking",
             "conversations",
+            "episodes",
+            "facts",
+            "pruning",
+            "talk",
+            "threads",
+            "transcripts",
             "evaluation",
             "exchange",
             "golden",
@@ -101,9 +109,11 @@ def test_only_render_prints(path: Path) -> None:
     module, tree = source.name(path), source.tree(path)
     if module == RENDER:
         return
-    printing = ("print", "echo", "secho", "stdout.write", "stderr.write", "console.print")
+    names, endings = {"print", "pprint", "echo", "secho"}, ("stdout.write", "stderr.write")
     assert [
-        c for c in source.calls(tree) if c.split(".")[-1] == "print" or c.endswith(printing)
+        call
+        for call in source.calls(tree)
+        if call.split(".")[-1] in names or call.endswith(endings)
     ] == []
     assert [target for target in source.imports(tree) if target.split(".")[0] == "rich"] == []
 

@@ -1,0 +1,44 @@
+"""Characters that people do not see or that programs act on, made visible."""
+
+import re
+from typing import Final
+
+_UNSEEN: Final = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0"
+    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Control, bidirectional, zero-width, filler and tag characters, variation selectors of no
+emoji, and halves of pairs."""
+_EMOJI: Final = (
+    "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f"
+    "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_KEYS: Final = "#*0-9"
+_JOINING: Final = "\u0600-\u109f\u1780-\u18af\ua840-\ua9df"
+"""Letters and marks of the scripts from Arabic to Mongolian whose shapes joiners change."""
+
+_HIDDEN: Final = re.compile(
+    f"[{_UNSEEN}]"
+    f"|(?<![{_EMOJI}{_KEYS}])[\ufe0e\ufe0f]"
+    f"|(?<![{_JOINING}])\u200c"
+    f"|\u200d(?!(?<=[{_EMOJI}\ufe0f]\u200d)[{_EMOJI}]|(?<=[{_JOINING}]\u200d))"
+)
+
+
+def visible(text: str) -> str:
+    r"""Write hidden characters as `\u{...}`; line breaks and tabs stay.
+
+    Joiners and emoji selectors stay where they shape what is seen, one at a time: between the
+    parts of an emoji, behind an emoji, and behind a letter of a script that needs them.
+
+    Args:
+        text: Any text.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(_written_out, text)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[0]):x}}}"
