@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from pmem.contexts import ContextRequest
     from pmem.core.filters import Filter
     from pmem.errors import PmemError
     from pmem.library import Project
     from pmem.memories import AddRequest, EditRequest
-    from pmem.recall import ContextRequest, SearchRequest
+    from pmem.recall import SearchRequest
     from pmem.records import Chunk, Conversation, Episode, Memory, Message
 
 _PUBLIC = {
     "AddRequest": "pmem.memories",
     "Chunk": "pmem.records",
-    "ContextRequest": "pmem.recall",
+    "ContextRequest": "pmem.contexts",
     "Conversation": "pmem.records",
     "EditRequest": "pmem.memories",
     "Episode": "pmem.records",

@@ -106,6 +106,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ".project-memory"
     project_name: Annotated[str, _says("The project's name, as contexts show it.")] = "Project"
+    tokenizer: Annotated[
+        Literal["estimate", "o200k_base", "cl100k_base"],
+        _says("How tokens are counted; the exact vocabularies need `pip install 'pmem[tokens]'`."),
+    ] = "estimate"
 
     max_context_tokens: Annotated[
         int, _number(50, "The model's whole context window, in tokens.")
@@ -126,6 +130,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_recent_messages: Annotated[
         int, _number(1, "How many messages a conversation keeps outside chunks.")
     ] = 20
+    max_chunks: Annotated[
+        int,
+        _number(1, "How many chunks keep a summary of their own; older ones are merged."),
+    ] = 50
+    summary_share: Annotated[
+        float, _share("A chunk summary's tokens at the most, as a share of its messages'.")
+    ] = 0.15
     max_messages: Annotated[
         int, _number(1, "How many messages of a conversation a context shows at the most.")
     ] = 50
@@ -137,13 +148,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Literal["rolling_window", "importance", "hybrid"],
         _says("Which messages leave a context first: the oldest, the least important, or both."),
     ] = "rolling_window"
+    prune_at: Annotated[
+        float,
+        _share("Share of a conversation's token limit from which it is pruned, by 10 points."),
+    ] = 0.8
+    prune_hard_at: Annotated[
+        float, _share("Share of that limit from which it is pruned harder, by 40 points.")
+    ] = 0.9
+    prune_finished_tasks: Annotated[
+        bool, _says("Prune finished tasks when a new one begins or a conversation is resumed.")
+    ] = True
     min_recent_messages: Annotated[
         int, _number(1, "How many of the latest messages are never pruned.")
     ] = 10
 
     short_term_retention_turns: Annotated[
-        int, _number(1, "How many turns back chunk summaries still enter a context.")
+        int,
+        _number(1, "How many turns back chunk summaries have a share of a context of their own."),
     ] = 50
+    extract_facts: Annotated[bool, _says("Note the facts that messages state.")] = True
+    promotion_threshold: Annotated[
+        float,
+        _share("Confidence from which a fact that is said becomes a memory at once; 1 is never."),
+    ] = 0.9
+    detect_episodes: Annotated[bool, _says("Keep an episode for every key moment.")] = True
     consolidation_threshold_days: Annotated[
         int, _number(1, "Age from which a faded memory is due for consolidation, in days.")
     ] = 30
@@ -156,7 +184,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     retrieval_top_k: Annotated[int, _number(1, "How many hits recall returns.")] = 10
     relevance_threshold: Annotated[
-        float, _share("A memory below this score is not recalled into a context.")
+        float, _share("A memory or an episode below this score is not recalled into a context.")
     ] = 0.3
     ranking: Annotated[
         Literal["structure", "weighted_sum"],
@@ -187,6 +215,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     limits: Limits = Limits()
     categories: Categories = Categories()
+    importance: Scoring = Scoring()
 
     @property
     def conversation_tokens(self) -> int:

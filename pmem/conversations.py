@@ -1,29 +1,29 @@
-"""Keeping conversations: start, say, end, and take in whole transcripts."""
+"""Keeping conversations: start, say, end, look back."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from pmem.core import checks, dialogue, summary
+from pmem.chunking import extend
+from pmem.core import checks
 from pmem.core.retention import changed
-from pmem.errors import Damaged, InvalidValue, NotFound
-from pmem.ids import derived_id
-from pmem.lookup import Said, conversation_named
+from pmem.episodes import noticed, outcome_of
+from pmem.errors import InvalidValue
+from pmem.facts import Promotion, noted, promoted_at_once
+from pmem.lookup import Said, chunks_of, target
+from pmem.pruning import Pruning, pruned_if_due
 from pmem.records import (
-    STORES,
     Chunk,
     Conversation,
     Episode,
-    EpisodeType,
     Event,
     EventKind,
+    Fact,
     Message,
     Role,
     Status,
-    TurnRange,
 )
 from pmem.workspace import Workspace
 
@@ -38,6 +38,19 @@ class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
     importance: float | None = None
     tool_call: Any = None
     tool_result: Any = None
+
+
+class Heard(Said, frozen=True, kw_only=True):
+    """A message as it was kept, and what it led to.
+
+    `facts` are new, those that were promoted at once among them; `episodes` are the key
+    moments it made; `pruned` is what contexts leave out from now on.
+    """
+
+    facts: tuple[Fact, ...] = ()
+    promoted: tuple[Promotion, ...] = ()
+    episodes: tuple[Episode, ...] = ()
+    pruned: Pruning | None = None
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,8 +98,10 @@ def start(workspace: Workspace, title: str | None = None) -> Conversation:
         )
 
 
-def say(workspace: Workspace, request: SayRequest) -> Said:
+def say(workspace: Workspace, request: SayRequest) -> Heard:
     """Add a message to a conversation; what overflows moves into a chunk.
+
+    Facts and key moments are noted, and what a context need not show any more is pruned.
 
     Args:
         workspace: Where to.
@@ -97,29 +112,63 @@ def say(workspace: Workspace, request: SayRequest) -> Said:
         InvalidValue: The message is empty or too long, or its conversation is not active.
     """
     checks.text(request.content, "a message", workspace.settings.limits.message)
-    content = request.content.rstrip("\r\n")  # a pipe's last line end is none of the message
     if request.importance is not None:
         checks.share("importance", request.importance)
     with workspace.transaction():
-        conversation = _target(workspace, request.conversation)
+        conversation = target(workspace, request.conversation)
         if conversation.status is not Status.ACTIVE:
             raise InvalidValue(
                 f"conversation {conversation.id} is {conversation.status}",
                 "`pmem conversation resume` makes it active",
             )
-        message = Message(
-            id=workspace.new_id(),
-            role=request.role,
-            speaker=checks.word(request.speaker, "a speaker"),
-            content=content,
-            created_at=workspace.now(),
-            tokens=workspace.count(content),
-            importance=request.importance,
-            tool_call=request.tool_call,
-            tool_result=request.tool_result,
-        )
-        _extend(workspace, conversation, [message], workspace.now())
-    return Said(message=message, conversation=conversation.id)
+        return _heard(workspace, conversation, _message(workspace, request))
+
+
+def _message(workspace: Workspace, request: SayRequest) -> Message:
+    content = request.content.rstrip("\r\n")  # a pipe's last line end is none of the message
+    return Message(
+        id=workspace.new_id(),
+        role=request.role,
+        speaker=checks.word(request.speaker, "a speaker"),
+        content=content,
+        created_at=workspace.now(),
+        tokens=workspace.count(content),
+        importance=request.importance,
+        tool_call=_tool(request.tool_call, "the tool's call"),
+        tool_result=_tool(request.tool_result, "the tool's result"),
+    )
+
+
+def _tool(value: Any, what: str) -> Any:
+    try:
+        return checks.nesting(value, checks.MOST_TOOL_LEVELS)
+    except InvalidValue as error:
+        raise InvalidValue(f"{what} {error.message}") from None
+
+
+def _heard(workspace: Workspace, before: Conversation, message: Message) -> Heard:
+    """Take a message in, and everything that follows from it, inside a transaction."""
+    conversation = noted(workspace, before, [message])
+    conversation, promoted = promoted_at_once(workspace, conversation, before)
+    facts = _new_facts(conversation.facts[len(before.facts) :], promoted)
+    conversation, episodes = noticed(workspace, conversation, message)
+    conversation = extend(workspace, conversation, [message], workspace.now())
+    conversation, pruned = pruned_if_due(workspace, conversation)
+    workspace.conversations.put(conversation)
+    return Heard(
+        message=message,
+        conversation=conversation.id,
+        facts=facts,
+        promoted=tuple(promoted),
+        episodes=tuple(episodes),
+        pruned=pruned,
+    )
+
+
+def _new_facts(facts: Sequence[Fact], promoted: Sequence[Promotion]) -> tuple[Fact, ...]:
+    """Leave out what was promoted or rejected where it was stated before."""
+    now = {item.fact.id for item in promoted}
+    return tuple(fact for fact in facts if fact.standing == "pending" or fact.id in now)
 
 
 def change_status(
@@ -139,41 +188,23 @@ def change_status(
     """
     wanted = Status.PAUSED if status is Status.ACTIVE else Status.ACTIVE
     with workspace.transaction():
-        conversation = _target(workspace, reference, wanted)
-        if conversation.status is status:
+        conversation = target(workspace, reference, wanted)
+        if conversation.status is status and outcome is None:
             return conversation
         event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
         fields: dict[str, Any] = {"status": status, "ended_at": None}
         if status is Status.ENDED:
-            fields["ended_at"] = event.at
+            fields["ended_at"] = conversation.ended_at or event.at
         if outcome is not None:
-            episode = workspace.episodes.put(_episode(workspace, conversation, outcome))
+            episode = outcome_of(workspace, conversation, outcome)
             fields |= {
                 "outcome": episode.outcome,
                 "milestones": (*conversation.milestones, episode.id),
             }
-        return workspace.conversations.put(changed(conversation, event, **fields))
-
-
-def _episode(workspace: Workspace, conversation: Conversation, outcome: str) -> Episode:
-    """Make the episode that keeps what came of a conversation."""
-    now = workspace.now()
-    outcome = checks.text(outcome, "an outcome", workspace.settings.limits.memory)
-    said = conversation.recent_messages
-    return Episode(
-        id=workspace.new_id(),
-        type=EpisodeType.TASK_COMPLETED,
-        title=conversation.title or conversation.external_id or summary.shortened(outcome),
-        summary=outcome,
-        participants=tuple(sorted({message.speaker or message.role for message in said})),
-        outcome=outcome,
-        conversation=conversation.id,
-        turns=TurnRange(start=1, end=conversation.turns) if conversation.turns else None,
-        created_at=now,
-        updated_at=now,
-        tokens=workspace.count(outcome),
-        history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
-    )
+        conversation = changed(conversation, event, **fields)
+        if status is Status.ACTIVE:
+            conversation, _ = pruned_if_due(workspace, conversation, resumed=True)
+        return workspace.conversations.put(conversation)
 
 
 def clear(workspace: Workspace, reference: str | None) -> Conversation:
@@ -187,13 +218,12 @@ def clear(workspace: Workspace, reference: str | None) -> Conversation:
         NotFound, Ambiguous: The conversation.
     """
     with workspace.transaction():
-        conversation = _target(workspace, reference)
+        conversation = target(workspace, reference)
         if conversation.cleared_turns == conversation.turns:
             return conversation
         event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
-        return workspace.conversations.put(
-            changed(conversation, event, cleared_turns=conversation.turns)
-        )
+        fields = {"cleared_turns": conversation.turns, "merged_chunks": len(conversation.chunks)}
+        return workspace.conversations.put(changed(conversation, event, **fields))
 
 
 def overviews(workspace: Workspace, status: Status | None = None) -> list[Overview]:
@@ -231,16 +261,7 @@ def transcript(workspace: Workspace, reference: str | None) -> Transcript:
         NotFound, Ambiguous: The conversation.
         Damaged: A file of it cannot be used.
     """
-    return unfold(workspace, _target(workspace, reference))
-
-
-def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
-    """Return the conversation that was started last among those of a status, if any."""
-    for identifier in reversed(workspace.conversations.ids()):
-        conversation = workspace.conversations.get(identifier)
-        if conversation.status is status:
-            return conversation
-    return None
+    return unfold(workspace, target(workspace, reference))
 
 
 def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
@@ -254,18 +275,10 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
     Raises:
         Damaged: A chunk's file is missing or cannot be used.
     """
-    chunks = tuple(_existing_chunk(workspace, identifier) for identifier in conversation.chunks)
+    chunks = tuple(chunks_of(workspace, conversation))
     messages = {message.id: message for chunk in chunks for message in chunk.messages}
     messages |= {message.id: message for message in conversation.recent_messages}
     return Transcript(conversation=conversation, messages=tuple(messages.values()), chunks=chunks)
-
-
-def _existing_chunk(workspace: Workspace, identifier: str) -> Chunk:
-    try:
-        return workspace.chunks.get(identifier)
-    except NotFound:
-        path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
-        raise Damaged(f"{path} is missing, and its conversation needs it") from None
 
 
 def all_messages(workspace: Workspace) -> Iterator[Said]:
@@ -279,144 +292,3 @@ def all_messages(workspace: Workspace) -> Iterator[Said]:
         for message in chunk.messages:
             if message.id not in seen:
                 yield Said(message=message, conversation=chunk.conversation)
-
-
-def take_in(
-    workspace: Workspace,
-    external_id: str,
-    incoming: Sequence[Message],
-    known: Conversation | None,
-    put_chunk_id: Callable[[Conversation, int, Message], str],
-    told: Callable[[int], None],
-) -> tuple[int, int]:
-    """Add a transcript's messages to its conversation, each once, inside a transaction.
-
-    Args:
-        workspace: Where to.
-        external_id: What the transcript calls the conversation.
-        incoming: Its messages in their order; ids and external ids are set.
-        known: The conversation as it is kept so far, if it is.
-        put_chunk_id: Makes a chunk's id from conversation, number and first message.
-        told: Told how many messages have gone into chunks so far.
-
-    Returns:
-        How many messages were added, and how many were there with another text.
-    """
-    conversation = known or _imported(external_id, incoming)
-    kept = {message.id: message for message in unfold(workspace, conversation).messages}
-    fresh = [message for message in incoming if message.id not in kept]
-    edited = {
-        message.id: message
-        for message in incoming
-        if message.id in kept and kept[message.id].content != message.content
-    }
-    if edited:
-        conversation = _replace_messages(workspace, conversation, edited)
-    if fresh:
-        latest = max(message.created_at for message in fresh)
-        conversation = msgspec.structs.replace(
-            conversation, ended_at=max(latest, conversation.ended_at or latest)
-        )
-        _extend(workspace, conversation, fresh, latest, put_chunk_id, told)
-    return len(fresh), len(edited)
-
-
-def _imported(external_id: str, incoming: Sequence[Message]) -> Conversation:
-    """Make the record of a transcript; the same transcript makes the same one everywhere."""
-    begun = min(message.created_at for message in incoming)
-    return Conversation(
-        id=derived_id(begun, "conversation", external_id),
-        external_id=external_id,
-        status=Status.ENDED,
-        started_at=begun,
-        updated_at=begun,
-        history=(Event(event=EventKind.ADD, at=begun, source="import messages"),),
-    )
-
-
-def imported_chunk_id(conversation: Conversation, number: int, first: Message) -> str:
-    """Make the id of an imported chunk, the same on every machine."""
-    return derived_id(first.created_at, "chunk", conversation.id, str(number), first.id)
-
-
-def _target(
-    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
-) -> Conversation:
-    if reference is None:
-        found = current(workspace, status)
-        if found is None:
-            start = status is Status.ACTIVE
-            raise NotFound(
-                f"no conversation is {status}",
-                f"`pmem conversation {'start` starts one' if start else 'list` shows them all'}",
-            )
-        return found
-    return conversation_named(workspace, reference)
-
-
-def _extend(
-    workspace: Workspace,
-    conversation: Conversation,
-    messages: Sequence[Message],
-    at: datetime,
-    chunk_id: Callable[[Conversation, int, Message], str] | None = None,
-    told: Callable[[int], None] = lambda count: None,
-) -> Conversation:
-    """Append messages and move what overflows into chunks."""
-    settings = workspace.settings
-    moved, recent = dialogue.overflow(
-        (*conversation.recent_messages, *messages),
-        settings.max_recent_messages,
-        settings.chunk_size,
-    )
-    made = []
-    for number, batch in enumerate(moved, start=len(conversation.chunks) + 1):
-        identifier = chunk_id(conversation, number, batch[0]) if chunk_id else workspace.new_id()
-        made.append(
-            workspace.chunks.put(_chunk(workspace, conversation, identifier, number, batch))
-        )
-        told(len(made) * settings.chunk_size)
-    return workspace.conversations.put(
-        msgspec.structs.replace(
-            conversation,
-            turns=conversation.turns + len(messages),
-            chunks=(*conversation.chunks, *(chunk.id for chunk in made)),
-            recent_messages=recent,
-            updated_at=max(at, conversation.updated_at),
-        )
-    )
-
-
-def _chunk(
-    workspace: Workspace,
-    conversation: Conversation,
-    identifier: str,
-    number: int,
-    messages: tuple[Message, ...],
-) -> Chunk:
-    text = summary.summarise(messages)
-    return Chunk(
-        id=identifier,
-        conversation=conversation.id,
-        number=number,
-        summary=text,
-        key_topics=summary.key_topics(messages),
-        tokens=workspace.count(text),
-        created_at=messages[-1].created_at,
-        messages=messages,
-    )
-
-
-def _replace_messages(
-    workspace: Workspace, conversation: Conversation, edited: dict[str, Message]
-) -> Conversation:
-    """Put new texts in the place of old ones, wherever the messages are kept."""
-    for identifier in conversation.chunks:
-        chunk = workspace.chunks.get(identifier)
-        if any(message.id in edited for message in chunk.messages):
-            messages = tuple(edited.get(old.id, old) for old in chunk.messages)
-            workspace.chunks.put(_chunk(workspace, conversation, chunk.id, chunk.number, messages))
-    recent = tuple(edited.get(old.id, old) for old in conversation.recent_messages)
-    return workspace.conversations.put(
-        msgspec.structs.replace(conversation, recent_messages=recent)
-    )

@@ -11,11 +11,12 @@ from typing import Final
 
 import msgspec
 
+from pmem.contexts import ContextRequest, build_context
 from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 from pmem.errors import Damaged, InvalidValue, StorageRefused
 from pmem.golden import Golden, Kept, Question, names
 from pmem.ids import is_id, short
-from pmem.recall import ContextRequest, SearchRequest, build_context, search
+from pmem.recall import SearchRequest, search
 from pmem.records import dump
 from pmem.storage.durable import refusals, write_file
 from pmem.workspace import Workspace

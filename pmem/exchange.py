@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem import conversations
+from pmem import transcripts
 from pmem.core.filters import EVERYTHING
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
@@ -59,12 +59,12 @@ def import_messages(
         for external_id, said in parsed.conversations.items():
             told = _part(progress, done, total)
             counted = [_counted(workspace, message) for message in said]
-            fresh, edited = conversations.take_in(
+            fresh, edited = transcripts.take_in(
                 workspace,
                 external_id,
                 counted,
                 known.get(external_id),
-                conversations.imported_chunk_id,
+                transcripts.imported_chunk_id,
                 told,
             )
             added, updated, done = added + fresh, updated + edited, done + len(said)

@@ -1,5 +1,6 @@
 """Looking at what is kept: one record, a list of memories, a record's history."""
 
+import os
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -8,10 +9,11 @@ import msgspec
 
 from pmem.core.filters import Filter, passes
 from pmem.core.retention import as_of, valid_at
-from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
 from pmem.ids import matches, short
 from pmem.records import (
     KINDS,
+    STORES,
     Chunk,
     Conversation,
     Episode,
@@ -19,6 +21,7 @@ from pmem.records import (
     Memory,
     Message,
     Record,
+    Status,
 )
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
@@ -107,7 +110,7 @@ def history(workspace: Workspace, reference: str) -> tuple[Event, ...]:
     """
     record = get(workspace, reference)
     if isinstance(record, Chunk):
-        raise InvalidValue(f"chunk {record.id} has no history: chunks never change")
+        raise InvalidValue(f"chunk {record.id} keeps no history")
     assert isinstance(record, Memory | Episode | Conversation)
     return record.history
 
@@ -147,6 +150,58 @@ def conversation_named(workspace: Workspace, reference: str) -> Conversation:
         raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
     identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
     return workspace.conversations.get(identifier)
+
+
+def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
+    """Yield the chunks of a conversation in their order.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    for identifier in conversation.chunks:
+        try:
+            yield workspace.chunks.get(identifier)
+        except NotFound:
+            path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
+            raise Damaged(f"{path} is missing, and its conversation needs it") from None
+
+
+def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
+    """Return the conversation that was started last among those of a status, if any."""
+    for identifier in reversed(workspace.conversations.ids()):
+        conversation = workspace.conversations.get(identifier)
+        if conversation.status is status:
+            return conversation
+    return None
+
+
+def target(
+    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
+) -> Conversation:
+    """Return the conversation that a reference means; without one, the current one.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one.
+        status: Without a reference, the latest one that stands so.
+
+    Raises:
+        NotFound, Ambiguous: The conversation, or none stands so.
+    """
+    if reference is None:
+        found = current(workspace, status)
+        if found is None:
+            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
+        return found
+    return conversation_named(workspace, reference)
+
+
+def _what_next(workspace: Workspace, status: Status) -> str:
+    if status is not Status.ACTIVE:
+        return "`pmem conversation list` shows them all"
+    if current(workspace, Status.PAUSED) is not None:
+        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
+    return "`pmem conversation start` starts one"
 
 
 def _find_message(workspace: Workspace, reference: str) -> Said | None:

@@ -26,6 +26,7 @@ from pmem.records import (
     Record,
     Relationship,
     Scope,
+    Source,
     State,
 )
 from pmem.storage.backend import twin_keys
@@ -55,6 +56,7 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     agent: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    source: Source = Source()
     force: bool = False
 
 
@@ -111,6 +113,15 @@ def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]
             _add(workspace, memory, force=request.force)
             for memory, request in zip(memories, requests, strict=True)
         ]
+
+
+def put_new(workspace: Workspace, request: AddRequest) -> Added:
+    """Add one memory as `add` does, inside a transaction.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+    return _add(workspace, _memory(workspace, request), force=request.force)
 
 
 def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
@@ -329,6 +340,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         pinned=request.pinned,
         valid_from=start,
         valid_until=request.valid_until,
+        source=request.source,
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
@@ -422,3 +434,17 @@ def _cut_links(workspace: Workspace, gone: set[str]) -> None:
             workspace.memories.put(
                 unlinked(current, target, None, workspace.actor, workspace.now())
             )
+    _cut(workspace.episodes, ("linked_memories",), gone)
+    _cut(workspace.conversations, ("milestones", "active_facts"), gone)
+
+
+def _cut(store: Store[Any], fields: tuple[str, ...], gone: set[str]) -> None:
+    """Take ids out of fields that list ids."""
+    for record in list(store.find()):
+        left = {
+            name: tuple(item for item in getattr(record, name) if item not in gone)
+            for name in fields
+            if not gone.isdisjoint(getattr(record, name))
+        }
+        if left:
+            store.put(msgspec.structs.replace(record, **left))

@@ -1,18 +1,16 @@
-"""Finding what is kept, and building the context that a model reads."""
+"""Finding what is kept: ranking, filters, and the hits themselves."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from pmem.config import Settings
-from pmem.conversations import current
-from pmem.core import context, dialogue
-from pmem.core.filters import EVERYTHING, Filter, rejected_by
-from pmem.core.retention import as_of, valid_at
+from pmem.core.filters import Filter, rejected_by
+from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import Place, Pool, labels
 from pmem.core.retrieval.ranking import Hit as Ranked
@@ -21,11 +19,9 @@ from pmem.core.retrieval.ranking import Settings as RankingSettings
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.ids import short
-from pmem.lookup import conversation_named
-from pmem.records import Chunk, Conversation, Memory, Message, Record, Status
+from pmem.records import Conversation, Memory, Record
 from pmem.storage.backend import memory_pool
 from pmem.storage.store import Store
-from pmem.times import day
 from pmem.workspace import Workspace
 
 RELATION_WEIGHT: Final = 0.1
@@ -82,17 +78,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     removed: dict[str, int]
 
 
-class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a context is for; without a budget it gets the setting's."""
-
-    query: str | None = None
-    budget: int | None = None
-    conversation: str | None = None
-    agent: str | None = None
-    format: context.Format = "markdown"
-    at: datetime | None = None
-
-
 def search(workspace: Workspace, request: SearchRequest) -> Found:
     """Rank everything kept by how well it answers a query.
 
@@ -103,54 +88,68 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     Raises:
         InvalidValue: `top_k` or `threshold` is out of range.
     """
-    _check(request)
-    if request.at is None:
-        picked = workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
-    else:
-        past = memory_pool(_as_it_was(workspace, request.at))
-        picked = _pick(workspace, request, past)
+    picked = pick(workspace, request)
     return Found(
         query=request.query,
-        hits=tuple(_hits(workspace, picked.ranked, request.at)),
+        hits=tuple(map(hit_of, opened(workspace, picked.ranked, request.at))),
         total=picked.total,
         removed=dict(sorted(picked.removed.items())),
     )
 
 
-def build_context(workspace: Workspace, request: ContextRequest) -> context.Context:
-    """Write the block that a model reads, within a budget.
+class Picked(msgspec.Struct, frozen=True):
+    """The best documents: kind, place, score and signals; how many; what was filtered away."""
+
+    ranked: list[tuple[Kind, Place, Ranked]]
+    total: int
+    removed: Counter[str]
+
+
+class Opened(NamedTuple):
+    """A ranked document, read: the record that holds it, and the document itself."""
+
+    kind: Kind
+    record: Record
+    document: Any
+    hit: Ranked
+
+
+def pick(workspace: Workspace, request: SearchRequest) -> Picked:
+    """Rank everything kept by how well it answers a query, without reading the records.
 
     Args:
-        workspace: What to draw on.
-        request: What it is for.
+        workspace: Where to look.
+        request: What to look for.
 
     Raises:
-        InvalidValue: The budget is below one token.
-        NotFound, Ambiguous: The conversation.
+        InvalidValue: `top_k` or `threshold` is out of range.
     """
-    settings = workspace.settings
-    budget = settings.default_budget if request.budget is None else request.budget
-    if budget < 1:
-        raise InvalidValue(f"a budget must be at least 1 token, not {budget}")
-    memories = _valid_memories(workspace, request)
-    stable = sorted(memories, key=lambda memory: (not memory.pinned, -memory.importance, memory.id))
-    recent, summaries = _conversation_items(workspace, request.conversation)
-    recalled, below = _recalled(workspace, request, stable)
-    candidates = context.Candidates(
-        memory=[_memory_item(memory) for memory in stable],
-        recalled=recalled,
-        summaries=summaries,
-        recent=recent,
-        left_out=below,
-    )
-    return context.build(
-        f"Memory of {settings.project_name}",
-        candidates,
-        budget,
-        recent_share=settings.recent_share,
-        format_=request.format,
-        count=workspace.count,
-    )
+    _check(request)
+    if request.at is None:
+        return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
+    return _pick(workspace, request, memory_pool(as_it_was(workspace, request.at)))
+
+
+def opened(
+    workspace: Workspace, ranked: Iterable[tuple[Kind, Place, Ranked]], at: datetime | None
+) -> Iterator[Opened]:
+    """Yield ranked documents, each read when it is asked for.
+
+    Args:
+        workspace: Where they are.
+        ranked: What to read; what vanished since the ranking is left out.
+        at: Memories as they were at this moment.
+    """
+    for kind, place, hit in ranked:
+        store: Store[Any] = next(part for part in workspace.stores if part.type is place.type)
+        try:
+            record = store.get(place.record)
+            document: Any = place.find_in(record)
+        except (NotFound, Damaged, StorageRefused):
+            continue
+        if at is not None and isinstance(document, Memory):
+            document = as_of(document, at) or document
+        yield Opened(kind, record, document, hit)
 
 
 def _check(request: SearchRequest) -> None:
@@ -160,15 +159,7 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue(f"the threshold must lie between 0 and 1, not {request.threshold:g}")
 
 
-class _Picked(msgspec.Struct, frozen=True):
-    """The best documents: kind, place, score and signals; how many; what was filtered away."""
-
-    ranked: list[tuple[Kind, Place, Ranked]]
-    total: int
-    removed: Counter[str]
-
-
-def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> _Picked:
+def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> Picked:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     sieve = _Sieve(pool, request.wanted, request.at or workspace.now())
@@ -184,7 +175,7 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> _Picked:
         total -= len(found) - len(passed)
     places = pool.places([hit.number for _, hit in passed])
     passed.sort(key=lambda item: (-item[1].score, places[item[1].number].id))
-    return _Picked(
+    return Picked(
         [(kind, places[hit.number], hit) for kind, hit in passed[:most]], total, sieve.removed
     )
 
@@ -280,24 +271,9 @@ class _Sieve:
         return {number for number in numbers if self._judged[number]}
 
 
-def _hits(
-    workspace: Workspace, ranked: list[tuple[Kind, Place, Ranked]], at: datetime | None
-) -> Iterator[Hit]:
-    """Yield the documents themselves; what vanished since the ranking is left out."""
-    for kind, place, hit in ranked:
-        store: Store[Any] = next(part for part in workspace.stores if part.type is place.type)
-        try:
-            record = store.get(place.record)
-            document: Any = place.find_in(record)
-        except (NotFound, Damaged, StorageRefused):
-            continue
-        if at is not None and isinstance(document, Memory):
-            document = as_of(document, at) or document
-        yield _hit(kind, record, document, hit)
-
-
-def _hit(kind: Kind, record: Record, document: Any, hit: Ranked) -> Hit:
+def hit_of(found: Opened) -> Hit:
     """Describe a document of a record: the record itself, or a message within it."""
+    kind, record, document, hit = found
     return Hit(
         id=document.id,
         short=short(document.id),
@@ -314,7 +290,7 @@ def _hit(kind: Kind, record: Record, document: Any, hit: Ranked) -> Hit:
     )
 
 
-def _as_it_was(workspace: Workspace, at: datetime) -> Iterator[Record]:
+def as_it_was(workspace: Workspace, at: datetime) -> Iterator[Record]:
     """Yield everything as it was at a moment."""
     yield from _at(workspace.memories.find(), at)
     for episode in workspace.episodes.find():
@@ -340,123 +316,3 @@ def _at(memories: Iterable[Memory], at: datetime | None) -> Iterator[Memory]:
         earlier = memory if at is None else as_of(memory, at)
         if earlier is not None:
             yield earlier
-
-
-def _valid_memories(workspace: Workspace, request: ContextRequest) -> list[Memory]:
-    at = request.at or workspace.now()
-    wanted = Filter(agent=request.agent)
-    return [
-        memory
-        for memory in _at(workspace.memories.find(EVERYTHING), request.at)
-        if valid_at(memory, at) and rejected_by(memory, wanted) is None
-    ]
-
-
-def _memory_item(memory: Memory) -> context.Item:
-    subject = f"[{memory.subject}] " if memory.subject else ""
-    text = f"[id:{short(memory.id)}] {subject}{_one_line(memory.content)}"
-    return context.Item(id=memory.id, text=text, heading=memory.category)
-
-
-def _conversation_items(
-    workspace: Workspace, reference: str | None
-) -> tuple[list[context.Item], list[context.Item]]:
-    """Return the recent messages that a context may show, and the summaries before them."""
-    if reference is None:
-        conversation = _usable_current(workspace)
-    else:
-        conversation = conversation_named(workspace, reference)
-    if conversation is None:
-        return [], []
-    settings = workspace.settings
-    in_chunks = conversation.turns - len(conversation.recent_messages)
-    recent = dialogue.shown(
-        conversation.recent_messages[max(0, conversation.cleared_turns - in_chunks) :],
-        most=settings.max_messages,
-        most_tokens=settings.conversation_tokens,
-        keep=settings.min_recent_messages,
-        strategy=settings.pruning_strategy,
-        now=workspace.now(),
-    )
-    first = conversation.turns - settings.short_term_retention_turns
-    summaries = [
-        context.Item(id=chunk.id, text=_one_line(chunk.summary))
-        for chunk in _chunks_after(
-            workspace, conversation, in_chunks, max(first, conversation.cleared_turns)
-        )
-    ]
-    return [_message_item(message) for message in recent], summaries
-
-
-def _chunks_after(
-    workspace: Workspace, conversation: Conversation, last: int, turn: int
-) -> Iterator[Chunk]:
-    """Yield the chunks that reach beyond a turn, the latest first; `last` is where they end."""
-    for identifier in reversed(conversation.chunks):
-        if last <= turn:
-            return
-        chunk = _usable_chunk(workspace, identifier)
-        if chunk is not None:
-            yield chunk
-            last -= len(chunk.messages)
-
-
-def _usable_current(workspace: Workspace) -> Conversation | None:
-    """Return the current conversation; a damaged one is passed over, and noted by the scan."""
-    try:
-        return current(workspace)
-    except (Damaged, StorageRefused):
-        found = [item for item in workspace.conversations.find() if item.status is Status.ACTIVE]
-        return max(found, key=lambda item: item.id, default=None)
-
-
-def _usable_chunk(workspace: Workspace, identifier: str) -> Chunk | None:
-    """Return a chunk, or None after a scan has noted what is wrong with its file."""
-    try:
-        return workspace.chunks.get(identifier)
-    except (NotFound, Damaged, StorageRefused):
-        return next((item for item in workspace.chunks.find() if item.id == identifier), None)
-
-
-def _recalled(
-    workspace: Workspace, request: ContextRequest, stable: list[Memory]
-) -> tuple[list[context.Item], list[context.Omitted]]:
-    """Return what answers the query, or what matters most when there is none."""
-    if not request.query or not request.query.strip():
-        return [_memory_item(memory) for memory in stable], []
-    settings = workspace.settings
-    kinds = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
-    asked = SearchRequest(query=request.query, kinds=kinds, top_k=1000, at=request.at)
-    hits = search(workspace, asked).hits
-    allowed = {memory.id for memory in stable}
-    keep: list[context.Item] = []
-    below: list[context.Omitted] = []
-    for hit in hits:
-        if hit.kind is Kind.MEMORY and hit.id not in allowed:
-            continue
-        if hit.kind is Kind.MEMORY and hit.score < settings.relevance_threshold:
-            below.append(context.Omitted(hit.id, "below_threshold"))
-        else:
-            keep.append(_hit_item(hit))
-    return keep, below
-
-
-def _hit_item(hit: Hit) -> context.Item:
-    who = f"{hit.speaker}: " if hit.speaker else ""
-    text = _one_line(hit.text)
-    label = f"[id:{hit.short}]" if hit.kind is Kind.MEMORY else f"[{day(hit.created_at).strip()}]"
-    return context.Item(id=hit.id, external_id=hit.external_id, text=f"{label} {who}{text}")
-
-
-def _message_item(message: Message) -> context.Item:
-    return context.Item(
-        id=message.id,
-        external_id=message.external_id,
-        text=f"{message.speaker or message.role}: {_one_line(message.content)}",
-        role=message.role,
-    )
-
-
-def _one_line(text: str) -> str:
-    """Fold a text into one line, so that it cannot pass for the context's own lines."""
-    return " ".join(text.split())

@@ -221,8 +221,36 @@ class Message(Part, frozen=True, kw_only=True):
     tool_result: Any = None
 
 
+class Standing(StrEnum):
+    """What became of a fact that a message stated."""
+
+    PENDING = "pending"
+    PROMOTED = "promoted"
+    REJECTED = "rejected"
+
+
+class Fact(Part, frozen=True, kw_only=True):
+    """Something that a message states; promoted, it is a memory of its own."""
+
+    id: str
+    content: str
+    type: MemoryType
+    confidence: Share
+    subject: str | None = None
+    message: str
+    extracted_at: Time
+    standing: Standing = Standing.PENDING
+    memory: str | None = None
+
+
 class Conversation(Record, frozen=True, kw_only=True):
-    """A conversation: its recent messages verbatim, and the ids of its chunks in order."""
+    """A conversation: its recent messages verbatim, and the ids of its chunks in order.
+
+    The first `merged_chunks` of the chunks have no summary of their own in contexts: they are
+    merged into the one after them, or were said before the conversation was cleared.
+    `pruned` are ids of recent messages that contexts leave out, `facts` what recent messages
+    state, and `active_facts` the memories that facts were promoted to.
+    """
 
     external_id: str | None = None
     title: str | None = None
@@ -234,22 +262,32 @@ class Conversation(Record, frozen=True, kw_only=True):
     turns: Count = 0
     cleared_turns: Count = 0
     chunks: tuple[str, ...] = ()
+    merged_chunks: Count = 0
     recent_messages: tuple[Message, ...] = ()
+    pruned: tuple[str, ...] = ()
+    pruned_at: Time | None = None
+    facts: tuple[Fact, ...] = ()
     active_facts: tuple[str, ...] = ()
     milestones: tuple[str, ...] = ()
     history: tuple[Event, ...] = ()
 
 
 class Chunk(Record, frozen=True, kw_only=True):
-    """The older messages of a conversation, ten or so together, with a summary."""
+    """The older messages of a conversation, ten or so together, with a summary.
+
+    A chunk that is `merged_into` a later one keeps its messages; its summary is a part of
+    that one's. `facts` are those that its messages state.
+    """
 
     conversation: str
     number: Count
+    merged_into: str | None = None
     summary: str
     key_topics: tuple[str, ...] = ()
     tokens: Count = 0
     created_at: Time
     messages: tuple[Message, ...]
+    facts: tuple[Fact, ...] = ()
 
 
 RecordType = type[Record]

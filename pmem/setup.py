@@ -39,8 +39,8 @@ preferences, how-to and what happened, one JSON file each. It is meant to be com
 - `long-term-memory/` and `episodic-memory/`: what is remembered.
 - `conversations/` and `conversation-chunks/`: transcripts; private unless they are tracked.
 - `config.toml`: the project's settings.
-- `local/`: what concerns this clone alone; never committed, and safe to delete while no
-  pmem is running.
+- `local/`: what concerns this clone alone; never committed. Deleting it while no pmem is
+  running loses checkpoints and what each thread has seen, nothing else.
 
 Look around with `pmem list` and `pmem search`, check with `pmem check`. Files may be edited
 by hand: pmem notices.

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.retention import age_in_days, decay
-from pmem.errors import PmemError
+from pmem.errors import InvalidValue, PmemError
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, State
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
@@ -148,6 +148,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
     return [
         _version(),
         _configuration(workspace),
+        _tokenizer(workspace),
         _own_files(workspace, fix=fix),
         _writable(workspace),
         _unfinished(workspace, fix=fix),
@@ -199,7 +200,7 @@ def _targets(record: Memory | Episode | Conversation | Chunk) -> Iterator[str]:
     elif isinstance(record, Conversation):
         yield from (*record.chunks, *record.milestones)
     else:
-        yield record.conversation
+        yield from filter(None, (record.conversation, record.merged_into))
 
 
 def _version() -> Diagnosis:
@@ -213,6 +214,16 @@ def _configuration(workspace: Workspace) -> Diagnosis:
     findings = _settings_findings(workspace)
     detail = findings[0].message if findings else "every setting is allowed"
     return Diagnosis(name="settings", ok=not findings, detail=detail)
+
+
+def _tokenizer(workspace: Workspace) -> Diagnosis:
+    if _settings_findings(workspace):
+        return Diagnosis(name="tokenizer", ok=False, detail="not known while settings are wrong")
+    try:
+        workspace.count("")
+    except InvalidValue as error:
+        return Diagnosis(name="tokenizer", ok=False, detail=f"{error.message}; {error.hint}")
+    return Diagnosis(name="tokenizer", ok=True, detail=workspace.settings.tokenizer)
 
 
 def _own_files(workspace: Workspace, *, fix: bool) -> Diagnosis:

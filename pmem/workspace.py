@@ -1,11 +1,11 @@
 """The unit of work over one memory folder: settings, clock, ids, stores, transactions."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pmem import ids
 from pmem.config import (
@@ -18,7 +18,7 @@ from pmem.config import (
     resolve,
     resolve_one,
 )
-from pmem.core.tokens import count_tokens
+from pmem.core.tokens import counter
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NoProject, NotFound, Refused
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory, RecordType
 from pmem.storage.backend import Backend, Problem
@@ -26,6 +26,9 @@ from pmem.storage.git import user_name
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.store import Store
 from pmem.times import in_utc
+
+if TYPE_CHECKING:
+    from pmem.storage.local import LocalState
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
@@ -131,6 +134,13 @@ class Workspace:
         """The older messages of conversations."""
         return Store(self.backend, Chunk)
 
+    @cached_property
+    def local(self) -> "LocalState":
+        """What this clone keeps for itself: threads and checkpoints."""
+        from pmem.storage.local import LocalState
+
+        return LocalState(self.root, read_only=self.read_only)
+
     @property
     def stores(self) -> tuple[Store[Any], ...]:
         """All four stores."""
@@ -178,9 +188,14 @@ class Workspace:
             moment = self._last_moment = max(moment, self._last_moment + 1)
         return ids.make_id(moment, int.from_bytes(os.urandom(8), "big"))
 
-    def count(self, text: str) -> int:
-        """Count a text's tokens."""
-        return count_tokens(text)
+    @cached_property
+    def count(self) -> Callable[[str], int]:
+        """Counts a text's tokens, as the setting `tokenizer` says.
+
+        Raises:
+            InvalidValue: What counts them exactly is not installed.
+        """
+        return counter(self.settings.tokenizer)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

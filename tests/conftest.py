@@ -1,6 +1,7 @@
 """What every test stands on: no real home, no settings from outside, a folder of its own."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from pmem.workspace import Workspace
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
 REAL_HOME = os.path.expanduser("~")
+_DROPPED = "-dac_override,-dac_read_search"
 _COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
 settings.register_profile("default", deadline=None, suppress_health_check=_COMMON)
@@ -58,6 +60,16 @@ def root(tmp_path: Path) -> str:
 def workspace(root: str) -> Workspace:
     """Return an open memory folder with a fixed clock."""
     return Workspace(root, actor="tester", now=NOW)
+
+
+@pytest.fixture(scope="session")
+def plain() -> tuple[str, ...]:
+    """Return what runs a command so that permissions count, for root as well."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("root ignores permissions, and there is no setpriv to drop that")
+    return ("setpriv", f"--bounding-set={_DROPPED}", "--inh-caps=-all", "--")
 
 
 def _traces(home: str) -> list[tuple[str, float]]:

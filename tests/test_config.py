@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from pmem.config import Layer, Settings, checked, flatten, known, resolve, table
+from pmem.config import Layer, Scoring, Settings, checked, flatten, known, resolve, table
 from pmem.errors import InvalidValue
 from tests.faults.console import added, pmem
 from tests.storage.faults import Death, dying, fault
@@ -201,6 +202,11 @@ def _recent(**environment: Any) -> list[str]:
     return _sections("parser", "--budget", "4000", **environment).get("recent", [])
 
 
+def _shown(**environment: Any) -> int:
+    found: int = data("conversation", "stats", **environment)["usage"]["messages_in_context"]
+    return found
+
+
 def _memory_dir(**environment: Any) -> Any:
     return data("init", **environment)["path"]
 
@@ -216,23 +222,25 @@ def _chunks(**environment: Any) -> Any:
 
 
 def _recent_share(**environment: Any) -> Any:
+    for number in range(30):
+        data("add", f"The parser reads part {number} of the archive", "--force")
     say(12, "Message {} " + "word " * 40)
-    return _sections("", "--budget", "600", **environment).get("recent")
+    return _sections("parser", "--budget", "600", **environment).get("recent")
 
 
 def _max_messages(**environment: Any) -> Any:
     say(12)
-    return _recent(PMEM_MIN_RECENT_MESSAGES="1", **environment)
+    return _shown(PMEM_MIN_RECENT_MESSAGES="1", **environment)
 
 
 def _max_tokens(**environment: Any) -> Any:
     say(12)
-    return _recent(PMEM_MIN_RECENT_MESSAGES="2", **environment)
+    return _shown(PMEM_MIN_RECENT_MESSAGES="2", **environment)
 
 
 def _min_recent(**environment: Any) -> Any:
     say(12)
-    return _recent(PMEM_MAX_MESSAGES="1", **environment)
+    return _shown(PMEM_MAX_MESSAGES="1", **environment)
 
 
 def _strategy(**environment: Any) -> Any:
@@ -242,11 +250,94 @@ def _strategy(**environment: Any) -> Any:
     return _recent(PMEM_MAX_MESSAGES="3", PMEM_MIN_RECENT_MESSAGES="1", **environment)
 
 
+def _prune_share(**environment: Any) -> Any:
+    say(12)
+    return _shown(PMEM_MAX_TOKENS="100", PMEM_MIN_RECENT_MESSAGES="2", **environment)
+
+
+def _finished_tasks(**environment: Any) -> Any:
+    data("conversation", "start")
+    said = ("Fix the login page", "All done, the login page is fixed.", "Now let's write the docs")
+    for place, text in enumerate(said):
+        role = "assistant" if place == 1 else "user"
+        pmem(
+            *("conversation", "say", text, "--role", role),
+            environment=NOW | {"PMEM_MIN_RECENT_MESSAGES": "1"} | environment,
+        )
+    return _shown(**environment)
+
+
 def _summaries(**environment: Any) -> Any:
-    pmem("config", "set", "max_recent_messages", "2")
-    pmem("config", "set", "chunk_size", "2")
-    say(9)
-    return _sections("", "--budget", "4000", **environment)["summaries"]
+    data("conversation", "start", "Live")
+    for number in range(40):
+        text = f"Step {number}: the parser reads file {number} of the archive " + "slowly " * 20
+        pmem("conversation", "say", text, environment=NOW)
+    found = _sections("parser file 3", "--budget", "400", PMEM_RECENT_SHARE="0", **environment)
+    return [len(found.get("summaries", [])), len(found.get("earlier", []))]
+
+
+def _merged(**environment: Any) -> Any:
+    settings = {"PMEM_MAX_RECENT_MESSAGES": "2", "PMEM_CHUNK_SIZE": "2"}
+    data("conversation", "start")
+    for number in range(8):
+        environment_ = NOW | settings | environment
+        pmem("conversation", "say", f"Step {number} is done", environment=environment_)
+    return data("conversation", "show", **environment)["merged_chunks"]
+
+
+def _summary_length(**environment: Any) -> Any:
+    lines = b"".join(
+        json.dumps({"content": f"On May {n} we paid {n}00 euros to Ada for the archive."}).encode()
+        + b"\n"
+        for n in range(1, 30)
+    )
+    data("import", "messages", "-", stdin=lines, **environment)
+    name = data("conversation", "list", **environment)["items"][0]["id"]
+    return [len(item["summary"]) for item in data("conversation", "show", name)["summaries"]]
+
+
+def _facts(**environment: Any) -> Any:
+    data("conversation", "start")
+    pmem("conversation", "say", "We decided to use PostgreSQL.", environment=NOW | environment)
+    facts = data("facts", "list", "--all", **environment)["items"]
+    return [(fact["content"], fact["standing"]) for fact in facts]
+
+
+def _episodes(**environment: Any) -> Any:
+    data("conversation", "start")
+    said = "The outage is fixed: the root cause was a full disk, and the release is deployed."
+    for text in ("The shop is down, nobody can pay!", said):
+        pmem("conversation", "say", text, environment=NOW | environment)
+    return data("episode", "list", **environment)["total"]
+
+
+def _tokens(**environment: Any) -> Any:
+    return data("add", "A sentence that is counted, antidisestablishmentarianism.", **environment)[
+        "memory"
+    ]["tokens"]
+
+
+def _importances(**environment: Any) -> Any:
+    """Prune one message of every kind; return how important each is."""
+    data("conversation", "start")
+    for options in (
+        ("Fix the login page",),
+        ("All done, the login page is fixed.", "--role", "assistant"),
+        ("Now let's write the docs",),
+        ("You must never push to main.",),
+        ("Error: the build failed with exit code 2", "--role", "tool"),
+        ("No, that's wrong: I meant the staging server.",),
+        ("As you said earlier, the port is taken.",),
+        ("Thanks!",),
+        ("Looking it up", "--role", "assistant", "--tool-call", '{"id": "c1"}'),
+        ("42", "--role", "tool", "--tool-result", '{"id": "c1"}'),
+        *((f"The page number {number} is plain",) for number in range(20)),
+    ):
+        settings = {"PMEM_MAX_RECENT_MESSAGES": "90", "PMEM_PRUNE_FINISHED_TASKS": "false"}
+        pmem("conversation", "say", *options, environment=MUCH_OLDER | settings)
+    later = {"PMEM_NOW": "2026-01-04", "PMEM_MIN_RECENT_MESSAGES": "1"}
+    done = data("conversation", "prune", "--dry-run", "--tokens", "0", **later | environment)
+    return [(item["text"], item["importance"]) for item in done["pruned"]]
 
 
 def _due(**environment: Any) -> Any:
@@ -269,7 +360,7 @@ def _below(**environment: Any) -> Any:
     data("add", "parser speed")
     data("add", "one parser among very many other words")
     built = data("context", "parser speed", "--budget", "50", **environment)
-    return [item["reason"] for item in built["omitted"]]
+    return sorted({item["reason"] for item in built["omitted"]})
 
 
 def _scores(**environment: Any) -> Any:
@@ -328,7 +419,20 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "max_tokens": ("0", "30", _max_tokens),
     "pruning_strategy": ("rolling_window", "importance", _strategy),
     "min_recent_messages": ("10", "2", _min_recent),
-    "short_term_retention_turns": ("50", "4", _summaries),
+    "short_term_retention_turns": ("50", "1", _summaries),
+    "prune_at": ("0.8", "0.5", _prune_share),
+    "prune_hard_at": ("0.9", "0.6", _prune_share),
+    "prune_finished_tasks": ("true", "false", _finished_tasks),
+    "max_chunks": ("50", "1", _merged),
+    "summary_share": ("0.15", "0.5", _summary_length),
+    "extract_facts": ("true", "false", _facts),
+    "promotion_threshold": ("0.5", "1", _facts),
+    "detect_episodes": ("true", "false", _episodes),
+    "tokenizer": ("estimate", "cl100k_base", _tokens),
+    **{
+        f"importance.{field.name}": (str(field.default), "0", _importances)
+        for field in msgspec.structs.fields(Scoring)
+    },
     "consolidation_threshold_days": ("30", "90", _due),
     "half_life_days": ("30", "9000", _due),
     "max_episodic_memories": ("100", "5", _episodes_limit),

@@ -11,13 +11,13 @@ from pmem.conversations import (
     SayRequest,
     change_status,
     clear,
-    current,
     overviews,
     say,
     start,
     transcript,
 )
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
+from pmem.lookup import current
 from pmem.records import Conversation, EventKind, Message, Role, Status
 from pmem.storage.backend import InMemory
 from pmem.upkeep import check

@@ -122,13 +122,22 @@ BAD: dict[str, tuple[bytes, str]] = {
     "content of another type": (b'{"content":[{"text":"x"}]}', "no text in `content`"),
     "unknown role": (b'{"content":"x","role":"wizard"}', "has the role 'wizard'"),
     "role of another type": (b'{"content":"x","role":["user"]}', "has the role"),
-    "bad timestamp": (b'{"content":"x","timestamp":"yesterday"}', "is not a time"),
+    "bad timestamp": (
+        b'{"content":"x","timestamp":"yesterday"}',
+        "has a timestamp that is no time",
+    ),
     "timestamp off the calendar": (
         b'{"content":"x","timestamp":"0001-01-01T00:00:00+10:00"}',
-        "is not a time",
+        "has a timestamp that is no time",
     ),
-    "a relative timestamp": (b'{"content":"x","timestamp":"3d"}', "is not a time"),
-    "timestamp of another type": (b'{"content":"x","timestamp":{}}', "is not a time"),
+    "a relative timestamp": (
+        b'{"content":"x","timestamp":"3d"}',
+        "has a timestamp that is no time",
+    ),
+    "timestamp of another type": (
+        b'{"content":"x","timestamp":{}}',
+        "has a timestamp that is no time",
+    ),
     "id of another type": (b'{"content":"x","id":[1]}', "neither text nor a whole number"),
     "id true": (b'{"content":"x","id":true}', "neither text nor a whole number"),
     "conversation of another type": (b'{"content":"x","conversation":{}}', "neither text nor"),
@@ -339,3 +348,21 @@ def test_5000_messages_show_progress_on_a_terminal(root: str) -> None:
     steps = [step for step in seen.replace(b"\r", b"\n").split(b"\n") if b" of 5000" in step]
     assert len(steps) >= 10, "progress is more than one line at the end"
     assert steps[-1] == b"messages: 5000 of 5000"
+
+
+def test_a_tools_call_and_result_are_kept(workspace: Workspace) -> None:
+    call, result = {"id": "c1", "name": "read"}, {"call_id": "c1", "lines": [1, 2]}
+    line = talk(2)
+    take(workspace, [line[0] | {"tool_call": call}, line[1] | {"tool_result": result}])
+    first, second = kept(workspace).messages
+    assert (first.tool_call, second.tool_result) == (call, result)
+
+
+def test_a_tools_call_that_no_record_can_hold_is_skipped(workspace: Workspace) -> None:
+    deep: Any = []
+    for _ in range(40):
+        deep = [deep]
+    done = take(workspace, [*talk(1), talk(2)[1] | {"tool_call": deep}])
+    assert [item.why for item in done.skipped] == [
+        "has a `tool_call` that is nested deeper than 32 levels"
+    ]

@@ -51,7 +51,8 @@ COMMANDS: Final[dict[str, Entry]] = {
     "unlink": Entry("memory", "unlink", "pmem unlink k3v9 p7q2"),
     "history": Entry("memory", "history", "pmem history k3v9"),
     "search": Entry("recall", "search", 'pmem search "which database" --kind memory'),
-    "context": Entry("recall", "context", 'pmem context "which database" --budget 1000'),
+    "context": Entry("context", "context", 'pmem context "which database" --budget 1000'),
+    "delta": Entry("threads", "delta", "pmem delta --thread review-42"),
     "stats": Entry("project", "stats", "pmem stats"),
     "check": Entry("project", "check", "pmem check"),
     "doctor": Entry("project", "doctor", "pmem doctor --fix"),
@@ -70,6 +71,38 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
             "list": Entry("conversation", "list_", "pmem conversation list --status active"),
             "show": Entry("conversation", "show", "pmem conversation show k3v9"),
             "clear": Entry("conversation", "clear", "pmem conversation clear --yes"),
+            "stats": Entry("pruning", "stats", "pmem conversation stats"),
+            "prune": Entry("pruning", "prune", "pmem conversation prune --dry-run"),
+        },
+    ),
+    "facts": (
+        "Look after the facts that messages state.",
+        {
+            "list": Entry("facts", "list_", "pmem facts list --above 0.7"),
+            "promote": Entry("facts", "promote", "pmem facts promote k3v9"),
+            "reject": Entry("facts", "reject", "pmem facts reject k3v9"),
+        },
+    ),
+    "episode": (
+        "Look at key moments, and add some.",
+        {
+            "add": Entry(
+                "episode", "add", 'pmem episode add "The queue is RabbitMQ" --title Queue'
+            ),
+            "list": Entry("episode", "list_", "pmem episode list --type decision_made"),
+            "show": Entry("episode", "show", "pmem episode show k3v9"),
+            "arc": Entry("episode", "arc", "pmem episode arc"),
+        },
+    ),
+    "checkpoint": (
+        "Keep the state of a thread: save, load, look through.",
+        {
+            "save": Entry(
+                "threads", "save", 'pmem checkpoint save review-42 \'{"context": "step 3"}\''
+            ),
+            "load": Entry("threads", "load", "pmem checkpoint load review-42"),
+            "list": Entry("threads", "list_", "pmem checkpoint list"),
+            "rm": Entry("threads", "remove", "pmem checkpoint rm review-42"),
         },
     ),
     "config": (

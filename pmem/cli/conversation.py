@@ -1,15 +1,15 @@
 """The commands that keep conversations."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pmem import conversations
 from pmem.cli import render
 from pmem.cli.session import Answer, Line, Session
-from pmem.conversations import Overview, SayRequest, Transcript
-from pmem.errors import UsageError
+from pmem.conversations import Heard, Overview, SayRequest, Transcript
+from pmem.errors import InvalidValue, UsageError
 from pmem.ids import short
 from pmem.records import Conversation, Role, Status
 from pmem.times import day
@@ -38,6 +38,12 @@ def say(
         str | None, typer.Option(metavar="REF", help="Where [the current conversation].")
     ] = None,
     importance: Annotated[float | None, typer.Option(help="From 0 to 1 [by its content].")] = None,
+    tool_call: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The call of a tool that it makes.")
+    ] = None,
+    tool_result: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The tool's result that it brings.")
+    ] = None,
 ) -> Answer:
     """Add a message to a conversation."""
     session: Session = ctx.obj
@@ -49,10 +55,39 @@ def say(
             speaker=speaker,
             conversation=conversation,
             importance=importance,
+            tool_call=_json(tool_call, "--tool-call"),
+            tool_result=_json(tool_result, "--tool-result"),
         ),
     )
     line: Line = [("said ", "green"), (short(said.message.id), "cyan")]
-    return Answer(data=said, lines=[line])
+    return Answer(data=said, lines=[line], note="\n".join(_consequences(said)))
+
+
+def _json(text: str | None, option: str) -> Any:
+    if text is None:
+        return None
+    import orjson
+
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InvalidValue(f"{option} is not JSON: {error.msg}") from None
+
+
+def _consequences(heard: Heard) -> Iterator[str]:
+    """Yield what a message led to, a line each."""
+    promoted = {item.fact.id: item for item in heard.promoted}
+    for fact in heard.facts:
+        if fact.id in promoted:
+            yield f"remembered as {short(promoted[fact.id].memory.id)}: {fact.content}"
+        else:
+            yield f"noted {fact.type} {short(fact.id)} ({fact.confidence:.2f}): {fact.content}"
+    for episode in heard.episodes:
+        kind = episode.type.replace("_", " ")
+        yield f"episode {short(episode.id)}, {kind}: {episode.title}"
+    if heard.pruned is not None:
+        count = len(heard.pruned.pruned)
+        yield f"pruned {count} message{'s' * (count != 1)}; see `pmem conversation stats`"
 
 
 def end(
@@ -161,12 +196,20 @@ def _transcript_lines(shown: Transcript) -> Iterator[Line]:
     title = conversation.title or conversation.external_id or ""
     yield [(conversation.id, "bold cyan"), (f"  {title}", ""), (f"  {conversation.status}", "dim")]
     shown_day = ""
+    summaries = {
+        chunk.messages[0].id: chunk.summary
+        for chunk in shown.chunks
+        if chunk.messages and chunk.summary and not chunk.merged_into
+    }
     for message in shown.messages:
         if day(message.created_at) != shown_day:
             shown_day = day(message.created_at)
             yield [("", "")]
             yield [(shown_day, "dim")]
-        yield [(f"{message.speaker or message.role}: ", "bold"), (message.content, "")]
+        if message.id in summaries:
+            yield [(f"[in short: {' '.join(summaries[message.id].split())}]", "dim")]
+        content = message.content.replace("\n", "\n  ")
+        yield [(f"{message.speaker or message.role}: ", "bold"), (content, "")]
     if conversation.outcome:
         yield [("", "")]
         yield [("outcome: ", "dim"), (conversation.outcome, "")]

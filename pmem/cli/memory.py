@@ -97,7 +97,7 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
             data={**msgspec.structs.asdict(record.message), "conversation": record.conversation},
             lines=_said_lines(record),
         )
-    return Answer(data=record, lines=_record_lines(record))
+    return Answer(data=record, lines=record_lines(record))
 
 
 def list_(
@@ -335,7 +335,8 @@ def _title(record: Record) -> str:
     return f"{KINDS[type(record)]} {title}".rstrip()
 
 
-def _record_lines(record: Record) -> Iterator[Line]:
+def record_lines(record: Record) -> Iterator[Line]:
+    """Yield a record in full: its text, and a line for every field that says something."""
     yield [(record.id, "bold cyan"), (f"  {_title(record)}", "dim")]
     yield [("", "")]
     if isinstance(record, Memory):

@@ -1,7 +1,7 @@
-"""The commands that find memories and build contexts."""
+"""The command that finds what is kept."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,10 +11,9 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.errors import InvalidValue
-from pmem.recall import ContextRequest, Found, Hit, Kind, SearchRequest
+from pmem.recall import Found, Hit, Kind, SearchRequest
 from pmem.times import day
 
-Format = Literal["markdown", "json", "messages"]
 _SNIPPET_WORDS = 40
 _WORDS_BEFORE = 8
 
@@ -92,46 +91,6 @@ def search(
         lines=_hit_lines(found, explain=explain),
         note="" if found.hits else _reason(found),
         exit_code=1 if exit_status and not found.hits else 0,
-    )
-
-
-def context(
-    ctx: typer.Context,
-    query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY|-]", help="What the context is for.")
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(help="Tokens at the most [the context window less reserves].")
-    ] = None,
-    conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="The conversation to go on with [current].")
-    ] = None,
-    agent: Annotated[str | None, typer.Option(help="Only memories of this agent.")] = None,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say on standard error what was left out.")
-    ] = False,
-    at: options.At = None,
-) -> Answer:
-    """Write the block that a model reads, within a token budget."""
-    session: Session = ctx.obj
-    request = ContextRequest(
-        query=None if query is None else session.input(query, "the query"),
-        budget=budget,
-        conversation=conversation,
-        agent=agent,
-        format=format,
-        at=session.time(at),
-    )
-    built = recall.build_context(session.workspace, request)
-    left = [f"left out {item.id}: {item.reason.replace('_', ' ')}" for item in built.omitted]
-    note = f"{built.tokens} of {built.budget} tokens"
-    if not built.text:
-        note += ": the budget is too small for anything"
-    return Answer(
-        data=built,
-        raw=built.text and built.text.rstrip("\n") + "\n",
-        note="\n".join([*left, note]) if explain else note,
     )
 
 

@@ -12,19 +12,6 @@ if TYPE_CHECKING:
     from pmem.errors import PmemError
 
 SCHEMA = "pmem/1"
-_HIDDEN = (
-    (0x00, 0x08),
-    (0x0B, 0x1F),
-    (0x7F, 0x9F),
-    (0x061C, 0x061C),
-    (0x200B, 0x200F),
-    (0x2028, 0x202E),
-    (0x2060, 0x2069),
-    (0xD800, 0xDFFF),
-    (0xFEFF, 0xFEFF),
-    (0xE0000, 0xE007F),
-)
-"""Ranges of characters that a terminal acts on, or that people do not see."""
 _PROGRESS_STEPS = 200
 
 
@@ -41,6 +28,10 @@ def show(session: "Session", answer: "Answer") -> None:
         _write_bytes(dump_line({"schema": SCHEMA, "data": answer.data}) + b"\n")
     elif answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
+    elif answer.screen is not None and sys.stdout.isatty():
+        from shutil import get_terminal_size
+
+        _show_lines(session, answer.screen(get_terminal_size().columns))
     else:
         _show_lines(session, answer.lines)
     sys.stdout.flush()
@@ -116,19 +107,12 @@ def leave(code: int, text: str = "") -> "NoReturn":
 
 
 def clean(text: str) -> str:
-    """Make control, bidirectional, zero-width and tag characters visible.
-
-    A terminal would act on them, and people would not see them. Line breaks and tabs stay.
-    """
+    """Make visible what a terminal would act on and people would not see."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible(character) for character in text)
+    from pmem.core.visible import visible
 
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    hidden = any(first <= code <= last for first, last in _HIDDEN)
-    return f"\\u{{{code:x}}}" if hidden else character
+    return visible(text)
 
 
 def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -21,12 +21,13 @@ Line = list[Span]
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A command's result: what `--json` prints, and what people read.
 
-    `raw` is text that is printed as it stands instead of the lines; `note` goes to standard
-    error.
+    `screen` draws lines for a terminal of so many columns instead; `raw` is text that is
+    printed as it stands instead of the lines; `note` goes to standard error.
     """
 
     data: Any
     lines: Iterable[Line] = ()
+    screen: Callable[[int], Iterable[Line]] | None = None
     raw: str | None = None
     note: str = ""
     exit_code: int = 0
@@ -142,7 +143,9 @@ class Session:
         try:
             with open(path, "rb") as file:
                 return file.read().splitlines()
-        except (FileNotFoundError, IsADirectoryError):
+        except FileNotFoundError:
             raise InvalidValue(f"there is no file {path}") from None
+        except IsADirectoryError:
+            raise InvalidValue(f"{path} is a folder, not a file") from None
         except OSError as error:
             raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None

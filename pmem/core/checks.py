@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from pmem.config import Categories
 from pmem.errors import InvalidValue
 
 MOST_WORD_CHARACTERS = 200
+MOST_TOOL_LEVELS = 32
+"""How deep a tool's call or result may be nested; a record holds twice as much."""
 
 
 def text(value: str, what: str, most: int) -> str:
@@ -64,6 +67,30 @@ def category(name: str, allowed: Categories) -> str:
             "`pmem config get categories.names` shows them",
         )
     return name
+
+
+def nesting(value: Any, most: int) -> Any:
+    """Return JSON that is nested no deeper than a record can hold it.
+
+    Args:
+        value: The JSON as Python has it.
+        most: Levels at the most.
+
+    Raises:
+        InvalidValue: It is nested deeper.
+    """
+    level = [value]
+    for _ in range(most):
+        level = [inner for outer in level for inner in _inside(outer)]
+    if any(isinstance(inner, dict | list) for inner in level):
+        raise InvalidValue(f"is nested deeper than {most} levels")
+    return value
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def word(value: str | None, what: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
+from pmem.core.checks import nesting
 from pmem.errors import InvalidValue
 from pmem.ids import derived_id, is_id
 from pmem.interchange import Skipped
@@ -100,9 +101,9 @@ class _Renamed:
     def __init__(self, items: Iterable[Placed]) -> None:
         self._ours: dict[tuple[RecordType, str], str] = {}
         for _, type_, item in items:
-            if isinstance(item, dict) and "schema" not in item and not _too_deep(item):
+            if isinstance(item, dict) and "schema" not in item:
                 try:
-                    known = _snake(item)
+                    known = _snake(nesting(item, MOST_LEVELS))
                     self._ours[type_, str(known.get("id"))] = _identifier(known, KINDS[type_])
                 except InvalidValue:
                     continue
@@ -150,8 +151,7 @@ def _has_id(item: Any) -> bool:
 def _record(type_: RecordType, item: Any, renamed: _Renamed) -> Record:
     if not isinstance(item, dict):
         raise InvalidValue("is not a JSON object")
-    if _too_deep(item):
-        raise InvalidValue(f"is nested deeper than {MOST_LEVELS} levels")
+    nesting(item, MOST_LEVELS)
     if item.get("schema", SCHEMA) != SCHEMA:
         raise InvalidValue(f"has the schema {item['schema']!r}, and this pmem knows {SCHEMA}")
     value = item if "schema" in item else _READERS[type_](_snake(item), renamed)
@@ -159,19 +159,6 @@ def _record(type_: RecordType, item: Any, renamed: _Renamed) -> Record:
     if not is_id(record.id):
         raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")
     return record
-
-
-def _too_deep(item: Any) -> bool:
-    level = [item]
-    for _ in range(MOST_LEVELS):
-        level = [inner for outer in level for inner in _inside(outer)]
-    return any(isinstance(inner, dict | list) for inner in level)
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _snake(value: Any) -> Any:

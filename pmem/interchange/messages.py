@@ -1,7 +1,8 @@
 """Transcripts as JSON Lines: the way in for any conversation without an importer of its own.
 
-One message a line: `{"conversation", "id", "role", "speaker", "content", "timestamp"}`.
-Only `content` is needed. What cannot be used is skipped and reported, never guessed.
+One message a line: `{"conversation", "id", "role", "speaker", "content", "timestamp"}`, and where
+a tool is used `"tool_call"` or `"tool_result"`. Only `content` is needed. What cannot be used is
+skipped and reported, never guessed.
 """
 
 from codecs import BOM_UTF8
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.errors import InvalidValue
 from pmem.ids import derived_id
 from pmem.interchange import Skipped
@@ -84,6 +86,8 @@ class _Reader:
             speaker=speaker,
             content=content,
             created_at=at,
+            tool_call=_tool(value, "tool_call"),
+            tool_result=_tool(value, "tool_result"),
         )
 
     def _content(self, value: dict[str, Any]) -> str:
@@ -97,7 +101,10 @@ class _Reader:
     def _time(self, value: dict[str, Any], conversation: str) -> datetime:
         stamp = value.get("timestamp")
         if stamp is not None:
-            return parse_moment(stamp)
+            try:
+                return parse_moment(stamp)
+            except InvalidValue:
+                raise InvalidValue(f"has a timestamp that is no time: {stamp!r}") from None
         said = self.conversations.get(conversation)
         return said[-1].created_at if said else UNDATED
 
@@ -124,6 +131,13 @@ def _name(value: dict[str, Any], key: str) -> str | None:
     if not isinstance(found, str | int) or isinstance(found, bool):
         raise InvalidValue(f"has a `{key}` that is neither text nor a whole number")
     return str(found)
+
+
+def _tool(value: dict[str, Any], key: str) -> Any:
+    try:
+        return nesting(value.get(key), MOST_TOOL_LEVELS)
+    except InvalidValue as error:
+        raise InvalidValue(f"has a `{key}` that {error.message}") from None
 
 
 def _role(value: dict[str, Any]) -> Role:

@@ -54,7 +54,7 @@ def main() -> None:
         data = [merged(data)]
     _print("pmem", [row for part in data for row in _measured(part, _pmem(part))])
     if options.systems:
-        for name, system in (("rank-bm25", _rank_bm25), ("SQLite FTS5", _fts5), ("bm25s", _bm25s)):
+        for name, system in (("rank-bm25", rank_bm25), ("SQLite FTS5", _fts5), ("bm25s", _bm25s)):
             _print(name, [row for part in data for row in _measured(part, system(part))])
 
 
@@ -147,7 +147,7 @@ def _plain(text: str) -> list[str]:
     return [word for word in text.lower().split() if word]
 
 
-def _rank_bm25(data: Data) -> Ranker:
+def rank_bm25(data: Data) -> Ranker:
     from rank_bm25 import BM25Okapi
 
     ids = list(data.messages)

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from pmem import recall
 from pmem.cli.app import COMMANDS, GROUPS, root
-from pmem.records import Conversation, Event, Memory, Relationship
+from pmem.records import Conversation, Episode, Event, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -65,8 +65,10 @@ class Item(Strict):
     id: str
     external_id: str | None
     text: str
+    label: str
     heading: str
     role: str
+    score: float | None
 
 
 class Section(Strict):
@@ -78,6 +80,95 @@ class Section(Strict):
 class Omitted(Strict):
     id: str
     reason: str
+    score: float | None
+
+
+class Fact(Strict):
+    id: str
+    content: str
+    type: str
+    confidence: float
+    subject: str | None
+    message: str
+    extracted_at: datetime
+    standing: Literal["pending", "promoted", "rejected"]
+    memory: str | None
+    conversation: str
+
+
+class Facts(Strict):
+    items: list[Fact]
+    total: int
+
+
+class Episodes(Strict):
+    items: list[Episode]
+    total: int
+
+
+class Arc(Strict):
+    beginning: list[Episode]
+    middle: list[Episode]
+    end: list[Episode]
+    key_moments: list[Episode]
+
+
+class Leaving(Strict):
+    id: str
+    role: str
+    tokens: int
+    importance: float
+    reason: str
+    text: str
+
+
+class Pruning(Strict):
+    conversation: str
+    trigger: str | None
+    pruned: list[Leaving]
+    messages_left: int
+    tokens_before: int
+    tokens_after: int
+    token_limit: int
+
+
+class Usage(Strict):
+    total_messages: int
+    messages_in_context: int
+    pruned_messages: int
+    summarised_messages: int
+    total_tokens: int
+    tokens_in_context: int
+    token_limit: int
+    percent_used: float
+    tokens_by_role: dict[str, int]
+    messages_by_role: dict[str, int]
+    oldest_in_context: datetime | None
+    last_prune: datetime | None
+    conversation: str
+    title: str | None
+    status: str
+    chunks: int
+    merged_chunks: int
+    pending_facts: int
+    prune_at: float
+    prune_hard_at: float
+
+
+class Overlay(Strict):
+    usage: Usage
+    budget: int
+    used: int
+    parts: dict[str, int]
+
+
+class Heard(Strict):
+    message: dict[str, Any]
+    conversation: str
+    facts: list[dict[str, Any]]
+    promoted: list[dict[str, Any]]
+    episodes: list[Episode]
+    pruned: Pruning | None
 
 
 class Context(Strict):
@@ -119,6 +210,45 @@ class QuestionAdded(Strict):
     action: Literal["added", "unchanged"]
     file: str
     question: dict[str, Any]
+
+
+class Changed(Strict):
+    id: str
+    event: Literal["ADD", "UPDATE", "MERGE", "DELETE", "TTL", "RESTORE"]
+    at: datetime
+    actor: str
+    category: str
+    content: str
+
+
+class Delta(Strict):
+    thread: str
+    since: int
+    revision: int
+    changes: list[Changed]
+    total: int
+    lines: list[str]
+
+
+class CheckpointInfo(Strict):
+    thread: str
+    user: str
+    size: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class Checkpoint(Strict):
+    thread: str
+    user: str
+    state: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+class Checkpoints(Strict):
+    items: list[CheckpointInfo]
+    total: int
 
 
 class Skipped(Strict):
@@ -175,13 +305,27 @@ ANSWERS: list[tuple[str, Any]] = [
     ("doctor", dict[str, Any]),
     ("completion bash", dict[str, str]),
     ("conversation start", Conversation),
-    ("conversation say hello", dict[str, Any]),
+    ("conversation say hello", Heard),
     ("conversation end", Conversation),
     ("conversation pause", Conversation),
     ("conversation resume TALK", Conversation),
     ("conversation list", dict[str, Any]),
     ("conversation show", dict[str, Any]),
     ("conversation clear --yes", Conversation),
+    ("conversation stats", Overlay),
+    ("conversation prune --dry-run", Pruning),
+    ("facts list", Facts),
+    ("facts promote FACT", dict[str, Any]),
+    ("facts reject FACT", dict[str, Any]),
+    ("episode add Something", Episode),
+    ("episode list", Episodes),
+    ("episode show EPISODE", Episode),
+    ("episode arc", Arc),
+    ("delta --thread review", Delta),
+    ("checkpoint save review {}", CheckpointInfo),
+    ("checkpoint load kept", Checkpoint),
+    ("checkpoint list", Checkpoints),
+    ("checkpoint rm kept", dict[str, str]),
     ("config list", dict[str, Any]),
     ("config get chunk_size", dict[str, Any]),
     ("config set chunk_size 5", dict[str, Any]),
@@ -205,7 +349,13 @@ def filled(project: str) -> dict[str, str]:
     assert pmem("conversation", "say", "Which database?").code == 0
     assert pmem("export", "arrays", "backup").code == 0
     assert pmem("eval", "add", "Known", first).code == 0
-    return {"REF": first, "OTHER": second, "TALK": talk}
+    assert pmem("delta", "--thread", "review").code == 0
+    assert pmem("pin", first).code == 0
+    assert pmem("checkpoint", "save", "kept", '{"context": null}').code == 0
+    assert pmem("conversation", "say", "We prefer small commits.").code == 0
+    fact = json.loads(pmem("facts", "list", "--json").out)["data"]["items"][0]["id"]
+    episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
+    return {"REF": first, "OTHER": second, "TALK": talk, "FACT": fact, "EPISODE": episode}
 
 
 @pytest.mark.parametrize(("line", "type_"), ANSWERS, ids=[line for line, _ in ANSWERS])

@@ -46,8 +46,13 @@ def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> N
         assert shell.run(f"pmem link {filled['k3v9']} {filled['p7q2']}").code == 0
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
+    if words in ("checkpoint load", "checkpoint rm"):
+        assert shell.run(EXAMPLES["checkpoint save"]).code == 0
     if words.startswith("conversation"):
         example = example.replace(filled["k3v9"], filled["talk"])
+    for kind in ("facts", "episode"):
+        if words.startswith(kind):
+            example = example.replace(filled["k3v9"], filled[f"of {kind}"])
     done = shell.run(example)
     assert done.code == 0, done.said
 
@@ -81,7 +86,10 @@ def filled(shell: Shell) -> dict[str, str]:
     assert shell.run("pmem export arrays old-memory").code == 0
     assert shell.run('echo \'{"content": "hi"}\' > chat.jsonl').code == 0
     assert shell.run(f"pmem eval add database {first} --file golden.jsonl").code == 0
-    return {"k3v9": first, "p7q2": second, "talk": talk}
+    assert shell.run("pmem conversation say 'We prefer small commits.'").code == 0
+    fact = json.loads(shell.run("pmem facts list --json").out)["data"]["items"][0]["id"]
+    episode = json.loads(shell.run("pmem episode add 'A turn' --json").out)["data"]["id"]
+    return {"k3v9": first, "p7q2": second, "talk": talk, "of facts": fact, "of episode": episode}
 
 
 def _command(words: str) -> Any:

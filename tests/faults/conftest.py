@@ -1,25 +1,11 @@
-"""What fault tests share: file systems of their own, and a user without root's rights."""
+"""What fault tests share: file systems of their own."""
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-_DROPPED = "-dac_override,-dac_read_search"
-
-
-@pytest.fixture(scope="session")
-def plain() -> tuple[str, ...]:
-    """Return what runs a command so that permissions count, for root as well."""
-    if os.geteuid() != 0:
-        return ()
-    if shutil.which("setpriv") is None:
-        pytest.skip("root ignores permissions, and there is no setpriv to drop that")
-    return ("setpriv", f"--bounding-set={_DROPPED}", "--inh-caps=-all", "--")
-
 
 Mount = Callable[[str], str]
 

@@ -23,6 +23,8 @@ READING = (
     ("check",),
     ("conversation", "list"),
     ("conversation", "show", "talk"),
+    ("delta", "--thread", "review"),
+    ("checkpoint", "list"),
     ("config", "list"),
     ("export", "arrays", "-"),
 )
@@ -90,9 +92,8 @@ def test_a_full_disk_is_reported_and_harms_nothing(tmpfs: Mount) -> None:
             if "talk" not in looking:
                 assert pmem(*looking).code == 0, looking
     assert pmem("add", "One more").code == 0
-    assert sorted(
-        set(os.listdir(".project-memory/local")) - {"index.sqlite3", "search.sqlite3"}
-    ) == ["lock"]
+    databases = {"index.sqlite3", "search.sqlite3", "state.sqlite3"}
+    assert set(os.listdir(".project-memory/local")) - databases == {"lock"}
 
 
 def test_a_disk_that_fills_up_within_a_commit_leaves_all_or_nothing(tmpfs: Mount) -> None:

@@ -17,7 +17,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pmem import conversations, exchange, memories
+from pmem import conversations, exchange, lookup, memories
 from pmem.conversations import SayRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memories import AddRequest, EditRequest
@@ -117,7 +117,7 @@ class Chaos(RuleBasedStateMachine):
             self.command(self._say, SayRequest(content=text, speaker=speaker))
 
     def _say(self, workspace: Workspace, request: SayRequest) -> None:
-        if conversations.current(workspace) is None:
+        if lookup.current(workspace) is None:
             conversations.start(workspace, "talk")
         conversations.say(workspace, request)
 

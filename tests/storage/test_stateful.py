@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pmem import conversations, memories
+from pmem import conversations, lookup, memories
 from pmem.conversations import SayRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
 from pmem.memories import AddRequest, EditRequest
@@ -147,7 +147,7 @@ class Folder(RuleBasedStateMachine):
 
     @rule(handle=handles, text=texts)
     def say(self, handle: int, text: str) -> None:
-        talk = conversations.current(opened(self.root))
+        talk = lookup.current(opened(self.root))
         said = conversations.transcript(opened(self.root), talk.id).messages if talk else ()
         touched = [talk.id] if talk else []
         self.change(handle, lambda w: conversations.say(w, SayRequest(content=text)), *touched)

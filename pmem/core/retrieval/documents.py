@@ -100,7 +100,8 @@ def entries(record: Record) -> Iterator[Entry]:
     elif isinstance(record, Episode):
         yield _episode(record)
     elif isinstance(record, Chunk):
-        yield _chunk(record)
+        if record.merged_into is None:  # else the summary stands in a later chunk's
+            yield _chunk(record)
         first = min(record.number, _MOST_CHUNKS) * _CHUNK
         for place, message in enumerate(record.messages, start=first):
             yield _message(message, record.conversation, place)

@@ -9,6 +9,8 @@ from pmem.core.retrieval.question import Plan, QueryTerm
 
 Frequencies = Mapping[str, Mapping[int, float]]  # term -> unit (document, session) -> frequency
 
+OFTEN = 2.0  # times that a word of one message counts in a window
+
 
 class Bm25(NamedTuple):
     """The two constants of BM25: saturation `k1` and length normalisation `b`."""
@@ -45,6 +47,8 @@ class Constants(NamedTuple):
     Attributes:
         text, window, whole: the constants for documents, windows and sessions.
         structure: the weights within a window.
+        room: how many times the average length a message may have. What is longer, such as a
+            log, counts in windows as a sample of that length would.
         breadth: of how many of the best documents the sessions are looked at. Only a question
             that matches more than that many is affected.
     """
@@ -53,6 +57,7 @@ class Constants(NamedTuple):
     window: Bm25 = Bm25(1.0, 0.8)
     whole: Bm25 = Bm25(1.2, 1.0)
     structure: Structure = Structure()
+    room: float = 3.0
     breadth: int = 200
 
 
@@ -136,7 +141,7 @@ def gather(
     """
     totals = statistics.totals()
     found = _find(plan, statistics, totals, constants, accept)
-    around = _Around(found.sessions, constants.structure)
+    around = _Around(found.sessions, totals, constants)
     windows = {term: around.spread(singles) for term, singles in found.singles.items()}
     whole = {term: _by_session(held, found.documents) for term, held in found.singles.items()}
     reached = {number for held in windows.values() for number in held}
@@ -151,7 +156,7 @@ def gather(
         ),
         window=score(
             plan.everything, windows, _rarity(windows, found.share, totals.said),
-            around.norms(totals, constants.window), constants.window.k1,
+            around.norms(), constants.window.k1,
         ),
         session=score(
             plan.everything, whole, _rarity(whole, found.share, totals.sessions),
@@ -281,12 +286,17 @@ def _rarity(found: Frequencies, share: Mapping[str, float], units: int) -> dict[
 class _Around:
     """The neighbours of messages: who reaches whom, and how long a window is."""
 
-    __slots__ = ("_near", "_places", "_reach", "_sessions")
+    __slots__ = ("_average", "_bm25", "_places", "_reach", "_room", "_sessions")
 
-    def __init__(self, sessions: Mapping[int, Session], near: Structure) -> None:
+    def __init__(
+        self, sessions: Mapping[int, Session], totals: Totals, constants: Constants
+    ) -> None:
+        said = totals.said_length / max(totals.said, 1)
         self._sessions = sessions
-        self._near = near
-        self._reach = near.reach()
+        self._bm25 = constants.window
+        self._reach = constants.structure.reach()
+        self._average = constants.structure.total() * said
+        self._room = constants.room * said
         self._places = {
             number: (session, place)
             for session in sessions.values()
@@ -299,29 +309,29 @@ class _Around:
         for number, frequency in found.items():
             if number not in self._places:  # stands alone
                 continue
-            (numbers, _, _), place = self._places[number]
+            (numbers, lengths, _), place = self._places[number]
+            heard = min(frequency, OFTEN) * min(1.0, self._room / (lengths[place] or 1.0))
             for offset, weight in self._reach:
                 at = place + offset
                 if 0 <= at < len(numbers):
                     receiver = numbers[at]
-                    spread[receiver] = spread.get(receiver, 0.0) + weight * frequency
+                    spread[receiver] = spread.get(receiver, 0.0) + weight * heard
         return spread
 
-    def norms(self, totals: Totals, bm25: Bm25) -> dict[int, float]:
+    def norms(self) -> dict[int, float]:
         """Return the length norm of the window of every message of these sessions.
 
         The average window length is that of messages far from the ends of a session.
         """
-        average = self._near.total() * totals.said_length / max(totals.said, 1)
         return {
-            number: length_norm(length, average, bm25.k1, bm25.b)
+            number: length_norm(length, self._average, self._bm25.k1, self._bm25.b)
             for session in self._sessions.values()
             for number, length in zip(session.numbers, self._lengths(session), strict=True)
         }
 
     def _lengths(self, session: Session) -> list[float]:
         """Weighted lengths of the windows of a session, summed one offset after the other."""
-        lengths = session.lengths
+        lengths = [min(length, self._room) for length in session.lengths]
         size = len(lengths)
         sums = [0.0] * size
         for offset, weight in self._reach:

@@ -1,6 +1,7 @@
 """From a question to a plan of what to look for. Pure."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pmem.core.retrieval.related import related
@@ -13,11 +14,39 @@ from pmem.core.retrieval.signals import (
     asks_what,
     asks_when,
 )
-from pmem.core.text import parse_query
+from pmem.core.text import parse_query, terms
 
 MAX_TERMS = 256  # distinct terms of a question; the rest of a pasted text is ignored
 MAX_EXPANDED = 32  # terms whose related words are looked for
+MAX_WORDS = 256  # words of a question that are looked at for keys
+MAX_WORD = 64  # characters of such a word
+MAX_QUOTING = 4096  # characters of a question that are looked at for single quoted words
+SHORT = 2  # words of a question whose every word is a key
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "model"})
+
+_PUNCTUATION = "\"'`“”‘’«»「」()[]{}<>.,;:!?。，？！、"
+_IDENTIFIER = re.compile(
+    r"[A-Za-z0-9]_[A-Za-z0-9]|\w[.][A-Za-z]\w|::\w|/.*/"  # names in code, files, paths
+    r"|^[a-z]{2,}[A-Z]|(?:[A-Z][a-z]+){3}"  # camelCase; two humps may be a brand ("YouTube")
+    r"|[a-z](?:Error|Exception|Warning|Fault)s?$|^[A-Z]{6,}$"  # errors, ECONNRESET
+    r"|^[A-Za-z]+-?[0-9]|[0-9][.][0-9]+[.][0-9]"  # tickets, versions
+)
+_QUANTITY = re.compile(
+    r"\b[0-9]+(?:[.][0-9]+)? ?(?:[nµm]s|[kKMGT]i?[Bb]|[kMG]?Hz|fps|px|dpi|rpm)\b", re.ASCII
+)
+_QUOTED_WORD = re.compile(r'["“`][^"“”`\s]{1,64}["”`]')
+
+
+class Key(NamedTuple):
+    """A word that an answer must hold itself: its neighbours do not stand in for it.
+
+    Attributes:
+        whole: the terms of a message that says it.
+        parts: for an identifier, the terms of a message that holds it within a longer one.
+    """
+
+    whole: tuple[str, ...]
+    parts: tuple[str, ...] = ()
 
 
 class QueryTerm(NamedTuple):
@@ -44,6 +73,7 @@ class Plan(NamedTuple):
         phrases: quoted phrases as terms.
         wanted: bits of `signals` that an answer probably shows.
         several: whether the answer is likely spread over several sessions.
+        keys: identifiers, quantities and single quoted words; of a short question every word.
     """
 
     terms: tuple[QueryTerm, ...]
@@ -52,6 +82,7 @@ class Plan(NamedTuple):
     phrases: tuple[tuple[str, ...], ...]
     wanted: int
     several: bool
+    keys: tuple[Key, ...] = ()
 
     @property
     def everything(self) -> tuple[QueryTerm, ...]:
@@ -84,6 +115,7 @@ def plan_question(
         phrases=tuple(query.phrases),
         wanted=_wanted(question),
         several=asks_several(question),
+        keys=tuple(dict.fromkeys(_keys(question, set(words)))),
     )
 
 
@@ -105,3 +137,22 @@ def _related(words: Sequence[str], known: set[str], weight: float) -> list[Query
 def _wanted(question: str) -> int:
     wanted = TIME if asks_when(question) else QUOTED if asks_what(question) else 0
     return wanted | (NUMBER if asks_how_many(question) else 0)
+
+
+def _keys(question: str, words: set[str]) -> Iterator[Key]:
+    """The words that an answer must hold itself; none that only names a speaker."""
+    pieces = (word.strip(_PUNCTUATION) for word in question.split(maxsplit=MAX_WORDS)[:MAX_WORDS])
+    written = [word for word in pieces if len(word) <= MAX_WORD]
+    said = [word for word in written if words.intersection(terms(word))]
+    short = len(said) <= SHORT and len(written) <= SHORT + 1
+    for word in said:
+        found = tuple(terms(word))
+        if len(found) > 1 and _IDENTIFIER.search(word):
+            yield Key(found[:1], found[1:])
+        elif short or _IDENTIFIER.search(word):
+            yield Key(found)
+    text = " ".join(written)
+    for special in _QUANTITY.findall(text) + _QUOTED_WORD.findall(question[:MAX_QUOTING]):
+        found = tuple(terms(special))
+        if not short and words.intersection(found):
+            yield Key(found)

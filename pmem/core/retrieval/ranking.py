@@ -5,7 +5,8 @@ carries these parts as `signals`, and `total` computes the score from them again
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from math import sqrt
 from typing import NamedTuple
 
 from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_share, substance
@@ -24,10 +25,11 @@ from pmem.core.retrieval.signals import NUMBER, QUESTION, QUOTED, TIME, holds_ph
 Parts = tuple[float, float, float]  # in the order of ADDED
 ADDED = ("text", "neighbours", "session")
 FACTORS = (
-    "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "phrase",
-    "prior", "repeat",
+    "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "bulk", "phrase",
+    "exact", "prior", "repeat",
 )  # fmt: skip
 DIGITS = 12  # of a score
+WITHIN = 0.5  # share of an identifier that a message holds within a longer one
 POOL = 200  # hits, at least, among which several sessions are mixed
 
 
@@ -49,6 +51,8 @@ class Settings(NamedTuple):
         time, number, quoted: gains where the question asks for a time, a number, a name or title.
         question: factor of messages that are questions themselves.
         phrase: gain of documents with the quoted phrase.
+        exact: gain of messages that hold every key of the question themselves.
+        bulk: the least factor of messages longer than `constants.room` averages.
         repeat: factor for each better hit of the same session, if an answer has several parts.
         prior: the most that recency, importance, access and relations take away.
         merits: how these four are weighed among each other.
@@ -67,6 +71,8 @@ class Settings(NamedTuple):
     quoted: float = 1.2
     question: float = 0.85
     phrase: float = 2.0
+    exact: float = 10.0
+    bulk: float = 0.5
     repeat: float = 0.9
     prior: float = 0.02
     merits: tuple[float, float, float, float] = (0.3, 0.4, 0.2, 0.1)
@@ -123,7 +129,7 @@ def rank(
     if not plan.several:
         return Ranking(_best(judge, parts, wanted), len(parts))
     pool = _best(judge, parts, max(POOL, 2 * wanted))
-    return Ranking(_mixed(pool, evidence.documents, settings.repeat)[:wanted], len(parts))
+    return Ranking(_mixed(pool, evidence.documents, settings.repeat, wanted), len(parts))
 
 
 def total(signals: Mapping[str, float]) -> float:
@@ -175,7 +181,17 @@ def _added(evidence: Evidence, settings: Settings) -> dict[int, Parts]:
 class _Judge:
     """The factors of one question, applied to one document at a time."""
 
-    __slots__ = ("_documents", "_gain", "_now", "_phrased", "_plan", "_present", "_settings")
+    __slots__ = (
+        "_documents",
+        "_gain",
+        "_held",
+        "_now",
+        "_phrased",
+        "_plan",
+        "_present",
+        "_roomy",
+        "_settings",
+    )
 
     def __init__(
         self,
@@ -197,6 +213,12 @@ class _Judge:
             if not plan.speakers.isdisjoint(session.speakers)
         )
         self._phrased = _phrased(plan, statistics, parts)
+        self._held = _held(plan, statistics, parts)
+        self._roomy = {
+            kind: settings.constants.room * length / count
+            for kind, (count, length) in statistics.totals().lengths.items()
+            if count
+        }
 
     def signals(self, number: int, added: Parts) -> dict[str, float]:
         """Return the additive parts with every factor that is not 1."""
@@ -235,7 +257,23 @@ class _Judge:
         if document.session is not None:
             factors["question"] = settings.question if document.traits & QUESTION else 1.0
             factors["substance"] = substance(document.length)
+            factors["exact"] = self._exact(document.number)
+            factors["bulk"] = self._bulk(document)
         return factors
+
+    def _exact(self, number: int) -> float:
+        """1 for those that hold most of the keys, less for every key that they alone hold."""
+        if not self._held:
+            return 1.0
+        missing = max(self._held.values()) - self._held.get(number, 0.0)
+        return float(self._settings.exact ** -sqrt(missing))
+
+    def _bulk(self, document: Document) -> float:
+        """Less than 1 for what is far longer than others: logs and listings."""
+        roomy = self._roomy[document.kind]
+        if document.length <= roomy:
+            return 1.0
+        return max(self._settings.bulk, sqrt(roomy / document.length))
 
     def _prior(self, document: Document) -> float:
         """The weighted mean of recency, importance, access and relations, within its share."""
@@ -292,6 +330,29 @@ def _phrased(
     )
 
 
+def _held(plan: Plan, statistics: Statistics, candidates: Mapping[int, Parts]) -> dict[int, float]:
+    """The share of the keys that each candidate holds itself; those without any are left out."""
+    found = [
+        (_holders(key.whole, statistics, candidates), _holders(key.parts, statistics, candidates))
+        for key in plan.keys
+    ]
+    known = [(whole, part) for whole, part in found if whole or part]
+    held: dict[int, float] = {}
+    for whole, part in known:
+        for number in whole | part:
+            share = 1.0 if number in whole or not whole else WITHIN
+            held[number] = held.get(number, 0.0) + share / len(known)
+    return held
+
+
+def _holders(
+    found: Iterable[str], statistics: Statistics, candidates: Mapping[int, Parts]
+) -> set[int]:
+    """The candidates that hold all these terms; none if there are no terms."""
+    postings = [statistics.postings(term).keys() for term in found]
+    return set(candidates).intersection(*postings) if postings else set()
+
+
 def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
     """The `wanted` best hits.
 
@@ -315,28 +376,26 @@ def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
     return [Hit(-negated, score, found[-negated]) for score, negated in ranked]
 
 
-def _mixed(hits: list[Hit], documents: Mapping[int, Document], rate: float) -> list[Hit]:
+def _mixed(
+    hits: list[Hit], documents: Mapping[int, Document], rate: float, wanted: int
+) -> list[Hit]:
     """Mix sessions: each hit counts `rate` times less for every better hit of its session.
 
     Greedy selection in the manner of maximal marginal relevance (Carbonell and Goldstein, 1998),
-    with the session in the place of textual similarity.
+    with the session in the place of textual similarity. A hit's place among those of its
+    session, best first, is how often it is repeated.
     """
-    return list(_greedy(hits, documents, rate))
+    sessions: dict[int, int] = {}
+    mixed = []
+    for hit in hits:
+        session = documents[hit.number].session
+        count = 0 if session is None else sessions.get(session, 0)
+        if session is not None:
+            sessions[session] = count + 1
+        mixed.append(_repeated(hit, rate**count) if count else hit)
+    return heapq.nsmallest(wanted, mixed, key=lambda hit: (-hit.score, hit.number))
 
 
-def _greedy(hits: list[Hit], documents: Mapping[int, Document], rate: float) -> Iterator[Hit]:
-    taken: dict[int, int] = {}
-    waiting = [(-hit.score, hit.number, 0, hit) for hit in hits]
-    heapq.heapify(waiting)
-    while waiting:
-        _, number, seen, hit = heapq.heappop(waiting)
-        session = documents[number].session
-        count = 0 if session is None else taken.get(session, 0)
-        if count == seen:
-            yield hit
-            if session is not None:
-                taken[session] = count + 1
-            continue
-        signals = {**hit.signals, "repeat": rate**count}
-        fresh = Hit(number, total(signals), signals)
-        heapq.heappush(waiting, (-fresh.score, number, count, fresh))
+def _repeated(hit: Hit, factor: float) -> Hit:
+    signals = {**hit.signals, "repeat": factor}
+    return Hit(hit.number, total(signals), signals)

@@ -1,0 +1,153 @@
+"""Moving a conversation's older messages into chunks, and merging the oldest chunks."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+
+from pmem.core.chunking import overflow
+from pmem.core.summaries import summary
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.records import Chunk, Conversation, Fact, Message
+from pmem.workspace import Workspace
+
+MERGED_TOKENS = 300
+"""Tokens of a merged summary at the most."""
+
+ChunkId = Callable[[Conversation, int, Message], str]
+"""Makes a chunk's id from its conversation, its number and its first message."""
+
+
+def extend(
+    workspace: Workspace,
+    conversation: Conversation,
+    messages: Sequence[Message],
+    at: datetime,
+    chunk_id: ChunkId | None = None,
+    told: Callable[[int], None] = lambda count: None,
+) -> Conversation:
+    """Return a conversation with more messages; what overflows goes into chunks.
+
+    Inside a transaction; the conversation itself is for the caller to put.
+
+    Args:
+        workspace: Where the conversation is.
+        conversation: As it is so far.
+        messages: What was said since.
+        at: When.
+        chunk_id: Makes a chunk's id; a new one by chance otherwise.
+        told: Told how many messages have gone into chunks so far.
+    """
+    settings = workspace.settings
+    moved, recent = overflow(
+        (*conversation.recent_messages, *messages),
+        settings.max_recent_messages,
+        settings.chunk_size,
+    )
+    stated = _by_message(conversation.facts)
+    done = conversation.merged_chunks
+    turn = conversation.turns - len(conversation.recent_messages)
+    made = []
+    for number, batch in enumerate(moved, start=len(conversation.chunks) + 1):
+        identifier = chunk_id(conversation, number, batch[0]) if chunk_id else workspace.new_id()
+        facts = tuple(fact for message in batch for fact in stated.pop(message.id, ()))
+        cleared = max(0, conversation.cleared_turns - turn)
+        chunk = chunk_of(workspace, conversation, identifier, number, batch, facts, cleared)
+        made.append(workspace.chunks.put(chunk))
+        turn += len(batch)
+        done = number if turn <= conversation.cleared_turns else done
+        told(len(made) * settings.chunk_size)
+    here = {message.id for message in recent}
+    grown = msgspec.structs.replace(
+        conversation,
+        turns=conversation.turns + len(messages),
+        chunks=(*conversation.chunks, *(chunk.id for chunk in made)),
+        merged_chunks=done,
+        recent_messages=recent,
+        pruned=tuple(identifier for identifier in conversation.pruned if identifier in here),
+        facts=tuple(chain(*stated.values())),
+        updated_at=max(at, conversation.updated_at),
+    )
+    return merged(workspace, grown)
+
+
+def chunk_of(
+    workspace: Workspace,
+    conversation: Conversation,
+    identifier: str,
+    number: int,
+    messages: tuple[Message, ...],
+    facts: tuple[Fact, ...],
+    cleared: int = 0,
+) -> Chunk:
+    """Make a chunk with its summary.
+
+    Args:
+        workspace: Knows the settings.
+        conversation: Whose it is.
+        identifier: Its id.
+        number: Its place in the conversation, from one.
+        messages: What it holds.
+        facts: What they state.
+        cleared: So many of the messages were said before the conversation was cleared; the
+            summary is of the others, unless there are none.
+    """
+    told = messages[cleared:] or messages
+    from pmem.core.summaries.topics import key_topics
+
+    text = summary.summarise(told, workspace.count, workspace.settings.summary_share)
+    return Chunk(
+        id=identifier,
+        conversation=conversation.id,
+        number=number,
+        summary=text,
+        key_topics=key_topics(told),
+        tokens=workspace.count(text),
+        created_at=messages[-1].created_at,
+        messages=messages,
+        facts=facts,
+    )
+
+
+def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
+    """Merge the oldest summaries while more chunks than `max_chunks` have one of their own.
+
+    A chunk that cannot be read is left as it is, and so are those after it.
+
+    Args:
+        workspace: Where the chunks are.
+        conversation: Whose they are.
+    """
+    done = conversation.merged_chunks
+    most = workspace.settings.max_chunks
+    while len(conversation.chunks) - done > most:
+        try:
+            older, newer = (
+                workspace.chunks.get(id_) for id_ in conversation.chunks[done : done + 2]
+            )
+        except (NotFound, Damaged, StorageRefused):
+            break
+        workspace.chunks.put(msgspec.structs.replace(older, merged_into=newer.id))
+        workspace.chunks.put(_joined(workspace, older, newer))
+        done += 1
+    return msgspec.structs.replace(conversation, merged_chunks=done)
+
+
+def _by_message(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
+    found: dict[str, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact.message, []).append(fact)
+    return found
+
+
+def _joined(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
+    from pmem.core.summaries.topics import merged_topics
+
+    text = summary.merged(older.summary, newer.summary, workspace.count, MERGED_TOKENS)
+    return msgspec.structs.replace(
+        newer,
+        summary=text,
+        key_topics=merged_topics(older.key_topics, newer.key_topics),
+        tokens=workspace.count(text),
+    )

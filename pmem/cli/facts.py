@@ -1,0 +1,110 @@
+"""The commands for the facts that messages state."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem import facts
+from pmem.cli import options
+from pmem.cli.session import Answer, Line, Session
+from pmem.facts import FactFilter, Promotion, Stated
+from pmem.ids import short
+from pmem.records import Fact, MemoryType, Standing
+
+_ALL = "all"
+
+
+def list_(
+    ctx: typer.Context,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="REF", help="Only of this conversation.")
+    ] = None,
+    types: options.Types = None,
+    standing: Annotated[Standing, typer.Option(help="Only those that stand so.")] = (
+        Standing.PENDING
+    ),
+    every: Annotated[bool, typer.Option("--all", help="However they stand.")] = False,
+    above: Annotated[float, typer.Option(metavar="N", help="At least so sure, from 0 to 1.")] = 0.0,
+    limit: Annotated[int | None, typer.Option(min=0, help="So many at the most.")] = None,
+) -> Answer:
+    """List the facts that messages state, the surest first."""
+    session: Session = ctx.obj
+    wanted = FactFilter(
+        standing=None if every else standing,
+        types=tuple(types or ()),
+        conversation=conversation,
+        above=above,
+    )
+    found = facts.listing(session.workspace, wanted, limit)
+    return Answer(
+        data={"items": [_flat(item) for item in found.items], "total": found.total},
+        lines=(_fact_line(item.fact, every=every) for item in found.items),
+        note="" if found.items else _none(None if every else standing),
+    )
+
+
+def promote(
+    ctx: typer.Context,
+    references: Annotated[
+        list[str] | None, typer.Argument(metavar="[REF...]", help="Ids, or their starts.")
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="Also all that are pending and at least so sure."),
+    ] = None,
+) -> Answer:
+    """Make memories of facts."""
+    session: Session = ctx.obj
+    done = facts.promote(session.workspace, references or [], above)
+    return Answer(
+        data={"items": done, "total": len(done)},
+        lines=(_promotion_line(item) for item in done),
+        note="" if done else "nothing to promote",
+    )
+
+
+def reject(ctx: typer.Context, references: options.References) -> Answer:
+    """Reject facts: they are not pending any more, and never noted again."""
+    session: Session = ctx.obj
+    done = facts.reject(session.workspace, references)
+    return Answer(
+        data={"items": done, "total": len(done)},
+        lines=([("rejected ", "green"), *_fact_line(fact)] for fact in done),
+    )
+
+
+def _flat(item: Stated) -> dict[str, object]:
+    fields = {name: getattr(item.fact, name) for name in item.fact.__struct_fields__}
+    return {**fields, "conversation": item.conversation}
+
+
+def _fact_line(fact: Fact, *, every: bool = False) -> Line:
+    return list(_spans(fact, every=every))
+
+
+def _spans(fact: Fact, *, every: bool) -> Iterator[tuple[str, str]]:
+    yield short(fact.id), "cyan"
+    yield f"  {fact.confidence:.2f}", "green"
+    yield f"  {fact.type:<{max(map(len, MemoryType))}}", "dim"
+    if every:
+        yield f"  {fact.standing:<8}", "dim"
+    yield f"  {' '.join(fact.content.split())}", ""
+
+
+def _promotion_line(item: Promotion) -> Line:
+    word = "promoted" if item.added else "known"
+    return [
+        (f"{word} ", "green"),
+        (short(item.fact.id), "cyan"),
+        (" as ", "dim"),
+        (short(item.memory.id), "cyan"),
+        (f"  {item.memory.type}  ", "dim"),
+        (" ".join(item.memory.content.split()), ""),
+    ]
+
+
+def _none(standing: Standing | None) -> str:
+    if standing is None:
+        return "no fact was noted yet"
+    return f"no fact is {standing}"

@@ -1,0 +1,79 @@
+"""Panels and bars for terminals, drawn as lines of text."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pmem.cli.session import Line
+from pmem.core.visible import visible
+
+WIDEST: Final = 78
+NARROWEST: Final = 34
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+_DRAWN_OVER: Final = ("Mn", "Me", "Cf")
+"""Marks, joiners and variation selectors take no cell of their own."""
+_LATER_JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
+"""Vowels and endings of Korean syllables that are written in parts."""
+
+
+def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
+    """Draw a frame around lines; what is too long for it is cut.
+
+    Args:
+        title: Stands in the upper edge.
+        lines: What the frame holds.
+        width: Cells of the terminal; the frame keeps between 34 and 78 of them.
+    """
+    inner = min(WIDEST, max(NARROWEST, width)) - 4
+    head = _cut(title, inner - 2)
+    yield [("╭─ ", "dim"), (head, "bold"), (f" {'─' * (inner - 1 - cells(head))}╮", "dim")]
+    for line in lines:
+        shown = list(_fitted(line, inner))
+        space = inner - sum(cells(text) for text, _ in shown)
+        yield [("│ ", "dim"), *shown, (" " * space, ""), (" │", "dim")]
+    yield [(f"╰{'─' * (inner + 2)}╯", "dim")]
+
+
+def bar(share: float, width: int) -> str:
+    """Draw a bar.
+
+    Args:
+        share: How much of it is full, from 0 to 1; more than nothing is never empty.
+        width: Its cells.
+    """
+    eighths = round(min(1.0, max(0.0, share)) * width * 8)
+    full, rest = divmod(max(eighths, 1 if share > 0 else 0), 8)
+    drawn = "█" * full + (_EIGHTHS[rest] if rest else "")
+    return drawn + "░" * (width - len(drawn))
+
+
+def cells(text: str) -> int:
+    """Count the cells that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(character) for character in visible(text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.category(character) in _DRAWN_OVER or character in _LATER_JAMO:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _fitted(line: Line, width: int) -> Iterator[tuple[str, str]]:
+    for text, style in line:
+        shown = _cut(text, width)
+        width -= cells(shown)
+        yield shown, style
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text's start that fits, with an ellipsis where something is missing."""
+    if cells(text) <= width:
+        return text
+    kept = ""
+    for character in visible(text):
+        if cells(kept + character) > width - 1:
+            break
+        kept += character
+    return f"{kept}…" if width > 0 else ""

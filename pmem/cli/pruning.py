@@ -1,0 +1,220 @@
+"""The commands that show and change what a context sees of a conversation."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem import contexts, pruning
+from pmem.cli.conversation import Which
+from pmem.cli.panels import bar, panel
+from pmem.cli.session import Answer, Line, Session
+from pmem.contexts import Overlay
+from pmem.core.pruning.plan import Marker, Strategy
+from pmem.core.summaries.summary import shortened
+from pmem.ids import short
+from pmem.pruning import Leaving, PruneRequest, Pruning
+from pmem.times import iso
+
+_LABEL = 18
+_PARTS = {
+    "system": "system prompt",
+    "memory": "memory",
+    "updates": "updates",
+    "recalled": "recalled",
+    "further": "further memory",
+    "summaries": "summaries",
+    "earlier": "said earlier",
+    "recent": "recent messages",
+}
+_REASONS = {
+    "finished_task": "its task is finished",
+    "oldest": "among the oldest",
+    "least_important": "among the least important",
+    "hybrid": "old and unimportant",
+}
+_TRIGGERS = {
+    "normal": "the conversation passed its first limit",
+    "aggressive": "the conversation passed its hard limit",
+    "messages": "there are more than max_messages",
+    "task_boundary": "a new task begins",
+    "session_start": "a new session begins",
+    "by_hand": "asked for",
+}
+
+
+def stats(ctx: typer.Context, reference: Which = None) -> Answer:
+    """Show what a conversation holds and what of it a context sees.
+
+    Every message is in the context, pruned, or in a chunk with a summary. Pruning begins at
+    80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
+    """
+    session: Session = ctx.obj
+    found = contexts.overlay(session.workspace, reference)
+    title = found.usage.title or short(found.usage.conversation)
+    return Answer(
+        data=found,
+        lines=_plain(found),
+        screen=lambda width: panel(f"Conversation: {title}", list(_overlay(found, width)), width),
+    )
+
+
+def prune(
+    ctx: typer.Context,
+    reference: Which = None,
+    keep: Annotated[int | None, typer.Option(metavar="N", help="Down to so many messages.")] = None,
+    tokens: Annotated[int | None, typer.Option(metavar="N", help="Down to so many tokens.")] = None,
+    strategy: Annotated[
+        Strategy | None, typer.Option(help="What goes first [pruning_strategy].")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would go and why; change nothing.")
+    ] = False,
+) -> Answer:
+    """Leave messages out of contexts; every one stays kept and searchable.
+
+    Without --keep or --tokens, what is due goes: finished tasks, and what passes the limits.
+    """
+    session: Session = ctx.obj
+    request = PruneRequest(
+        conversation=reference, keep=keep, tokens=tokens, strategy=strategy, dry_run=dry_run
+    )
+    done = pruning.prune(session.workspace, request)
+    return Answer(data=done, lines=_pruned_lines(done, dry_run=dry_run), note=_pruned_note(done))
+
+
+def _pruned_lines(done: Pruning, *, dry_run: bool) -> Iterator[Line]:
+    verb = "would go" if dry_run else "went"
+    for item in done.pruned:
+        yield _leaving(item)
+    if done.pruned:
+        marker = Marker(len(done.pruned), sum(item.tokens for item in done.pruned))
+        why = _TRIGGERS[done.trigger or "by_hand"]
+        yield [(f"{_many(marker.messages)}, {marker.tokens:,} tokens {verb}: {why}", "bold")]
+
+
+def _leaving(item: Leaving) -> Line:
+    return [
+        (short(item.id), "cyan"),
+        (f"  {item.importance:.2f}", "green"),
+        (f"  {item.tokens:>6,} tokens  {_REASONS[item.reason]:<26}", "dim"),
+        (f"{item.role}: ", "bold"),
+        (shortened(" ".join(item.text.split()), 60), ""),
+    ]
+
+
+def _pruned_note(done: Pruning) -> str:
+    share = 100 * done.tokens_after / done.token_limit if done.token_limit else 0
+    stay = "stays" if done.messages_left == 1 else "stay"
+    state = f"{_many(done.messages_left)} {stay}, {done.tokens_after:,} tokens ({share:.0f} %)"
+    if done.pruned:
+        return state
+    return f"nothing to prune: {state}; --keep N or --tokens N goes further"
+
+
+def _plain(found: Overlay) -> Iterator[Line]:
+    usage = found.usage
+    yield _row("conversation", f"{usage.conversation}  {usage.title or ''}".rstrip())
+    yield _row("status", usage.status)
+    yield _row("messages", _messages(found))
+    yield _row("chunks", _chunks(found))
+    yield _row("in context", _used(found))
+    for role, tokens in usage.tokens_by_role.items():
+        yield _row(f"  {role}", f"{tokens:,} tokens, {_many(usage.messages_by_role[role])}")
+    yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
+    for name, tokens in found.parts.items():
+        yield _row(f"  {_PARTS[name]}", f"{tokens:,} tokens")
+    yield from _history(found)
+
+
+def _overlay(found: Overlay, width: int) -> Iterator[Line]:
+    usage = found.usage
+    cells = max(6, min(36, width - _LABEL - 26))
+    share = usage.percent_used / 100
+    yield [
+        (f"{'in context':<{_LABEL}}", "bold"),
+        (bar(share, cells), _heat(found)),
+        (f" {usage.percent_used:g} % of {usage.token_limit:,}", ""),
+    ]
+    yield [
+        (" " * _LABEL, ""),
+        (_ticks(found, cells), "dim"),
+        (f" pruned from {usage.prune_at:.0%} on", "dim"),
+    ]
+    yield from _bars("by role", usage.tokens_by_role, max(1, usage.tokens_in_context), cells)
+    yield from _bars(
+        "next context",
+        {_PARTS[name]: tokens for name, tokens in found.parts.items()},
+        max(1, found.used),
+        cells,
+    )
+    yield [("", "")]
+    yield _row("messages", _messages(found))
+    yield _row("chunks", _chunks(found))
+    yield from _history(found)
+
+
+def _bars(title: str, counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
+    if counts:
+        yield [("", "")]
+        yield [(title, "bold")]
+    for name, tokens in counts.items():
+        yield [
+            (f"{'  ' + name:<{_LABEL}}", ""),
+            (bar(tokens / whole, cells), "cyan"),
+            (f" {tokens:>7,} tokens", ""),
+        ]
+
+
+def _ticks(found: Overlay, cells: int) -> str:
+    """Mark the two shares from which pruning is due, below the bar."""
+    places = {int(share * cells) for share in (found.usage.prune_at, found.usage.prune_hard_at)}
+    return "".join("▲" if place in places else " " for place in range(cells))
+
+
+def _heat(found: Overlay) -> str:
+    share = found.usage.percent_used / 100
+    if share >= found.usage.prune_hard_at:
+        return "red"
+    return "yellow" if share >= found.usage.prune_at else "green"
+
+
+def _messages(found: Overlay) -> str:
+    usage = found.usage
+    parts = [f"{usage.messages_in_context} in context"]
+    parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
+    parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
+    return f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
+
+
+def _chunks(found: Overlay) -> str:
+    usage = found.usage
+    if not usage.chunks:
+        return "none yet"
+    merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
+    return f"{usage.chunks}{merged}"
+
+
+def _used(found: Overlay) -> str:
+    usage = found.usage
+    return (
+        f"{usage.tokens_in_context:,} of {usage.token_limit:,} tokens ({usage.percent_used:g} %), "
+        f"pruned from {usage.prune_at:.0%} on"
+    )
+
+
+def _history(found: Overlay) -> Iterator[Line]:
+    usage = found.usage
+    if usage.oldest_in_context:
+        yield _row("oldest shown", iso(usage.oldest_in_context))
+    yield _row("last prune", iso(usage.last_prune) if usage.last_prune else "never")
+    if usage.pending_facts:
+        yield _row("facts", f"{usage.pending_facts} pending; see `pmem facts list`")
+
+
+def _many(messages: int) -> str:
+    return f"{messages:,} message" + "s" * (messages != 1)
+
+
+def _row(name: str, value: str) -> Line:
+    return [(f"{name:<{_LABEL}}", "bold"), (value, "")]

@@ -1,0 +1,100 @@
+"""The commands about threads: what is new to one, and its checkpoint."""
+
+from typing import Annotated, Any
+
+import typer
+
+from pmem import threads
+from pmem.cli.session import Answer, Line, Session
+from pmem.errors import InvalidValue
+from pmem.records import dump_line
+from pmem.threads import CheckpointInfo, Delta
+from pmem.times import iso
+
+Thread = Annotated[str, typer.Argument(help="The thread's name, as its owner chose it.")]
+User = Annotated[str, typer.Option(metavar="NAME", help="Whose thread it is [no one's].")]
+
+
+def delta(
+    ctx: typer.Context,
+    thread: Annotated[str, typer.Option(metavar="NAME", help="Who asks: a session's name.")],
+) -> Answer:
+    """Show what is new to a thread since it last asked.
+
+    A thread's first call sets where it starts. With --read-only, the same is shown again next
+    time.
+    """
+    session: Session = ctx.obj
+    found = threads.delta(session.workspace, thread)
+    return Answer(data=found, lines=[[(line, "")] for line in found.lines], note=_note(found))
+
+
+def save(
+    ctx: typer.Context,
+    thread: Thread,
+    state: Annotated[
+        str | None, typer.Argument(metavar="JSON|-", help="The state, a JSON object.")
+    ] = None,
+    user: User = "",
+) -> Answer:
+    """Save a thread's state in place of the one saved before."""
+    session: Session = ctx.obj
+    value = _parsed(session.input(state, "the state"))
+    saved = threads.save_checkpoint(session.workspace, thread, value, user)
+    return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
+
+
+def load(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
+    """Print a thread's state as it was saved last."""
+    session: Session = ctx.obj
+    loaded = threads.load_checkpoint(session.workspace, thread, user)
+    return Answer(data=loaded, raw=dump_line(loaded.state).decode() + "\n")
+
+
+def list_(
+    ctx: typer.Context,
+    user: Annotated[str | None, typer.Option(metavar="NAME", help="Only this user's.")] = None,
+) -> Answer:
+    """List checkpoints, the last saved first."""
+    session: Session = ctx.obj
+    found = threads.checkpoints(session.workspace, user)
+    return Answer(
+        data={"items": found, "total": len(found)},
+        lines=map(_line, found),
+        note="" if found else "no checkpoint; `pmem checkpoint save` saves one",
+    )
+
+
+def remove(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
+    """Remove a thread's saved state for good."""
+    session: Session = ctx.obj
+    threads.remove_checkpoint(session.workspace, thread, user)
+    return Answer(
+        data={"thread": thread, "user": user}, lines=[[("removed ", "green"), (thread, "")]]
+    )
+
+
+def _parsed(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue(f"the state is not valid JSON: {error}") from None
+
+
+def _line(item: CheckpointInfo) -> Line:
+    user = f"  of {item.user}" if item.user else ""
+    return [
+        (item.thread, "cyan"),
+        (user, ""),
+        (f"  {item.size} bytes  {iso(item.updated_at)}", "dim"),
+    ]
+
+
+def _note(found: Delta) -> str:
+    if found.total:
+        return ""
+    if found.since:
+        return f"nothing new since revision {found.since}"
+    return "a new thread: what there is counts as seen"

@@ -1,0 +1,378 @@
+"""Building the context that a model reads: what it draws on, in which order of priority."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from pmem.core.context.allocation import build
+from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted
+from pmem.core.filters import EVERYTHING, Filter, rejected_by
+from pmem.core.pruning.segments import units
+from pmem.core.retention import as_of, valid_at
+from pmem.core.retrieval.pool import Place
+from pmem.core.retrieval.ranking import Hit as Ranked
+from pmem.errors import InvalidValue
+from pmem.ids import short
+from pmem.pruning import Usage, usage
+from pmem.recall import Hit, Kind, Opened, SearchRequest, hit_of, opened, pick
+from pmem.records import Chunk, Episode, Memory, Message, Role
+from pmem.talk import Talk, talk_of
+from pmem.threads import Delta, delta, mark_told
+from pmem.times import day, iso
+from pmem.workspace import Workspace
+
+LEAST_RECALLED = 50
+"""How many hits a context of any budget looks at."""
+TOKENS_A_HIT = 20
+"""It looks at one more for every so many tokens of its budget."""
+MOST_RECALLED = 300
+"""How many hits it looks at, at the most."""
+ASKED_MESSAGES = 3
+"""Without a query, so many of the latest messages are taken for one."""
+ASKED_CHARACTERS = 2000
+FAINT = 0.1
+"""A message that scores less than this share of the best one's score is not recalled."""
+UPDATE_MARK = "@"
+"""Stands in an update's id between the memory's id and the revision."""
+_RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
+_TALKING = (Role.USER, Role.ASSISTANT)
+Scored = tuple[Kind, Place, Ranked]
+
+
+class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a context is for; without a budget it gets the setting's.
+
+    Without `recall` it holds the memory and the conversation, and nothing that was looked for.
+    """
+
+    query: str | None = None
+    recall: bool = True
+    budget: int | None = None
+    thread: str | None = None
+    conversation: str | None = None
+    agent: str | None = None
+    format: Format = "markdown"
+    at: datetime | None = None
+
+
+def build_context(workspace: Workspace, request: ContextRequest) -> Context:
+    """Write the block that a model reads, within a budget.
+
+    Args:
+        workspace: What to draw on.
+        request: What it is for; without a query, the end of the conversation is one.
+
+    Raises:
+        InvalidValue: The budget is below one token.
+        NotFound, Ambiguous: The conversation.
+    """
+    return build_and_retrieve(workspace, request)[0]
+
+
+def build_and_retrieve(
+    workspace: Workspace, request: ContextRequest
+) -> tuple[Context, tuple[Hit, ...]]:
+    """Write a context as `build_context` does, and return the best of what its query finds.
+
+    Args:
+        workspace: What to draw on.
+        request: What it is for.
+
+    Raises:
+        InvalidValue: The budget is below one token.
+        NotFound, Ambiguous: The conversation.
+    """
+    settings = workspace.settings
+    budget = _budget(workspace, request)
+    known = list(workspace.memories.find(EVERYTHING))
+    news = _news(workspace, request, known)
+    talk = talk_of(workspace, request.conversation, request.at)
+    stable = _stable(workspace, request, known)
+    asked, ranked, below = _recalled(workspace, request, stable, talk)
+    built = build(
+        f"Memory of {settings.project_name}",
+        msgspec.structs.replace(
+            _candidates(workspace, request, stable, talk, ranked),
+            updates=_update_items(news),
+            left_out=[*below, *(Omitted(message, "pruned") for message in sorted(talk.gone))],
+            asked=asked,
+        ),
+        budget,
+        recent_share=settings.recent_share,
+        format_=request.format,
+        count=workspace.count,
+    )
+    if news is not None:
+        built = _told(workspace, request, known, news, built)
+    best = ranked[: settings.retrieval_top_k] if asked else []
+    return built, tuple(map(hit_of, opened(workspace, best, request.at)))
+
+
+def _budget(workspace: Workspace, request: ContextRequest) -> int:
+    budget = workspace.settings.default_budget if request.budget is None else request.budget
+    if budget < 1:
+        raise InvalidValue(f"a budget must be at least 1 token, not {budget}")
+    return budget
+
+
+def _news(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> Delta | None:
+    """Return what is new to the thread; nothing is marked as told yet."""
+    if request.thread is None or request.at is not None:
+        return None
+    return delta(workspace, request.thread, _visible(request, known), mark=False)
+
+
+def _told(
+    workspace: Workspace, request: ContextRequest, known: list[Memory], news: Delta, built: Context
+) -> Context:
+    """Mark the news that the context has room for as told, and note the thread's revision."""
+    shown = {
+        item.id.partition(UPDATE_MARK)[0]
+        for part in built.sections
+        if part.name == "updates"
+        for item in part.items
+    }
+    revision = news.revision
+    if built.text and not revision:
+        revision = delta(workspace, news.thread, _visible(request, known)).revision
+    elif shown:
+        revision = mark_told(workspace, news.thread, _visible(request, known), shown)
+    return msgspec.structs.replace(built, revision=revision)
+
+
+def _update_items(news: Delta | None) -> list[Item]:
+    """Describe what is new; an id is the memory's and the revision since which it is new."""
+    if news is None or not news.changes:
+        return []
+    headline, *bullets = news.lines
+    return [
+        Item(
+            id=f"{change.id}{UPDATE_MARK}{news.since}",
+            text=bullet.removeprefix("- "),
+            heading=headline,
+        )
+        for change, bullet in zip(news.changes, bullets, strict=False)
+    ]
+
+
+def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
+    """Return the memories, whatever their state, that the agent may see."""
+    wanted = Filter(agent=request.agent, states=())
+    return [memory for memory in known if rejected_by(memory, wanted) is None]
+
+
+class Overlay(msgspec.Struct, frozen=True, kw_only=True):
+    """How a conversation stands, and what its next context of the default budget holds.
+
+    `parts` are the tokens of each section, without what a query would recall.
+    """
+
+    usage: Usage
+    budget: int
+    used: int
+    parts: dict[str, int]
+
+
+def overlay(workspace: Workspace, reference: str | None) -> Overlay:
+    """Count what a conversation holds and what a context shows of it, part by part.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one; the latest active one when None.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    figures = usage(workspace, reference)
+    request = ContextRequest(conversation=figures.conversation, recall=False)
+    built = build_context(workspace, request)
+    return Overlay(
+        usage=figures,
+        budget=built.budget,
+        used=built.tokens,
+        parts=built.allocation.by_section,
+    )
+
+
+def _candidates(
+    workspace: Workspace,
+    request: ContextRequest,
+    memories: list[Memory],
+    talk: Talk,
+    ranked: list[Scored],
+) -> Candidates:
+    """Gather everything that could go in."""
+    stable = [_memory_item(memory) for memory in memories]
+    retained = workspace.settings.short_term_retention_turns
+    near = sum(turns < retained for turns in talk.turns_ago)
+    recent = [_message_item(message, place) for place, message in enumerate(talk.recent)]
+    return Candidates(
+        system=[_message_item(message, place) for place, message in enumerate(talk.system)],
+        memory=stable,
+        recalled=map(_recalled_item, opened(workspace, ranked, request.at)),
+        recallable=[(place.id, hit.score) for _, place, hit in ranked],
+        summaries=[_summary_item(chunk) for chunk in talk.chunks[:near]],
+        older=[_summary_item(chunk) for chunk in talk.chunks[near:]],
+        further=[_without_heading(item) for item in stable],
+        recent=recent,
+        exchanges=_exchanges(talk, recent),
+    )
+
+
+def _recalled(
+    workspace: Workspace, request: ContextRequest, memories: list[Memory], talk: Talk
+) -> tuple[bool, list[Scored], list[Omitted]]:
+    """Return whether somebody asked, what answers, and what answers too badly.
+
+    Where nobody asked, the end of the conversation does; it does not bring itself back, nor
+    what was cleared.
+    """
+    given = (request.query or "").strip()
+    asked = (given or _implied(talk)) if request.recall else ""
+    hidden = {message.id for message in talk.system}
+    hidden |= set() if given else {message.id for message in talk.recent} | talk.cleared
+    allowed = {memory.id for memory in memories}
+    return bool(given), *_ranked(workspace, request, asked, allowed, hidden)
+
+
+def _stable(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> list[Memory]:
+    """Return the memories that hold, those for the stable block first."""
+    at = request.at or workspace.now()
+    wanted = Filter(agent=request.agent)
+    found = (memory if request.at is None else as_of(memory, request.at) for memory in known)
+    valid = [
+        memory
+        for memory in found
+        if memory is not None and valid_at(memory, at) and rejected_by(memory, wanted) is None
+    ]
+    return sorted(valid, key=lambda memory: (not memory.pinned, -memory.importance, memory.id))
+
+
+def _implied(talk: Talk) -> str:
+    """Return the end of the conversation: what a context is for when nobody says."""
+    said = [message.content for message in talk.recent if message.role in _TALKING]
+    return "\n".join(said[-ASKED_MESSAGES:])[-ASKED_CHARACTERS:]
+
+
+def _ranked(
+    workspace: Workspace, request: ContextRequest, asked: str, allowed: set[str], hidden: set[str]
+) -> tuple[list[Scored], list[Omitted]]:
+    """Return what answers a query, and what answers it too badly.
+
+    Of the memories only those that are `allowed` count; `hidden` are messages and chunks that
+    are shown elsewhere or not wanted.
+    """
+    if not asked:
+        return [], []
+    most = min(MOST_RECALLED, LEAST_RECALLED + _budget(workspace, request) // TOKENS_A_HIT)
+    request_ = SearchRequest(query=asked, kinds=_RECALLED, top_k=most, at=request.at)
+    ranked = pick(workspace, request_).ranked
+    relevance = [_relevance(hit) for kind, _, hit in ranked if kind is Kind.MESSAGE]
+    faint = FAINT * max(relevance, default=0)
+    keep: list[Scored] = []
+    below: list[Omitted] = []
+    for kind, place, hit in ranked:
+        if place.id in hidden or place.record in hidden:
+            continue
+        if kind is Kind.MEMORY and place.id not in allowed:
+            continue
+        threshold = faint if kind is Kind.MESSAGE else workspace.settings.relevance_threshold
+        if _relevance(hit) < threshold:
+            below.append(Omitted(place.id, "below_threshold", hit.score))
+        else:
+            keep.append((kind, place, hit))
+    return keep, below
+
+
+def _relevance(hit: Ranked) -> float:
+    """Return a hit's score, however many better hits of its conversation there are."""
+    return hit.score / hit.signals.get("repeat", 1.0)
+
+
+def _exchanges(talk: Talk, items: Sequence[Item]) -> list[Exchange]:
+    """Group the messages that may be shown, the latest group first.
+
+    Args:
+        talk: The conversation.
+        items: One for each of its recent messages.
+    """
+    known = {item.id: item for item in items}
+    live = [message for message in talk.recent if message.id not in talk.gone]
+    return [
+        [[known[message.id] for message in bond] for bond in _bonds(live, unit)]
+        for unit in sorted(units(live), key=max, reverse=True)
+    ]
+
+
+def _bonds(live: Sequence[Message], unit: Sequence[int]) -> list[list[Message]]:
+    """Divide what belongs together into what must never be apart: the question, calls, ..."""
+    first, *rest = (live[place] for place in unit)
+    if len(rest) < 2:
+        return [[message] for message in (first, *rest)]
+    return [[first], *([rest[place] for place in bond] for bond in units(rest))]
+
+
+def _memory_item(memory: Memory, score: float | None = None) -> Item:
+    subject = f"[{memory.subject}] " if memory.subject else ""
+    return Item(
+        id=memory.id,
+        text=memory.content,
+        label=f"[id:{short(memory.id)}] {subject}",
+        heading=memory.category,
+        order=(memory.id, 0),
+        score=score,
+        tokens=memory.tokens,
+    )
+
+
+def _recalled_item(found: Opened) -> tuple[str, Item]:
+    """Describe what answers the query: the section that it belongs to, and the item."""
+    document, score = found.document, found.hit.score
+    if isinstance(document, Memory):
+        return "recalled", _without_heading(_memory_item(document, score))
+    if isinstance(document, Episode):
+        return "recalled", _episode_item(document, score)
+    place = found.record.messages.index(document) if isinstance(found.record, Chunk) else 0
+    number = found.record.number if isinstance(found.record, Chunk) else 0
+    item = _message_item(document, number * 10**6 + place)
+    return "earlier", msgspec.structs.replace(
+        item, heading=day(document.created_at).strip(), score=score
+    )
+
+
+def _without_heading(item: Item) -> Item:
+    return msgspec.structs.replace(item, heading="")
+
+
+def _episode_item(episode: Episode, score: float) -> Item:
+    text = (
+        episode.summary
+        if episode.summary.startswith(episode.title)
+        else (f"{episode.title}: {episode.summary}")
+    )
+    return Item(
+        id=episode.id,
+        text=text,
+        label=f"[{day(episode.created_at).strip()}] ",
+        score=score,
+        tokens=episode.tokens,
+    )
+
+
+def _summary_item(chunk: Chunk) -> Item:
+    return Item(id=chunk.id, text=chunk.summary, order=("", chunk.number), tokens=chunk.tokens)
+
+
+def _message_item(message: Message, place: int) -> Item:
+    return Item(
+        id=message.id,
+        external_id=message.external_id,
+        text=message.content,
+        label=f"{message.speaker or message.role}: ",
+        order=(iso(message.created_at), place),
+        role=message.role,
+        speaker=message.speaker,
+        tokens=message.tokens,
+    )

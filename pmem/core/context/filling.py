@@ -1,0 +1,323 @@
+"""A context as it fills up, and whether there is room for more.
+
+What a text with one thing more would cost lies between two sums of prices. Only where the
+limit lies between them as well is the text written and counted.
+"""
+
+from bisect import bisect_left
+from collections import Counter as Tally
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Final, NamedTuple
+
+from pmem.core.context.parts import (
+    TITLES,
+    Candidates,
+    Chosen,
+    Counter,
+    Exchange,
+    Format,
+    Item,
+    Omitted,
+    Section,
+    shown,
+)
+from pmem.core.context.prices import SEAM, Price
+from pmem.core.context.writing import longest_run, markers_added, parts_of, write
+
+PATIENCE: Final = 30
+"""After so many candidates in a row that do not fit, no further one is looked at."""
+SMALL_EXCHANGE: Final = 3
+"""An exchange of so many bonds is shown whole or not at all."""
+HUGE: Final = 500
+"""A bond of more tokens may be left out of an exchange that does not fit as a whole."""
+OVER_BUDGET: Final = "over_budget"
+
+_DROPPED: Final = (
+    *("further", "summaries", "earlier", "recalled", "updates", "recent", "memory", "system"),
+)
+"""The sections in the order in which they give way."""
+_ORDERED: Final = ("memory", "summaries", "earlier")
+"""The sections whose items stand in an order of their own, not in that of their priority."""
+_MOST: Final = 999_999
+_ANY_RECEIPT: Final = dict.fromkeys((OVER_BUDGET, "below_threshold", "pruned"), _MOST)
+
+
+class _Cost(NamedTuple):
+    """What something costs, as far as it is known."""
+
+    least: int
+    most: int
+
+
+class Filling:
+    """A context as it fills up. What is taken together, as a batch, leaves together.
+
+    Every decision depends on what was taken before it and on the budget alone. So the first
+    decision that a larger budget changes takes something more, and nothing is ever lost but
+    to make room for what has priority over it.
+
+    Args:
+        title: The first line.
+        candidates: What could go in.
+        budget: Tokens at the most.
+        format_: How the context is written.
+        count: Counts a text's tokens.
+    """
+
+    def __init__(
+        self, title: str, candidates: Candidates, budget: int, format_: Format, count: Counter
+    ) -> None:
+        self._title = title
+        self._candidates = candidates
+        self._budget = budget
+        self._format: Format = format_
+        self._count = count
+        self._price = Price(format_, count, candidates.recent)
+        self._batches: dict[str, list[list[Item]]] = {name: [] for name in TITLES}
+        self._headings: dict[str, set[str]] = {name: set() for name in TITLES}
+        self._runs = dict.fromkeys(TITLES, 0)
+        self._taken: set[str] = set()
+        self._places = {item.id: place for place, item in enumerate(candidates.recent)}
+        self._shown: set[int] = set()
+        self._exchange_of = _exchange_of(candidates)
+        self._cost = _Cost(0, budget + 1)
+
+    def left(self) -> int:
+        """Return how many tokens are free behind the longest receipt that may come."""
+        return self._budget - self._spent()
+
+    def left_for_certain(self) -> int:
+        """Return how many would be free behind the longest receipt of any candidates."""
+        text = self._written(self._sections(), _receipt(_MOST, _ANY_RECEIPT))
+        return self._budget - self._count(text) - SEAM
+
+    def add(self, name: str, items: Iterable[Item], most: int | None = None) -> None:
+        """Take the items that fit the budget and a section's own limit, in their order."""
+        self._add(((name, item) for item in items), self._end(most))
+
+    def recall(self) -> None:
+        """Take what answers the query, the best first; a recent message with its exchange."""
+        passed = 0
+        for name, item in self._candidates.recalled:
+            if item.id in self._taken:
+                continue
+            if item.id in self._exchange_of:
+                taken = self._take_around(item)
+            else:
+                taken = self._take(name, [item], self._budget)
+            passed = 0 if taken else passed + 1
+            if passed == PATIENCE:
+                return
+
+    def block(self, name: str, items: Iterable[Item], most: int) -> list[Item]:
+        """Return the items of a section that fit its limit, whatever the budget."""
+        self._add(((name, item) for item in items), self._spent() + most)
+        return list(chain(*self._batches[name]))
+
+    def converse(self, most: int | None = None) -> None:
+        """Take recent exchanges, the latest first, up to one that does not fit.
+
+        Of an exchange that is too big as a whole huge bonds are left out, and of a long one
+        its first bond and its last ones are taken. Exchanges too big even for that are passed
+        over until one is shown.
+        """
+        end = self._end(most)
+        passed = 0
+        started = False
+        for exchange in self._candidates.exchanges:
+            left = self._left(exchange)
+            if not left or self._take("recent", list(chain(*left)), end):
+                started = True
+                continue
+            passed += 1
+            started = started or len(left) < len(exchange)
+            if self._take_part(exchange, left, end) or started or passed == PATIENCE:
+                return
+
+    def drop(self, several: int) -> bool:
+        """Take out the batches of the lowest priority; False when there are none."""
+        found = [name for name in _DROPPED for _ in self._batches[name]][:several]
+        for name in found:
+            gone = self._batches[name].pop()
+            self._taken.difference_update(item.id for item in gone)
+        return bool(found)
+
+    def text(self) -> str:
+        """Write what was taken so far."""
+        receipt = _receipt(len(self._taken), Tally(item.reason for item in self.omitted()))
+        return write(self._chosen(self._sections(), receipt), self._format)
+
+    def bill(self) -> tuple[Section, ...]:
+        """Return the sections and what each costs by itself."""
+        sections = self._sections()
+        return tuple(
+            Section(name, self._price.section(name, part), tuple(map(shown, sections[name])))
+            for name, part in parts_of(self._chosen(sections, ""))
+        )
+
+    def omitted(self) -> Iterator[Omitted]:
+        """Yield what is not shown, each once, with the first reason that it had."""
+        named = set(self._taken)
+        for item in _refused(self._candidates):
+            if item.id not in named:
+                named.add(item.id)
+                yield item
+
+    def _end(self, most: int | None) -> int:
+        return self._budget if most is None else min(self._budget, self._spent() + most)
+
+    def _add(self, pairs: Iterable[tuple[str, Item]], end: int) -> None:
+        passed = 0
+        for name, item in pairs:
+            if item.id in self._taken:
+                continue
+            passed = 0 if self._take(name, [item], end) else passed + 1
+            if passed == PATIENCE:
+                return
+
+    def _left(self, exchange: Exchange) -> list[Sequence[Item]]:
+        """Return the bonds of an exchange that are not shown yet."""
+        return [bond for bond in exchange if bond[0].id not in self._taken]
+
+    def _take_around(self, item: Item) -> bool:
+        """Take a recent message with its exchange; of a long one, with the first bond."""
+        exchange = self._exchange_of[item.id]
+        left = self._left(exchange)
+        if self._take("recent", list(chain(*left)), self._budget):
+            return True
+        around = [
+            bond for bond in left if bond is exchange[0] or any(one.id == item.id for one in bond)
+        ]
+        is_long = len(exchange) > SMALL_EXCHANGE
+        return is_long and self._take("recent", list(chain(*around)), self._budget)
+
+    def _take_part(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
+        """Take an exchange without its huge bonds, or else its first bond and its last ones."""
+        lean = [bond for bond in left if self._price.items("recent", bond) <= HUGE]
+        if lean and len(lean) < len(left) and self._take("recent", list(chain(*lean)), end):
+            return True
+        return len(exchange) > SMALL_EXCHANGE and self._take_ends(exchange, lean, end)
+
+    def _take_ends(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
+        """Take as many of the last bonds as fit, with the first one unless it is shown."""
+        first = 1 if left and left[0] is exchange[0] else 0
+
+        def ending(start: int) -> list[Item]:
+            return list(chain(*left[:first], *left[start:]))
+
+        def fits(start: int) -> bool:
+            items = ending(start)
+            return self._fits("recent", items, self._added("recent", items), end)
+
+        starts = range(first + 1, len(left))
+        place = bisect_left(starts, True, key=fits)
+        return place < len(starts) and self._take("recent", ending(starts[place]), end)
+
+    def _take(self, name: str, items: list[Item], end: int) -> bool:
+        """Take items together if they fit."""
+        more = self._added(name, items)
+        if not self._fits(name, items, more, end):
+            return False
+        self._cost = _Cost(self._cost.least + more.least, self._cost.most + more.most)
+        self._batches[name].append(items)
+        self._headings[name].update(item.heading for item in items)
+        self._runs[name] = max(self._runs[name], longest_run(items))
+        self._taken.update(item.id for item in items)
+        if name == "recent":
+            self._shown.update(self._places[item.id] for item in items)
+        return True
+
+    def _fits(self, name: str, items: list[Item], more: _Cost, end: int) -> bool:
+        """Tell whether a text with these items too, which add `more`, would keep to a limit."""
+        if self._cost.least + more.least <= end < self._cost.most + more.most:
+            self._spent()
+        if self._cost.most + more.most <= end:
+            return True
+        return self._cost.least + more.least <= end and self._tried(name, items) <= end
+
+    def _added(self, name: str, items: list[Item]) -> _Cost:
+        """Return what items add to the count of the text."""
+        price = self._price
+        new = {item.heading for item in items} - self._headings[name] - {""}
+        least = most = price.items(name, items) + price.headings(new)
+        seams = len(items) + len(new)
+        is_first = not self._batches[name]
+        run = longest_run(items)
+        if is_first or run > self._runs[name]:
+            frame = price.frame(name, run)
+            most += frame
+            least += frame if is_first else 0
+            seams += 1
+        if name == "recent":
+            markers = self._markers_added(items)
+            most += max(0, markers) * price.marker
+            least += markers * price.least_marker if is_first else -len(items) * price.marker
+            seams += abs(markers)
+        return _Cost(least - seams * SEAM, most)
+
+    def _markers_added(self, items: list[Item]) -> int:
+        """Return how many markers more there are with further recent messages."""
+        places = [self._places[item.id] for item in items]
+        more = markers_added(len(self._places), self._shown, places)
+        return more if self._shown else more + 1
+
+    def _spent(self) -> int:
+        """Count what was taken, behind the longest receipt that may come of it."""
+        if self._cost.least < self._cost.most:
+            spent = self._tried("system", [])
+            self._cost = _Cost(spent, spent)
+        return self._cost.most
+
+    def _tried(self, name: str, items: list[Item]) -> int:
+        """Count a text with further items."""
+        sections = self._sections()
+        sections[name] = self._sorted(name, [*sections[name], *items])
+        return self._count(self._written(sections, self._longest_receipt))
+
+    @cached_property
+    def _longest_receipt(self) -> str:
+        refused = list(_refused(self._candidates))
+        reasons = {item.reason for item in refused} | {OVER_BUDGET}
+        return _receipt(len(refused), dict.fromkeys(reasons, len(refused)))
+
+    def _sections(self) -> dict[str, list[Item]]:
+        return {name: self._sorted(name, chain(*self._batches[name])) for name in TITLES}
+
+    def _sorted(self, name: str, items: Iterable[Item]) -> list[Item]:
+        """Return a section's items in the order in which they are shown."""
+        if name == "recent":
+            return sorted(items, key=lambda item: self._places[item.id])
+        if name in _ORDERED:
+            return sorted(items, key=lambda item: (item.heading, item.order))
+        return sorted(items, key=lambda item: item.heading)
+
+    def _chosen(self, sections: dict[str, list[Item]], receipt: str) -> Chosen:
+        recent = self._candidates.recent
+        return Chosen(title=self._title, sections=sections, recent=recent, receipt=receipt)
+
+    def _written(self, sections: dict[str, list[Item]], receipt: str) -> str:
+        return write(self._chosen(sections, receipt), self._format)
+
+
+def _refused(candidates: Candidates) -> Iterator[Omitted]:
+    """Yield every candidate with the reason that it has for not being shown."""
+    yield from candidates.left_out
+    for identifier, score in candidates.recallable:
+        yield Omitted(identifier, OVER_BUDGET, score)
+    parts = (candidates.system, candidates.memory, candidates.updates, candidates.summaries)
+    for item in chain(*parts, candidates.older, candidates.recent, candidates.further):
+        yield Omitted(item.id, OVER_BUDGET)
+
+
+def _exchange_of(candidates: Candidates) -> dict[str, Exchange]:
+    """Return the exchange of each recent message that may be shown."""
+    return {
+        item.id: exchange for exchange in candidates.exchanges for bond in exchange for item in bond
+    }
+
+
+def _receipt(shown: int, reasons: Mapping[str, int]) -> str:
+    why = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
+    return f"(pmem: {shown} shown, {sum(reasons.values())} left out{': ' * bool(why)}{why})"

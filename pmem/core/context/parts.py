@@ -1,0 +1,159 @@
+"""What a context is made of: items, sections, and the finished block."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+Format = Literal["markdown", "json", "messages"]
+Counter = Callable[[str], int]
+
+TITLES: Final = {
+    "system": "## System prompt",
+    "memory": "## Memory",
+    "updates": "## Updates",
+    "recalled": "## Recalled",
+    "further": "## Further memory",
+    "summaries": "## Earlier in this conversation",
+    "earlier": "## Said earlier",
+    "recent": "## Recent messages",
+}
+"""The sections of a context in the order in which they stand, with their headings."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of a context: what it says and which record it comes from.
+
+    Attributes:
+        id: the record's or the message's.
+        text: what it says, as it is kept.
+        label: what stands before the text, on its line: a short id, a speaker.
+        heading: groups a section's items below a line of its own; recent messages have none.
+        order: sorts the items of a section where its place does not.
+        role: the speaker's, for messages.
+        speaker: the speaker's name, for messages.
+        score: how well it answers the query; None where nothing was asked.
+        tokens: of the text, as counted when it was stored.
+    """
+
+    id: str
+    text: str
+    external_id: str | None = None
+    label: str = ""
+    heading: str = ""
+    order: tuple[str, int] = ("", 0)
+    role: str = "user"
+    speaker: str | None = None
+    score: float | None = None
+    tokens: int = 0
+
+
+Exchange = Sequence[Sequence[Item]]
+"""Recent messages that belong together: bonds (a call and its result, say) of items."""
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """An item as it was shown; `label` stood before its text."""
+
+    id: str
+    external_id: str | None
+    text: str
+    label: str
+    heading: str
+    role: str
+    score: float | None
+
+
+def shown(item: Item) -> Shown:
+    """Describe an item as answers do."""
+    return Shown(
+        id=item.id,
+        external_id=item.external_id,
+        text=item.text,
+        label=item.label,
+        heading=item.heading,
+        role=item.role,
+        score=item.score,
+    )
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A part of the context and what it cost."""
+
+    name: str
+    tokens: int
+    items: tuple[Shown, ...]
+
+
+class Omitted(msgspec.Struct, frozen=True):
+    """A candidate that did not make it, why, and how well it answered the query."""
+
+    id: str
+    reason: str
+    score: float | None = None
+
+
+class Allocation(msgspec.Struct, frozen=True):
+    """How a budget was spent, by section."""
+
+    total_tokens: int
+    by_section: dict[str, int]
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished context; `revision` is the thread's, where one was given."""
+
+    text: str
+    tokens: int
+    budget: int
+    sections: tuple[Section, ...]
+    omitted: tuple[Omitted, ...]
+    revision: int | None = None
+
+    @property
+    def allocation(self) -> Allocation:
+        """What each section cost, and all of them together."""
+        return Allocation(self.tokens, {part.name: part.tokens for part in self.sections})
+
+
+class Candidates(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that could enter a context, each list in the order of its priority.
+
+    Attributes:
+        system: the conversation's system prompt.
+        memory: the stable block's.
+        updates: lines on what changed since the thread's last context.
+        recalled: what answers the query, made while it is asked for; each with its section.
+            A message that may be shown as a recent one is shown there, with its exchange.
+            One that is also among `exchanges` stands there or not at all.
+        recallable: the ids and scores of all that `recalled` could yield.
+        summaries: of the conversation's latest chunks, the latest first; they have a share.
+        older: of the chunks before those, the latest first; they take what is left.
+        further: memories that fill the rest of the budget.
+        recent: every message that is not in a chunk, in the order in which it was said.
+        exchanges: those among `recent` that may be shown, in groups, the latest group first.
+        left_out: what was ruled out before the budget was looked at.
+        asked: whether somebody asked; otherwise the conversation comes before what is recalled.
+    """
+
+    system: Sequence[Item] = ()
+    memory: Sequence[Item] = ()
+    updates: Sequence[Item] = ()
+    recalled: Iterable[tuple[str, Item]] = ()
+    recallable: Sequence[tuple[str, float]] = ()
+    summaries: Sequence[Item] = ()
+    older: Sequence[Item] = ()
+    further: Sequence[Item] = ()
+    recent: Sequence[Item] = ()
+    exchanges: Sequence[Exchange] = ()
+    left_out: Sequence[Omitted] = ()
+    asked: bool = True
+
+
+class Chosen(msgspec.Struct, kw_only=True):
+    """The items that go in, by section, each list in the order in which it is shown."""
+
+    title: str
+    sections: dict[str, list[Item]]
+    recent: Sequence[Item]
+    receipt: str

@@ -1,0 +1,52 @@
+"""What the parts of a context cost: what they add to its text when they are counted alone."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from pmem.core.context.parts import Counter, Format, Item
+from pmem.core.context.writing import entry, heading, marker, section
+
+SEAM: Final = 2
+"""Two texts may count so many tokens less together than apart."""
+
+
+class Price:
+    """Prices in tokens.
+
+    Args:
+        format_: How the context is written.
+        count: Counts a text's tokens.
+        recent: All recent messages; no marker stands for more than these.
+    """
+
+    def __init__(self, format_: Format, count: Counter, recent: Sequence[Item]) -> None:
+        self._format: Format = format_
+        self._count = count
+        self._known: dict[tuple[str, Item], int] = {}
+        self.marker = self._item("recent", marker(recent))
+        self.least_marker = self._item("recent", marker(()))
+
+    def frame(self, name: str, longest: int) -> int:
+        """A section without its items, so many backticks in a row among them."""
+        return self._text(section(name, (), self._format, longest))
+
+    def headings(self, headings: Iterable[str]) -> int:
+        """Headings within a section."""
+        return sum(self._text(heading(text, self._format)) for text in headings)
+
+    def items(self, name: str, items: Iterable[Item]) -> int:
+        """Items of the section `name`."""
+        return sum(self._item(name, item) for item in items)
+
+    def section(self, name: str, items: Sequence[Item]) -> int:
+        """A whole section."""
+        return self._text(section(name, items, self._format))
+
+    def _item(self, name: str, item: Item) -> int:
+        key = (name, item)
+        if key not in self._known:
+            self._known[key] = self._text(entry(name, item, self._format))
+        return self._known[key]
+
+    def _text(self, text: str) -> int:
+        return self._count(text) if text else 0

@@ -1,0 +1,344 @@
+"""Facts that messages state: noted as they are said, promoted to memories or rejected."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from pmem import memories
+from pmem.core.extraction.facts import extract, key
+from pmem.core.filters import Filter
+from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.ids import derived_id, matches, short
+from pmem.lookup import conversation_named
+from pmem.memories import AddRequest
+from pmem.records import (
+    Conversation,
+    Fact,
+    Memory,
+    MemoryType,
+    Message,
+    Scope,
+    Source,
+    Standing,
+)
+from pmem.workspace import Workspace
+
+
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact and the conversation in which it was stated."""
+
+    fact: Fact
+    conversation: str
+
+
+class FactListing(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts that pass the filters, and how many there are in all."""
+
+    items: tuple[Stated, ...]
+    total: int
+
+
+class FactFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which facts are meant; an empty field lets everything through."""
+
+    standing: Standing | None = Standing.PENDING
+    types: tuple[MemoryType, ...] = ()
+    conversation: str | None = None
+    above: float = 0.0
+
+
+class Promotion(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that became a memory, or that a memory said already."""
+
+    fact: Fact
+    memory: Memory
+    added: bool
+
+
+def noted(
+    workspace: Workspace, conversation: Conversation, messages: Iterable[Message]
+) -> Conversation:
+    """Return a conversation with the facts that messages state, those it knows left out.
+
+    Args:
+        workspace: Knows whether facts are wanted.
+        conversation: Where the messages were said.
+        messages: What was said.
+    """
+    return msgspec.structs.replace(
+        conversation,
+        facts=(*conversation.facts, *stated(workspace, messages, conversation.facts)),
+    )
+
+
+def stated(
+    workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact]
+) -> tuple[Fact, ...]:
+    """Return the facts that messages state, each once, those that are known left out.
+
+    Args:
+        workspace: Knows whether facts are wanted.
+        messages: What was said.
+        known: Facts that are noted already.
+    """
+    fresh: dict[str, Fact] = {}
+    for message in messages if workspace.settings.extract_facts else ():
+        for fact in _stated(message):
+            fresh.setdefault(short(fact.id), fact)
+    for fact in known if fresh else ():
+        fresh.pop(short(fact.id), None)
+    return tuple(fresh.values())
+
+
+def _stated(message: Message) -> Iterator[Fact]:
+    """Yield the facts of a message; those that say the same have the same short id."""
+    for found in extract(message):
+        yield Fact(
+            id=derived_id(message.created_at, "fact", key(found.content)),
+            content=found.content,
+            type=found.type,
+            confidence=found.confidence,
+            subject=found.subject,
+            message=message.id,
+            extracted_at=message.created_at,
+        )
+
+
+def promoted_at_once(
+    workspace: Workspace, conversation: Conversation, before: Conversation
+) -> tuple[Conversation, list[Promotion]]:
+    """Promote the new facts that are certain enough, inside a transaction.
+
+    A fact on a subject that a memory is about already stays pending: somebody must choose.
+
+    Args:
+        workspace: Where memories go.
+        conversation: With its new facts.
+        before: Without them.
+    """
+    threshold = workspace.settings.promotion_threshold
+    fresh = conversation.facts[len(before.facts) :]
+    certain = [fact for fact in fresh if fact.confidence >= threshold]
+    if threshold == 1 or not certain:
+        return conversation, []
+    settled = _settled_before(workspace, certain)
+    said = _by_key(workspace)
+    done: list[Promotion] = []
+    for fact in certain:
+        if short(fact.id) not in settled:
+            with suppress(InvalidValue):  # settings may not allow such a memory
+                done += _promoted(workspace, Stated(fact=fact, conversation=conversation.id), said)
+    settled |= {short(item.fact.id): item.fact for item in done}
+    return _with_standing(conversation, settled), done
+
+
+def listing(workspace: Workspace, wanted: FactFilter, limit: int | None = None) -> FactListing:
+    """Return the facts that pass a filter, each once, the surest first.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter; what was promoted or rejected anywhere is pending nowhere.
+        limit: So many at the most.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    found = sorted(
+        _distinct(workspace, wanted),
+        key=lambda item: (-item.fact.confidence, item.fact.extracted_at, item.fact.id),
+    )
+    return FactListing(items=tuple(found[:limit]), total=len(found))
+
+
+def promote(
+    workspace: Workspace, references: Sequence[str], above: float | None = None
+) -> list[Promotion]:
+    """Make memories of facts.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones.
+        above: Also every pending fact of at least this confidence.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: Nothing is asked for, or a confidence is out of range.
+    """
+    with workspace.transaction():
+        chosen = _each_named(workspace, references)
+        if above is not None:
+            if not 0 <= above <= 1:
+                raise InvalidValue(f"a confidence lies between 0 and 1, not {above:g}")
+            sure = listing(workspace, FactFilter(above=above)).items
+            chosen |= {short(item.fact.id): item for item in sure}
+        elif not chosen:
+            raise InvalidValue("no fact is named", "give ids, or --above 0.8")
+        said = _by_key(workspace)
+        done = [
+            made
+            for item in chosen.values()
+            for made in _promoted(workspace, item, said, force=True)
+        ]
+        _settle(workspace, [item.fact for item in done])
+    return done
+
+
+def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
+    """Reject facts: they are not pending any more, and never noted again.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: A fact was promoted before.
+    """
+    with workspace.transaction():
+        rejected = []
+        for item in _each_named(workspace, references).values():
+            fact = item.fact
+            if fact.standing is Standing.PROMOTED:
+                raise InvalidValue(
+                    f"fact {short(fact.id)} is the memory {fact.memory}", "`pmem rm` removes it"
+                )
+            rejected.append(msgspec.structs.replace(fact, standing=Standing.REJECTED))
+        _settle(workspace, rejected)
+    return rejected
+
+
+def _all(workspace: Workspace) -> Iterator[Stated]:
+    for conversation in workspace.conversations.find():
+        for fact in conversation.facts:
+            yield Stated(fact=fact, conversation=conversation.id)
+    for chunk in workspace.chunks.find():
+        for fact in chunk.facts:
+            yield Stated(fact=fact, conversation=chunk.conversation)
+
+
+def _distinct(workspace: Workspace, wanted: FactFilter) -> Iterator[Stated]:
+    """Yield one fact of each key; what was settled in one conversation is so in all."""
+    only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
+    everything = list(_all(workspace))
+    settled = _settlements(everything)
+    seen: set[str] = set()
+    for item in everything:
+        fact = _settled(item.fact, settled)
+        name = short(fact.id)
+        fits = wanted.standing in (None, fact.standing) and fact.confidence >= wanted.above
+        fits = fits and (not wanted.types or fact.type in wanted.types)
+        if fits and only in (None, item.conversation) and name not in seen:
+            seen.add(name)
+            yield Stated(fact=fact, conversation=item.conversation)
+
+
+def _settlements(stated_: Iterable[Stated]) -> dict[str, Fact]:
+    """Return the facts that were promoted or rejected, by what they say."""
+    return {
+        short(item.fact.id): item.fact
+        for item in stated_
+        if item.fact.standing is not Standing.PENDING
+    }
+
+
+def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> dict[str, Fact]:
+    """Return what became of facts wherever else they were stated."""
+    wanted = {short(fact.id) for fact in facts}
+    return _settlements(item for item in _all(workspace) if short(item.fact.id) in wanted)
+
+
+def _by_key(workspace: Workspace) -> dict[str, Memory]:
+    """Return the active memories that concern everyone, by what they say."""
+    return {
+        key(memory.content): memory
+        for memory in workspace.memories.find(Filter())
+        if memory.scope == Scope()
+    }
+
+
+def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
+    """Return the facts that references mean, each once."""
+    named = [_named(workspace, reference) for reference in references]
+    return {short(item.fact.id): item for item in named}
+
+
+def _named(workspace: Workspace, reference: str) -> Stated:
+    fitting = [item for item in _all(workspace) if matches(reference, item.fact.id)]
+    fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
+    found = {short(item.fact.id): item for item in reversed(fitting)}
+    if not found or not reference:
+        raise NotFound(
+            f"no fact has an id that starts with {reference!r}", "`pmem facts list` shows ids"
+        )
+    if len(found) > 1:
+        shown = ", ".join(sorted(found)[:10])
+        raise Ambiguous(f"{reference!r} fits the facts {shown}", "give more of the id")
+    return found.popitem()[1]
+
+
+def _promoted(
+    workspace: Workspace, item: Stated, said: dict[str, Memory], *, force: bool = False
+) -> list[Promotion]:
+    """Add the memory of a fact; one that says the same already is taken for it.
+
+    Without `force` nothing is added beside a memory on the same subject. What is added joins
+    the memories by what they say.
+    """
+    fact = item.fact
+    if fact.standing is Standing.PROMOTED:
+        return []
+    memory = said.get(key(fact.content))
+    is_new = memory is None
+    if memory is None:
+        source = Source(kind="conversation", conversation=item.conversation, message=fact.message)
+        request = AddRequest(
+            content=fact.content, type=fact.type, subject=fact.subject, source=source, force=force
+        )
+        added = memories.put_new(workspace, request)
+        if added.action == "suggested":
+            return []
+        memory = said[key(fact.content)] = added.memory
+    settled = msgspec.structs.replace(fact, standing=Standing.PROMOTED, memory=memory.id)
+    return [Promotion(fact=settled, memory=memory, added=is_new)]
+
+
+def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:
+    """Write what became of facts wherever they were stated."""
+    settled = {short(fact.id): fact for fact in facts}
+    active: dict[str, list[str]] = {}
+    for chunk in [chunk for chunk in workspace.chunks.find() if _holds(chunk.facts, settled)]:
+        own = tuple(_settled(fact, settled) for fact in chunk.facts)
+        workspace.chunks.put(msgspec.structs.replace(chunk, facts=own))
+        active.setdefault(chunk.conversation, []).extend(_promoted_to(own, settled))
+    for conversation in list(workspace.conversations.find()):
+        if conversation.id in active or _holds(conversation.facts, settled):
+            changed = _with_standing(conversation, settled, active.get(conversation.id, ()))
+            at = max(workspace.now(), conversation.updated_at)
+            workspace.conversations.put(msgspec.structs.replace(changed, updated_at=at))
+
+
+def _with_standing(
+    conversation: Conversation, settled: Mapping[str, Fact], elsewhere: Sequence[str] = ()
+) -> Conversation:
+    """Return a conversation with what became of its facts; `elsewhere` are its chunks' memories."""
+    own = tuple(_settled(fact, settled) for fact in conversation.facts)
+    memories_ = (*conversation.active_facts, *elsewhere, *_promoted_to(own, settled))
+    return msgspec.structs.replace(
+        conversation, facts=own, active_facts=tuple(dict.fromkeys(memories_))
+    )
+
+
+def _holds(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> bool:
+    return any(short(fact.id) in settled for fact in facts)
+
+
+def _promoted_to(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> list[str]:
+    return [fact.memory for fact in facts if short(fact.id) in settled and fact.memory]
+
+
+def _settled(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
+    same = settled.get(short(fact.id))
+    if same is None:
+        return fact
+    return msgspec.structs.replace(fact, standing=same.standing, memory=same.memory)

@@ -1,0 +1,9 @@
+"""pmem in Python: one class with the operations that the command line has.
+
+Everything returns values and nothing prints. `from pmem import Project`.
+"""
+
+from pmem.library.memories import BuiltContext
+from pmem.library.project import Project
+
+__all__ = ["BuiltContext", "Project"]

@@ -1,0 +1,143 @@
+"""What a project does with memories: keep them, find them, build contexts."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem import (
+    contexts,
+    lookup,
+    memories,
+    recall,
+)
+from pmem.contexts import ContextRequest
+from pmem.core.context.parts import Context
+from pmem.core.filters import Filter
+from pmem.lookup import Listing, Said
+from pmem.memories import Added, AddRequest, EditRequest, Removable
+from pmem.recall import Found, Hit, SearchRequest
+from pmem.records import (
+    Event,
+    Memory,
+    MemoryType,
+    Record,
+)
+from pmem.workspace import Workspace
+
+
+class BuiltContext(Context, frozen=True, kw_only=True):
+    """A context together with what was retrieved for it."""
+
+    retrieval_results: tuple[Hit, ...] = ()
+
+
+class Memories:
+    """Operations on memories and on everything that can be found."""
+
+    workspace: Workspace
+
+    def add(self, content: str, type: str = MemoryType.FACT, **fields: Any) -> Added:  # noqa: A002
+        """Add a memory, or find the one that should be updated instead.
+
+        Args:
+            content: What to remember.
+            type: What it says.
+            fields: The other fields of `AddRequest`.
+
+        Raises:
+            InvalidValue: A value is not allowed.
+        """
+        request = AddRequest(content=content, type=MemoryType(type), **fields)
+        return memories.add(self.workspace, request)
+
+    def add_all(self, requests: Iterable[AddRequest]) -> list[Added]:
+        """Add several memories in one commit.
+
+        Raises:
+            InvalidValue: A value is not allowed; nothing was added.
+        """
+        return memories.add_all(self.workspace, list(requests))
+
+    def show(self, reference: str, at: datetime | None = None) -> Record | Said:
+        """Return the record, or the message, that a reference means.
+
+        Raises:
+            NotFound, Ambiguous: The reference.
+        """
+        return lookup.show(self.workspace, reference, at)
+
+    def list(
+        self, wanted: Filter | None = None, *, limit: int | None = None, at: datetime | None = None
+    ) -> Listing:
+        """Return the memories that pass a filter, the oldest first."""
+        return lookup.listing(self.workspace, wanted or Filter(), limit=limit, at=at)
+
+    def edit(self, reference: str, content: str | None = None, **fields: Any) -> Memory:
+        """Change a memory.
+
+        Args:
+            reference: Which one.
+            content: Its new content.
+            fields: The other fields of `EditRequest`.
+
+        Raises:
+            NotFound, Ambiguous: The reference.
+            InvalidValue: A value is not allowed.
+        """
+        return memories.edit(self.workspace, reference, EditRequest(content=content, **fields))
+
+    def remove(self, *references: str) -> Iterable[Removable]:
+        """Remove memories and episodes so that they can still be restored."""
+        return memories.remove(self.workspace, references)
+
+    def restore(self, *references: str) -> Iterable[Removable]:
+        """Bring memories and episodes back to `active`."""
+        return memories.restore(self.workspace, references)
+
+    def purge(self, *references: str, force: bool = False) -> Iterable[Record]:
+        """Delete records for good."""
+        return memories.purge(self.workspace, references, force=force)
+
+    def pin(self, reference: str, *, pinned: bool = True) -> Removable:
+        """Pin a memory or an episode, or unpin it."""
+        return memories.pin(self.workspace, reference, pinned=pinned)
+
+    def link(
+        self,
+        start: str,
+        end: str,
+        type: str = "related_to",  # noqa: A002
+        strength: float = 0.5,
+    ) -> Memory:
+        """Link one memory to another."""
+        return memories.link(self.workspace, start, end, type, strength)
+
+    def unlink(self, start: str, end: str, type: str | None = None) -> Memory:  # noqa: A002
+        """Remove the links from one memory to another."""
+        return memories.unlink(self.workspace, start, end, type)
+
+    def history(self, reference: str) -> tuple[Event, ...]:
+        """Return what happened to a record, the oldest event first."""
+        return lookup.history(self.workspace, reference)
+
+    def search(self, query: str, **request: Any) -> Found:
+        """Rank everything kept by how well it answers a query.
+
+        Args:
+            query: What to look for.
+            request: The other fields of `SearchRequest`.
+        """
+        return recall.search(self.workspace, SearchRequest(query=query, **request))
+
+    def build_context(self, query: str | None = None, **request: Any) -> BuiltContext:
+        """Write the block that a model reads, within a budget.
+
+        Args:
+            query: What it is for.
+            request: The other fields of `ContextRequest`.
+        """
+        asked = ContextRequest(query=query, **request)
+        built, hits = contexts.build_and_retrieve(self.workspace, asked)
+        return BuiltContext(**msgspec.structs.asdict(built), retrieval_results=hits)

@@ -1,0 +1,124 @@
+"""The project: one memory folder, opened."""
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Self
+
+from pmem import (
+    evaluation,
+    exchange,
+    golden,
+    setup,
+    upkeep,
+)
+from pmem.evaluation import Evaluation, EvaluationRequest
+from pmem.exchange import Imported
+from pmem.golden import QuestionAdded, QuestionRequest
+from pmem.library.conversations import Conversations
+from pmem.library.memories import Memories
+from pmem.storage.backend import Backend, Problem
+from pmem.upkeep import Checked, Diagnosis, Statistics
+from pmem.workspace import Workspace, discover
+
+
+class Project(Memories, Conversations):
+    """A project's memory.
+
+    Args:
+        memory_dir: The memory folder; it is made if it is missing.
+        actor: Who writes, as histories name them; git's user.name, else the login, when None.
+        now: A fixed present for reproducible runs.
+        read_only: Refuse every write.
+        backend: Where records live; JSON files in `memory_dir` by default.
+        settings: Settings by name, such as `chunk_size=10`; they win over every other source.
+
+    Raises:
+        InvalidValue: There is a file of the folder's name; or, on use, a setting that does
+            not exist or does not allow its value.
+        StorageRefused: The folder cannot be made.
+    """
+
+    def __init__(
+        self,
+        memory_dir: str = ".project-memory",
+        *,
+        actor: str | None = None,
+        now: datetime | None = None,
+        read_only: bool = False,
+        backend: Backend | None = None,
+        **settings: Any,
+    ) -> None:
+        if backend is None and not read_only and not os.path.isdir(memory_dir):
+            setup.initialise(memory_dir)
+        self.workspace = Workspace(
+            os.path.abspath(memory_dir),
+            actor=actor,
+            now=now,
+            read_only=read_only,
+            overrides=settings,
+            environment=os.environ,
+            backend=backend,
+        )
+
+    @classmethod
+    def discover(cls, start: str = ".", **options: Any) -> Self:
+        """Open the memory of a place, looked for there and in every parent.
+
+        Args:
+            start: Where to look from.
+            options: See the class.
+
+        Raises:
+            NoProject: There is none.
+        """
+        return cls(discover(start), **options)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Files met so far that could not be used; they were left out of every answer."""
+        return self.workspace.problems
+
+    def evaluate(self, file: str | None = None, **request: Any) -> Evaluation:
+        """Ask a golden set's questions; `request` has the other fields of EvaluationRequest."""
+        asked = golden.read(file or golden.default_file(self.workspace))
+        return evaluation.evaluate(self.workspace, EvaluationRequest(golden=asked, **request))
+
+    def add_question(self, query: str, reference: str, **request: Any) -> QuestionAdded:
+        """Add to a golden set what a query must find; see QuestionRequest for more."""
+        line = QuestionRequest(query=query, reference=reference, **request)
+        return golden.add(self.workspace, line)
+
+    def import_messages(self, lines: Iterable[bytes], name: str = "transcript") -> Imported:
+        """Take in a transcript in JSON Lines; a second time adds nothing."""
+        return exchange.import_messages(self.workspace, lines, name, _silent)
+
+    def import_arrays(self, folder: str) -> Imported:
+        """Take in the four array files of a folder."""
+        return exchange.import_arrays(self.workspace, folder, _silent)
+
+    def export_arrays(self) -> Mapping[str, bytes]:
+        """Return the four array files' contents by name."""
+        return exchange.export_arrays(self.workspace)
+
+    def stats(self) -> Statistics:
+        """Count what the memory holds."""
+        return upkeep.statistics(self.workspace)
+
+    def check(self) -> Checked:
+        """Read everything and report all that is wrong."""
+        return upkeep.check(self.workspace)
+
+    def doctor(self, *, fix: bool = False) -> Iterable[Diagnosis]:
+        """Look at everything that pmem needs around the records."""
+        return upkeep.doctor(self.workspace, fix=fix)
+
+    def flush(self) -> None:
+        """Return at once: every operation is on disk when it returns.
+
+        Kept for programs written for stores that batch their writes.
+        """
+
+
+def _silent(done: int, total: int) -> None:
+    """Report no progress."""
