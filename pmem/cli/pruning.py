@@ -1,6 +1,6 @@
 """The commands that show and change what a context sees of a conversation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
@@ -17,6 +17,8 @@ from pmem.pruning import Leaving, PruneRequest, Pruning
 from pmem.times import iso
 
 _LABEL = 18
+_NARROW = 60
+"""Columns below which a terminal gets no panel."""
 _PARTS = {
     "system": "system prompt",
     "memory": "memory",
@@ -55,7 +57,7 @@ def stats(ctx: typer.Context, reference: Which = None) -> Answer:
     return Answer(
         data=found,
         lines=_plain(found),
-        screen=lambda width: panel(f"Conversation: {title}", list(_overlay(found, width)), width),
+        screen=lambda width: _screen(found, title, width),
     )
 
 
@@ -110,6 +112,13 @@ def _pruned_note(done: Pruning) -> str:
     if done.pruned:
         return state
     return f"nothing to prune: {state}; --keep N or --tokens N goes further"
+
+
+def _screen(found: Overlay, title: str, width: int) -> Iterable[Line]:
+    """Draw the panel; a terminal too narrow for its bars gets the plain lines."""
+    if width < _NARROW:
+        return _plain(found)
+    return panel(f"Conversation: {title}", list(_overlay(found, width)), width)
 
 
 def _plain(found: Overlay) -> Iterator[Line]:
