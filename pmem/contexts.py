@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import msgspec
@@ -10,13 +10,14 @@ from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item,
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
 from pmem.core.retention import as_of, valid_at
+from pmem.core.retrieval.documents import place_of
 from pmem.core.retrieval.pool import Place
 from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.errors import InvalidValue
 from pmem.ids import short
 from pmem.pruning import Usage, usage
 from pmem.recall import Hit, Kind, Opened, SearchRequest, hit_of, opened, pick
-from pmem.records import Chunk, Episode, Memory, Message, Role
+from pmem.records import Chunk, Conversation, Episode, Memory, Message, Role
 from pmem.talk import Talk, talk_of
 from pmem.threads import Delta, delta, mark_told
 from pmem.times import day, iso
@@ -72,8 +73,8 @@ def build_context(workspace: Workspace, request: ContextRequest) -> Context:
 
 def build_and_retrieve(
     workspace: Workspace, request: ContextRequest
-) -> tuple[Context, tuple[Hit, ...]]:
-    """Write a context as `build_context` does, and return the best of what its query finds.
+) -> tuple[Context, Iterator[Hit]]:
+    """Write a context as `build_context` does, and yield the best of what its query finds.
 
     Args:
         workspace: What to draw on.
@@ -106,7 +107,7 @@ def build_and_retrieve(
     if news is not None:
         built = _told(workspace, request, known, news, built)
     best = ranked[: settings.retrieval_top_k] if asked else []
-    return built, tuple(map(hit_of, opened(workspace, best, request.at)))
+    return built, map(hit_of, opened(workspace, best, request.at))
 
 
 def _budget(workspace: Workspace, request: ContextRequest) -> int:
@@ -334,11 +335,13 @@ def _recalled_item(found: Opened) -> tuple[str, Item]:
         return "recalled", _without_heading(_memory_item(document, score))
     if isinstance(document, Episode):
         return "recalled", _episode_item(document, score)
-    place = found.record.messages.index(document) if isinstance(found.record, Chunk) else 0
-    number = found.record.number if isinstance(found.record, Chunk) else 0
-    item = _message_item(document, number * 10**6 + place)
+    assert isinstance(found.record, Chunk | Conversation)
+    item = _message_item(document, place_of(document, found.record))
     return "earlier", msgspec.structs.replace(
-        item, heading=day(document.created_at).strip(), score=score
+        item,
+        heading=day(document.created_at).strip(),
+        order=(f"{item.order[0]} {found.conversation}", item.order[1]),
+        score=score,
     )
 
 

@@ -113,6 +113,13 @@ class Opened(NamedTuple):
     document: Any
     hit: Ranked
 
+    @property
+    def conversation(self) -> str | None:
+        """The conversation that it belongs to, if it does to one."""
+        if isinstance(self.record, Conversation):
+            return self.record.id
+        return getattr(self.record, "conversation", None)
+
 
 def pick(workspace: Workspace, request: SearchRequest) -> Picked:
     """Rank everything kept by how well it answers a query, without reading the records.
@@ -273,7 +280,7 @@ class _Sieve:
 
 def hit_of(found: Opened) -> Hit:
     """Describe a document of a record: the record itself, or a message within it."""
-    kind, record, document, hit = found
+    kind, _, document, hit = found
     return Hit(
         id=document.id,
         short=short(document.id),
@@ -282,9 +289,7 @@ def hit_of(found: Opened) -> Hit:
         text=text_of(document),
         created_at=document.created_at,
         external_id=getattr(document, "external_id", None),
-        conversation=record.id
-        if isinstance(record, Conversation)
-        else getattr(record, "conversation", None),
+        conversation=found.conversation,
         speaker=getattr(document, "speaker", None),
         signals=hit.signals,
     )

@@ -1,5 +1,6 @@
 """Search and context over a whole memory: what is found, filtered, left out, and why."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue, NotFound
+from pmem.exchange import import_messages
 from pmem.memories import AddRequest, EditRequest, add, edit, pin, remove
 from pmem.recall import Found, Kind, SearchRequest, search
 from pmem.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State, Status
@@ -344,3 +346,21 @@ def test_a_missing_chunk_does_not_stop_a_context(full: Workspace) -> None:
         full.chunks.remove(lost.id)
     assert isinstance(lost, Chunk)
     assert "Lunch is at noon" in context(full, budget=1000).text
+
+
+def test_what_was_said_at_one_time_stands_in_the_order_in_which_it_was_said() -> None:
+    workspace = in_memory()
+    said = ["The parser is slow", "Lunch?", "The slow parser is the old slow parser", "The parser!"]
+    lines = [
+        json.dumps({"conversation": name, "content": f"{text} {name}", "timestamp": "2026-03-01"})
+        for text in said
+        for name in ("monday", "tuesday")
+    ]
+    import_messages(workspace, [line.encode() for line in lines], "talk", lambda done, total: None)
+    texts_ = section(context(workspace, "slow parser", budget=1000), "earlier")
+    expected = [f"{text} {name}" for name in ("monday", "tuesday") for text in said]
+    places = [expected.index(text) for text in texts_]
+    assert len(places) > 3
+    first, second = ([place for place in places if place // 4 == talk] for talk in (0, 1))
+    assert (first, second) == (sorted(first), sorted(second))
+    assert places in ([*first, *second], [*second, *first])

@@ -140,4 +140,4 @@ class Memories:
         """
         asked = ContextRequest(query=query, **request)
         built, hits = contexts.build_and_retrieve(self.workspace, asked)
-        return BuiltContext(**msgspec.structs.asdict(built), retrieval_results=hits)
+        return BuiltContext(**msgspec.structs.asdict(built), retrieval_results=tuple(hits))

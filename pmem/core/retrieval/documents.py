@@ -102,12 +102,26 @@ def entries(record: Record) -> Iterator[Entry]:
     elif isinstance(record, Chunk):
         if record.merged_into is None:  # else the summary stands in a later chunk's
             yield _chunk(record)
-        first = min(record.number, _MOST_CHUNKS) * _CHUNK
-        for place, message in enumerate(record.messages, start=first):
+        for place, message in enumerate(record.messages, start=_first_place(record)):
             yield _message(message, record.conversation, place)
     elif isinstance(record, Conversation):
-        for place, message in enumerate(record.recent_messages):
-            yield _message(message, record.id, RECENT + place)
+        for place, message in enumerate(record.recent_messages, start=_first_place(record)):
+            yield _message(message, record.id, place)
+
+
+def place_of(message: Message, record: Chunk | Conversation) -> int:
+    """Return a message's place within its conversation, ascending.
+
+    Args:
+        message: One that the record holds.
+        record: The record that holds it.
+    """
+    held = record.messages if isinstance(record, Chunk) else record.recent_messages
+    return _first_place(record) + held.index(message)
+
+
+def _first_place(record: Chunk | Conversation) -> int:
+    return min(record.number, _MOST_CHUNKS) * _CHUNK if isinstance(record, Chunk) else RECENT
 
 
 def text_of(record: Memory | Episode | Chunk | Message) -> str:
