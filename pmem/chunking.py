@@ -93,9 +93,9 @@ def chunk_of(
         cleared: So many of the messages were said before the conversation was cleared; the
             summary is of the others, unless there are none.
     """
-    told = messages[cleared:] or messages
     from pmem.core.summaries.topics import key_topics
 
+    told = messages[cleared:] or messages
     text = summary.summarise(told, workspace.count, workspace.settings.summary_share)
     return Chunk(
         id=identifier,

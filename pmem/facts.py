@@ -259,12 +259,13 @@ def _by_key(workspace: Workspace) -> dict[str, Memory]:
 
 def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
     """Return the facts that references mean, each once."""
-    named = [_named(workspace, reference) for reference in references]
+    everything = list(_all(workspace)) if references else []
+    named = [_named(everything, reference) for reference in references]
     return {short(item.fact.id): item for item in named}
 
 
-def _named(workspace: Workspace, reference: str) -> Stated:
-    fitting = [item for item in _all(workspace) if matches(reference, item.fact.id)]
+def _named(everything: Sequence[Stated], reference: str) -> Stated:
+    fitting = [item for item in everything if matches(reference, item.fact.id)]
     fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
     found = {short(item.fact.id): item for item in reversed(fitting)}
     if not found or not reference:
