@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pmem.core.context.allocation import build
-from pmem.core.context.filling import SMALL_EXCHANGE
+from pmem.core.context.filling import HUGE, SMALL_EXCHANGE
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -25,6 +25,7 @@ from pmem.core.context.parts import (
     Item,
     Shown,
 )
+from pmem.core.context.prices import Price
 from pmem.core.tokens import count_tokens
 from tests.core.context.candidates import (
     COUNTERS,
@@ -183,10 +184,18 @@ def _turns(drawn: Candidates, shown_: tuple[str, str]) -> list[tuple[int, int]]:
     return [(number, ids(items).index(identifier)) for number in rounds]
 
 
+def _has_huge(drawn: Candidates, format_: Format, count: Counter) -> bool:
+    """Tell whether a bond may be left out of its exchange, which has a test of its own."""
+    price = Price(format_, count, drawn.recent)
+    bonds = (bond for exchange in drawn.exchanges for bond in exchange)
+    return any(price.items("recent", bond) > HUGE for bond in bonds)
+
+
 @given(candidates(), budgets, shares, formats, counters)
 def test_an_exchange_is_shown_so_that_it_makes_sense(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter
 ) -> None:
+    assume(not _has_huge(drawn, format_, count))
     present = set(ids(shown(built(drawn, budget, share, format_, count), "recent")))
     for exchange in drawn.exchanges:
         whole = [[item.id in present for item in bond] for bond in exchange]
@@ -209,6 +218,7 @@ def test_an_exchange_is_shown_so_that_it_makes_sense(
 def test_the_latest_exchanges_win(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter
 ) -> None:
+    assume(not _has_huge(drawn, format_, count))
     live = {item.id for part in drawn.exchanges for bond in part for item in bond}
     recalled = [pair for pair in drawn.recalled if pair[1].id not in live]
     drawn = msgspec.structs.replace(drawn, recalled=recalled)
