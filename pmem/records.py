@@ -53,6 +53,8 @@ class EventKind(StrEnum):
     UPDATE = "UPDATE"
     DELETE = "DELETE"
     MERGE = "MERGE"
+    ARCHIVE = "ARCHIVE"
+    SUPERSEDE = "SUPERSEDE"
     LINK = "LINK"
     UNLINK = "UNLINK"
     TTL = "TTL"

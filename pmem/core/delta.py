@@ -16,14 +16,24 @@ CATEGORY_CHARACTERS: Final = 40
 _READ_CHARACTERS: Final = 2000
 _FINGERPRINT_BYTES: Final = 8
 _UNTOLD: Final = (EventKind.LINK, EventKind.UNLINK)
-_TURNS: Final = (EventKind.MERGE, EventKind.DELETE, EventKind.TTL, EventKind.RESTORE)
+_TURNS: Final = (
+    EventKind.MERGE,
+    EventKind.ARCHIVE,
+    EventKind.SUPERSEDE,
+    EventKind.DELETE,
+    EventKind.TTL,
+    EventKind.RESTORE,
+)
 """Events that take a memory out of recall, or bring it back."""
+_WENT: Final = (EventKind.ARCHIVE, EventKind.SUPERSEDE, EventKind.DELETE, EventKind.TTL)
 _WORDS: Final[dict[EventKind, str]] = {
     EventKind.ADD: "+created",
     EventKind.UPDATE: "↑updated",
     EventKind.MERGE: "↔merged",
+    EventKind.ARCHIVE: "↓archived",
+    EventKind.SUPERSEDE: "→superseded",
     EventKind.DELETE: "-deleted",
-    EventKind.TTL: "↓archived",
+    EventKind.TTL: "-soft_deleted",
     EventKind.RESTORE: "↩restored",
 }
 _EVENT = msgspec.json.Encoder(order="deterministic")
@@ -101,7 +111,7 @@ def _told_events(memory: Memory) -> Iterator[Event]:
 def _change(memory: Memory, new: Sequence[Event]) -> Change:
     event = _most_telling(sorted(new, key=lambda event: event.at))
     kind = event.event
-    if memory.state is State.ACTIVE and kind in (EventKind.DELETE, EventKind.TTL):
+    if memory.state is State.ACTIVE and kind in _WENT:
         kind = EventKind.UPDATE  # it came late, and what undid it is known
     return Change(
         id=memory.id,

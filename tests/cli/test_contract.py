@@ -214,7 +214,9 @@ class QuestionAdded(Strict):
 
 class Changed(Strict):
     id: str
-    event: Literal["ADD", "UPDATE", "MERGE", "DELETE", "TTL", "RESTORE"]
+    event: Literal[
+        "ADD", "UPDATE", "MERGE", "ARCHIVE", "SUPERSEDE", "DELETE", "TTL", "RESTORE"
+    ]
     at: datetime
     actor: str
     category: str
