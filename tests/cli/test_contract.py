@@ -214,9 +214,7 @@ class QuestionAdded(Strict):
 
 class Changed(Strict):
     id: str
-    event: Literal[
-        "ADD", "UPDATE", "MERGE", "ARCHIVE", "SUPERSEDE", "DELETE", "TTL", "RESTORE"
-    ]
+    event: Literal["ADD", "UPDATE", "MERGE", "ARCHIVE", "SUPERSEDE", "DELETE", "TTL", "RESTORE"]
     at: datetime
     actor: str
     category: str

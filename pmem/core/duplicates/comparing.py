@@ -1,0 +1,292 @@
+"""Whether two memories say the same, something new, the opposite, or only speak of one thing."""
+
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pmem.core.duplicates import tables
+from pmem.core.duplicates.lexicon import Item, Kind, are_opposite, base, is_verb, weight
+from pmem.core.duplicates.reading import Claim
+from pmem.core.duplicates.roles import same_roles
+
+SAME_WORDS: Final = 1.0
+OTHER_ORDER: Final = 0.95
+OTHER_WORDS: Final = 0.9
+OPPOSED: Final = 0.85
+CHANGED: Final = 0.8
+NEAREST: Final = 0.75
+"""The score of a neighbour with all words in common."""
+LEAST: Final = 0.15
+"""The score below which memories have nothing in common."""
+_SLOT: Final = 3
+"""The most words of a value that an update replaces."""
+_NOTHING: Final = "nothing in common"
+_MODALS: Final = frozenset(("must", "should"))
+_PERSONS: Final = frozenset(("i", "you", "he", "she", "they"))
+_UNIVERSAL: Final = frozenset(("all", "every", "each"))
+
+
+class Relation(StrEnum):
+    """What one memory is to another."""
+
+    DUPLICATE = "duplicate"
+    UPDATE = "update"
+    CONTRADICTION = "contradiction"
+    NEIGHBOUR = "neighbour"
+    DISTINCT = "distinct"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """How two memories relate.
+
+    Attributes:
+        relation: What one is to the other.
+        score: How close they are, from 0 to 1.
+        reason: A short phrase for a person.
+    """
+
+    relation: Relation
+    score: float
+    reason: str
+
+
+def compare(one: Claim, other: Claim) -> Verdict:
+    """Tell how two memories relate; relation and score do not depend on their order.
+
+    Args:
+        one: The one, as `claim_of` reads it.
+        other: The other; where a reason tells of a change, the later one.
+    """
+    if one.items == other.items and one.spelled == other.spelled and one.said == other.said:
+        return Verdict(Relation.DUPLICATE, SAME_WORDS, "the same words")
+    if one.base == other.base:
+        return _on_one_matter(one, other)
+    common = one.base & other.base
+    if common and _may_be_slot(one, other, len(common)):
+        found = _replaced(one, other)
+        if found is not None:
+            return found
+    return near(one, other)
+
+
+def near(one: Claim, other: Claim) -> Verdict:
+    """Tell how much two memories have in common, whatever they say about it.
+
+    Args:
+        one: The one.
+        other: The other.
+    """
+    score = closeness(one, other)
+    if score < LEAST:
+        return Verdict(Relation.DISTINCT, score, "little in common" if score else _NOTHING)
+    common = one.base & other.base
+    words = {word for word in one.content if word in other.content} or common
+    named = sorted(words, key=lambda word: (-weight(word), -len(word), word))
+    return Verdict(Relation.NEIGHBOUR, score, "both on " + " and ".join(named[:2]))
+
+
+def closeness(one: Claim, other: Claim) -> float:
+    """Return the weight of the common words as a share of all words' (Dice's coefficient).
+
+    Args:
+        one: The one.
+        other: The other.
+
+    Returns:
+        From 0 to `NEAREST`.
+    """
+    shared = sum(map(weight, one.base & other.base))
+    return round(NEAREST * 2 * shared / (one.weight + other.weight), 4) if shared else 0.0
+
+
+def _on_one_matter(one: Claim, other: Claim) -> Verdict:
+    """Compare claims that have all words in common but for numbers and opposites."""
+    same_numbers = _same_numbers(one, other)
+    same_signs = _same_signs(one, other)
+    if same_numbers and same_signs and one.content == other.content:
+        return _if_same_roles(one, other)
+    if same_signs and one.content == other.content and one.base:
+        if one.numbers and other.numbers and _skeleton(one) == _skeleton(other):
+            return Verdict(Relation.UPDATE, CHANGED, _became(one.numbers, other.numbers))
+    elif same_numbers:
+        opposed = _opposed(one, other)
+        if opposed and same_roles(_unsigned(one), _unsigned(other)):
+            return Verdict(Relation.CONTRADICTION, OPPOSED, opposed)
+    return near(one, other)
+
+
+def _if_same_roles(one: Claim, other: Claim) -> Verdict:
+    if one.said != other.said or not _same_spelling(one, other) or not _same_verbs(one, other):
+        return near(one, other)
+    if not same_roles(one.items, other.items):
+        return near(one, other)
+    if _told(one) == _told(other):
+        return Verdict(Relation.DUPLICATE, OTHER_ORDER, "the same words in another order")
+    return Verdict(Relation.DUPLICATE, OTHER_WORDS, "the same in other words")
+
+
+def _told(claim: Claim) -> Counter[Item]:
+    """The items, in no order, but for those that only part the others."""
+    return Counter(i for i in claim.items if i.kind not in (Kind.SUBJECT, Kind.BREAK))
+
+
+def _same_spelling(one: Claim, other: Claim) -> bool:
+    """Tell whether no identifier differs in its capitals."""
+    first = {word.casefold(): word for word in one.spelled}
+    return all(first.get(word.casefold(), word) == word for word in other.spelled)
+
+
+def _same_verbs(one: Claim, other: Claim) -> bool:
+    """Tell whether a claim without a verb such as "store" says "is" or "uses" in its place."""
+    if one.soft == other.soft:
+        return True
+    lean, rich = (one, other) if one.soft < other.soft else (other, one)
+    plain = any(item.kind in (Kind.BE, Kind.USE) for item in lean.items)
+    return plain and lean.soft < rich.soft
+
+
+def _same_numbers(one: Claim, other: Claim) -> bool:
+    """Tell whether the same amounts belong to the same words, and days are in the same order."""
+    if len(one.numbers) < 2 or sorted(one.numbers) != sorted(other.numbers):
+        return one.numbers == other.numbers
+    if _counted(one.items) != _counted(other.items):
+        return False
+    return _in_words(one.numbers) == _in_words(other.numbers)
+
+
+def _in_words(numbers: Sequence[str]) -> tuple[list[str], list[str]]:
+    """How often ("daily"), and the other words among numbers, each in their order."""
+    words = [number for number in numbers if number.isalpha()]
+    often = [word for word in words if word.endswith("ly")]
+    return often, [word for word in words if not word.endswith("ly")]
+
+
+def _counted(items: Sequence[Item]) -> list[tuple[str, list[str]]]:
+    """The amounts before each word of content, in their order; days and months are free."""
+    found: dict[str, list[str]] = {}
+    following = ""
+    for kind, value in reversed(items):
+        if kind is Kind.CONTENT or kind is Kind.EXACT:
+            following = value
+        elif kind is Kind.NUMBER and not value.isalpha():
+            found.setdefault(following, []).append(value)
+    return sorted(found.items())
+
+
+def _same_signs(one: Claim, other: Claim) -> bool:
+    if one.signs == other.signs:
+        return True
+    first, second = set(one.signs), set(other.signs)
+    if other.asks and not _MODALS & second:
+        first -= _MODALS
+    elif one.asks and not _MODALS & first:
+        second -= _MODALS
+    if not (first & _PERSONS and second & _PERSONS):
+        first, second = first - _PERSONS, second - _PERSONS
+    if "every" in first | second and first & _UNIVERSAL and second & _UNIVERSAL:
+        first, second = first - _UNIVERSAL, second - _UNIVERSAL
+    return first == second and one.signs.count("not") == other.signs.count("not")
+
+
+def _opposed(one: Claim, other: Claim) -> str:
+    """In what two claims contradict each other, or nothing."""
+    first, second = Counter(one.signs), Counter(other.signs)
+    mine, theirs = list((first - second).elements()), list((second - first).elements())
+    mine = [sign for sign in mine if sign not in _PERSONS and sign != "still"]
+    theirs = [sign for sign in theirs if sign not in _PERSONS and sign != "still"]
+    mine += sorted(set(one.content) - set(other.content))
+    theirs += sorted(set(other.content) - set(one.content))
+    if sorted(mine + theirs) == ["not"]:
+        return "one says not"
+    if sorted(mine + theirs) == ["always", "not"]:
+        return "always against never"
+    if len(mine) == len(theirs) == 1 and are_opposite(mine[0], theirs[0]):
+        return f"{mine[0]} against {theirs[0]}"
+    return ""
+
+
+def _unsigned(claim: Claim) -> list[Item]:
+    """The items with opposites as one and without negations and the like."""
+    kept = [item for item in claim.items if item.kind is not Kind.SIGN]
+    return [item._replace(value=base(item.value)) for item in kept]
+
+
+def _became(before: Sequence[str], after: Sequence[str]) -> str:
+    changed = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
+    first, second = changed[0] if changed else (" ".join(before), " ".join(after))
+    return f"{first} became {second}"
+
+
+_COUNTED: Final = (Kind.CONTENT, Kind.EXACT, Kind.SIGN, Kind.NUMBER)
+
+
+def _skeleton(claim: Claim) -> list[Item]:
+    """The items in order without the numbers' values."""
+    kept: list[Item] = []
+    for item in claim.items:
+        if item.kind is Kind.NUMBER:
+            if not kept or kept[-1].kind is not Kind.NUMBER:
+                kept.append(Item(Kind.NUMBER, ""))
+        elif item.kind in _COUNTED:
+            kept.append(item)
+    return kept
+
+
+def _may_be_slot(one: Claim, other: Claim, common: int) -> bool:
+    mine, theirs = len(one.base) - common, len(other.base) - common
+    return 0 < mine <= _SLOT and 0 < theirs <= _SLOT and one.numbers == other.numbers
+
+
+def _replaced(one: Claim, other: Claim) -> Verdict | None:
+    """An update where two claims agree but for one value."""
+    if not _same_signs(one, other):
+        return None
+    mine = [item for item in one.items if item.kind in _SPOKEN]
+    theirs = [item for item in other.items if item.kind in _SPOKEN]
+    begin = 0
+    while begin < min(len(mine), len(theirs)) and mine[begin] == theirs[begin]:
+        begin += 1
+    end = 0
+    most = min(len(mine), len(theirs)) - begin
+    while end < most and mine[-1 - end] == theirs[-1 - end]:
+        end += 1
+    gone, came = mine[begin : len(mine) - end], theirs[begin : len(theirs) - end]
+    if not _is_statement([*mine[:begin], *mine[len(mine) - end :]], max(len(gone), len(came))):
+        return None
+    if not _are_values(gone) or not _are_values(came) or not set(gone).isdisjoint(came):
+        return None
+    if _are_scopes(gone, came) or (is_verb(gone[0].value) and is_verb(came[0].value)):
+        return None
+    was, now = (" ".join(item.value for item in part) for part in (gone, came))
+    return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
+
+
+_PREDICATES: Final = (Kind.BE, Kind.USE, Kind.SOFT, Kind.SIGN)
+_SPOKEN: Final = (
+    Kind.CONTENT, Kind.EXACT, Kind.SOFT, Kind.NUMBER, Kind.PREPOSITION, Kind.SIGN, Kind.BE, Kind.USE
+)  # fmt: skip
+
+
+def _is_statement(common: Sequence[Item], least: int) -> bool:
+    """Tell whether what two claims share says something of a value: a verb and enough words."""
+    said = any(
+        item.kind in _PREDICATES or (item.kind is Kind.CONTENT and is_verb(item.value))
+        for item in common
+    )
+    return said and sum(item.kind in (Kind.CONTENT, Kind.EXACT) for item in common) >= least
+
+
+def _are_values(items: Sequence[Item]) -> bool:
+    return 0 < len(items) <= _SLOT and all(
+        item.kind in (Kind.CONTENT, Kind.EXACT) and any(map(str.isalnum, item.value))
+        for item in items
+    )
+
+
+def _are_scopes(gone: Sequence[Item], came: Sequence[Item]) -> bool:
+    """Tell whether what changed is where something holds: in staging, on Windows."""
+    first, second = gone[-1].value, came[-1].value
+    return any(first in scope and second in scope for scope in tables.SCOPES)

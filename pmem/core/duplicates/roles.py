@@ -1,0 +1,188 @@
+"""Whether the same words stand in the same roles: "A calls B" is not "B calls A"."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from pmem.core.duplicates.lexicon import Item, Kind, is_verb
+
+_LOOSE: Final = frozenset(
+    "of in on at for with as via through within per about into onto by bei mit für auf als".split()
+)
+"""Prepositions that paraphrases exchange; the others say a direction."""
+_BARE: Final = ""
+_FREE: Final = "~"
+_AGENT: Final = "agent"
+_NAMING: Final = (Kind.CONTENT, Kind.EXACT)
+_PLAIN: Final = frozenset((*_NAMING, Kind.BE, Kind.SUBJECT, Kind.SOFT, Kind.PREPOSITION))
+_COUPLED: Final = (*_NAMING, Kind.SOFT, Kind.PREPOSITION)
+
+
+class Role(NamedTuple):
+    """The clause of a word by its conjunction, and its preposition."""
+
+    clause: str
+    preposition: str
+
+
+def same_roles(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Tell whether claims of the same words give each word the same part.
+
+    Args:
+        one: The items of a claim.
+        other: The items of a claim with the same content.
+    """
+    if _bound_signs(one) != _bound_signs(other):
+        return False
+    if _PLAIN_ORDER.issuperset(i.kind for i in (*one, *other)):
+        return [i for i in one if i.kind in _NAMING] == [i for i in other if i.kind in _NAMING]
+    first, second = _sorted_lists(one), _sorted_lists(other)
+    if [i for i in first if i.kind in _TOLD] == [i for i in second if i.kind in _TOLD]:
+        return True
+    mine, theirs = _copula(first), _copula(second)
+    if mine and theirs and mine == theirs[::-1]:
+        return True
+    verbs = {i.value for i in one if i.kind is Kind.SOFT}
+    verbs &= {i.value for i in other if i.kind is Kind.SOFT}
+    return _agree(_roles(first, verbs), _roles(second, verbs))
+
+
+_TOLD: Final = (Kind.CONTENT, Kind.EXACT, Kind.SIGN, Kind.PREPOSITION, Kind.SOFT, Kind.CLAUSE)
+_PLAIN_ORDER: Final = frozenset((Kind.CONTENT, Kind.EXACT, Kind.NUMBER, Kind.SIGN))
+_FOCUSED: Final = frozenset(
+    """only all every each any some most few both even also other not except still always
+    he she""".split()
+)
+
+
+def _bound_signs(items: Sequence[Item]) -> list[tuple[str, str]]:
+    """What "only", "all" and, beside these or in more than one clause, "not" stand before."""
+    focused = [i for i in items if i.kind is Kind.SIGN and i.value in _FOCUSED]
+    parted = any(item.kind in (Kind.CLAUSE, Kind.BREAK) for item in items)
+    if not parted and all(item.value == "not" for item in focused):
+        return []
+    found, following = [], ""
+    for kind, value in reversed(items):
+        if kind in _NAMING or kind is Kind.NUMBER:
+            following = value
+        elif kind is Kind.SIGN and value in _FOCUSED:
+            found.append(("every" if value in ("all", "each") else value, following))
+    return sorted(found, key=lambda each: each[1])  # signs of one word keep their order
+
+
+def _sorted_lists(items: Sequence[Item]) -> list[Item]:
+    """The items with "A and B" in the order of the alphabet."""
+    found = list(items)
+    for place in range(1, len(found) - 1):
+        before, here, after = found[place - 1 : place + 2]
+        if here.kind is Kind.AND and before.kind in _NAMING and after.kind in _NAMING:
+            found[place - 1], found[place + 1] = sorted((before, after))
+    return found
+
+
+class _Reader:
+    """The roles of a claim's words as they are read, one item after another."""
+
+    def __init__(self) -> None:
+        self.words: list[tuple[str, Role]] = []
+        self.role = Role("", _BARE)
+        self.begin = 0
+        self.passive = False
+        self.agents = 0
+        self.used = False
+
+    def name(self, word: str, is_verb: bool) -> None:
+        """Take a word; the verb of a passive clause and its agent go to the clause's front."""
+        if self.role.preposition == _AGENT:
+            place = self.begin + self.agents
+            self.agents += 1
+        elif is_verb:
+            place = self.begin
+        else:
+            self.words.append((word, self.role))
+            return
+        self.words.insert(place, (word, Role(self.role.clause, _BARE)))
+
+    def use(self, passive: bool) -> None:
+        """Take "use X for Y" and "X is used for Y" as "Y with X"."""
+        if passive:
+            tools = [(word, self._free(role)) for word, role in self.words[self.begin :]]
+            self.words[self.begin :] = tools
+        self.used = True
+        self.govern(_BARE if passive else _FREE)
+
+    def _free(self, role: Role) -> Role:
+        return Role(role.clause, _FREE) if role.preposition == _BARE else role
+
+    def start(self, clause: str) -> None:
+        """Begin a clause."""
+        self.role, self.begin = Role(clause, _BARE), len(self.words)
+        self.passive, self.agents, self.used = False, 0, False
+
+    def govern(self, preposition: str) -> None:
+        """Take a preposition, or what ends its reach: nothing."""
+        self.role = Role(self.role.clause, preposition)
+
+
+def _roles(items: Sequence[Item], verbs: set[str]) -> list[tuple[str, Role]]:
+    reader = _Reader()
+    for place, (kind, value) in enumerate(items):
+        if kind in _NAMING or (kind is Kind.SOFT and value in verbs):
+            reader.name(value, place > 0 and items[place - 1].kind is Kind.PASSIVE)
+        elif kind is Kind.PASSIVE:
+            reader.passive = True
+        elif kind is Kind.USE:
+            reader.use(place > 0 and items[place - 1].kind is Kind.PASSIVE)
+        elif kind is Kind.PREPOSITION and reader.used and value in ("for", "as"):
+            reader.govern(_BARE)
+        elif kind is Kind.PREPOSITION:
+            reader.govern(_preposition(value, reader.passive, items[place + 1 : place + 2]))
+        elif kind is Kind.CLAUSE or kind is Kind.BREAK:
+            reader.start(value if kind is Kind.CLAUSE else "")
+        elif kind is Kind.BE or kind is Kind.SUBJECT:
+            reader.govern(_BARE)
+    return reader.words
+
+
+def _preposition(value: str, passive: bool, following: Sequence[Item]) -> str:
+    if value == "by" and passive:
+        return _AGENT
+    if value == "to" and following and is_verb(following[0].value):
+        return _BARE
+    return _FREE if value in _LOOSE else value
+
+
+def _copula(items: Sequence[Item]) -> tuple[list[str], list[str]] | None:
+    """What stands before and after the one "is" of a claim."""
+    kinds = [item.kind for item in items]
+    if kinds.count(Kind.BE) != 1 or not _PLAIN.issuperset(kinds):
+        return None
+    place = kinds.index(Kind.BE)
+    named = [
+        [i.value for i in part if i.kind in _COUPLED] for part in (items[:place], items[place:])
+    ]
+    return named[0], named[1]
+
+
+def _agree(one: list[tuple[str, Role]], other: list[tuple[str, Role]]) -> bool:
+    """Tell whether words keep their roles, or move one way between loose ones."""
+    mine, theirs = set(one), set(other)
+    gone, come = dict(mine - theirs), dict(theirs - mine)
+    if gone.keys() != come.keys() or len(one) != len(other) or len(gone) < len(mine - theirs):
+        return False
+    moves = {(gone[word], come[word]) for word in sorted(gone)}
+    if len(moves) > 1 or not all(_is_loose(before, after) for before, after in moves):
+        return False
+    return _in_order(one, theirs) == _in_order(other, mine)
+
+
+def _is_loose(before: Role, after: Role) -> bool:
+    loose = (_BARE, _FREE)
+    return (
+        before.clause == after.clause and before.preposition in loose and after.preposition in loose
+    )
+
+
+def _in_order(words: list[tuple[str, Role]], kept: set[tuple[str, Role]]) -> list[tuple[Role, str]]:
+    """The words that keep their role, by role, each role's in their order."""
+    stable = [(role, word) for word, role in words if (word, role) in kept]
+    return sorted(stable, key=lambda each: each[0])

@@ -1,0 +1,178 @@
+"""What must never be merged: another number, a negation, another name, another order of things."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.duplicates import Relation, Verdict, claim_of, compare
+from tests.core.duplicates.labelled import SETS, Labelled, is_same
+
+SAME = [each for labelled in SETS.values() for each in labelled if is_same(each.kind)]
+COUNTED = [each for each in SAME if re.search(r"\d", each.other)]
+pairs_alike = st.sampled_from(SAME)
+
+SWAPS = """
+The timeout is * long. | 5 minutes, 5 hours, 5 seconds, 50 minutes, nine hours, an hour
+The upload limit is *. | 10 MB, 10 KB, 10 GB, 10, 100 MB, nine GB, 10%
+The job runs *. | once, twice, three times, daily, weekly, once a week, at noon, at 9 am, at 9 pm
+Retry * when the request fails. | twice, three times, 4 times, forever, never
+The review is on *. | Monday, Tuesday, March 3, March 4, 2026-03-03, 2026-03-04, May 3
+Python * is needed. | 3.11, 3.12, 3.11.2, 3.1, 3, 2
+The server * answer within a second. | must, should, may, might, can, will, must not, could, would
+* users can export reports. | All, Some, Only, Most, Few, No, Many, Both
+The cache * in use. | is, was, will be, is not, is no longer, is still, used to be, may be
+We * the queue. | enable, disable, start, stop, add, remove, lock, unlock, push, pull, keep, drop
+The list is sorted * the merge. | before, after, during, without, until, instead of, unless
+The latency must be * 200 ms. | above, below, at least, at most, exactly, close to
+Deploy the app * the database. | with, without, before, after, instead of, from
+The build runs in *. | staging, production, Docker, GitHub, CI, `ci.yml`, "nightly mode"
+We use * for sessions. | Redis, Memcached, Postgres, SQLite, redis.conf, get_session, getSession
+Call `*` first. | open, close, open(), open_file, Open, open.py, open --force
+* owns the parser. | Anna, Tom, Nobody, Everyone, The user, Anna's team, Anna and Tom
+The parser is * than the lexer. | faster, slower, bigger, smaller, older, newer, better, worse
+Requests are handled *. | synchronously, asynchronously, first, last, automatically, lazily, eagerly
+The endpoint is *. | public, private, required, optional, stable, unstable, safe, unsafe, internal
+The flag is * by default. | on, off, true, false, set, not set, unset, null
+* merge on Fridays. | Always, Never, Sometimes, Often, Rarely
+The token is * . | valid, invalid, expired, not valid, known, unknown
+Logs move from * disk. | memory to, disk to, tape to
+The rate is * the limit. | over, under, at, near, twice, half
+Set the * value. | min, max, first, last, left, right, upper, lower, input, output
+Pass the option *. | -v, -V, --verbose, --quiet, -x, -1, 1, +1
+The * is flaky. | login test, logout test, upload test, download test, test
+The backup needs * review. | a, no, another, some, every
+The answer is *. | yes, no, maybe, 42, 👍, 👎, x < y, x > y, x = y, a + b, a - b
+Ask * for access. | me, you, him, her, them
+代码*合并。 | 可以, 不可以, 必须, 不必, 已经, 没有
+每天备份*次。 | 一, 两, 三, 1, 10
+"""
+
+
+def swapped() -> list[tuple[str, str]]:
+    """Return each sentence with each two of the words that may stand for its star."""
+    found = []
+    for line in SWAPS.strip().splitlines():
+        sentence, _, words = line.partition(" | ")
+        texts = [sentence.replace("*", word.strip()) for word in words.split(",")]
+        found += [(one, other) for one in texts for other in texts if one < other]
+    return found
+
+
+def verdict(one: str, other: str) -> Verdict:
+    """Return how two contents relate."""
+    return compare(claim_of(one), claim_of(other))
+
+
+def test_another_value_in_one_place_is_no_duplicate() -> None:
+    merged = [pair for pair in swapped() if verdict(*pair).relation is Relation.DUPLICATE]
+    assert merged == []
+
+
+@pytest.mark.parametrize("labelled", COUNTED, ids=lambda each: each.other)
+def test_another_number_in_a_duplicate_makes_it_none(labelled: Labelled) -> None:
+    for match in re.finditer(r"\d+", labelled.other):
+        number = str(int(match.group()) + 1)
+        changed = labelled.other[: match.start()] + number + labelled.other[match.end() :]
+        assert verdict(labelled.one, changed).relation is not Relation.DUPLICATE, changed
+
+
+@given(
+    pairs_alike,
+    st.integers(0, 30),
+    st.sampled_from("not never no without except unless only".split()),
+)
+def test_a_negation_in_a_duplicate_makes_it_none(labelled: Labelled, place: int, word: str) -> None:
+    changed = _with_word(labelled.other, place, word)
+    assert verdict(labelled.one, changed).relation is not Relation.DUPLICATE
+
+
+@given(
+    pairs_alike,
+    st.integers(0, 30),
+    st.sampled_from("Memcached staging seven 12% Tuesday `x` src/a.py getUser yesterday".split()),
+)
+def test_a_name_in_a_duplicate_makes_it_none(labelled: Labelled, place: int, word: str) -> None:
+    changed = _with_word(labelled.other, place, word)
+    assert verdict(labelled.one, changed).relation is not Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("disabled", "enabled"),
+        ("optional", "required"),
+        ("forbidden", "allowed"),
+        ("private", "public"),
+        ("asynchronous", "synchronous"),
+        ("the minimum", "the maximum"),
+        ("excluded", "included"),
+        ("decreased", "increased"),
+        ("before the build", "after the build"),
+        ("invalid", "valid"),
+        ("stopped", "started"),
+        ("the last", "the first"),
+        ("never loaded", "always loaded"),
+    ],
+)
+def test_opposites_are_no_duplicates(one: str, other: str) -> None:
+    texts = (f"The setting is {one} in the parser.", f"The setting is {other} in the parser.")
+    assert verdict(*texts).relation is not Relation.DUPLICATE
+    assert verdict(*texts[::-1]).relation is not Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The worker calls the gateway.", "The gateway calls the worker."),
+        ("The worker is called by the gateway.", "The worker calls the gateway."),
+        ("Copy it from disk to memory.", "Copy it from memory to disk."),
+        ("We moved from Jira to Linear.", "We moved from Linear to Jira."),
+        ("Anna is Tom's manager.", "Tom is Anna's manager."),
+        ("Redis replaced Memcached.", "Redis was replaced by Memcached."),
+        ("Replace Redis with Memcached.", "Replace Memcached with Redis."),
+        ("Use tabs instead of spaces.", "Use spaces instead of tabs."),
+        ("Two hosts run five jobs.", "Five hosts run two jobs."),
+        (
+            "The cache is in Oslo and the queue in Rome.",
+            "The queue is in Oslo and the cache in Rome.",
+        ),
+        ("If it rains, the demo moves.", "If the demo moves, it rains."),
+        ("All admins are users.", "All users are admins."),
+        ("Lint before you test.", "Test before you lint."),
+        ("x = a - b", "x = b - a"),
+        ("Run `cp a b`.", "Run `cp b a`."),
+        (
+            "The client retries, the server never does.",
+            "The server retries, the client never does.",
+        ),
+        ("Max has 2 dogs and 3 cats.", "Max has 3 dogs and 2 cats."),
+        ("Use B for A.", "Use A for B."),
+        ("The gateway uses the proxy.", "The proxy uses the gateway."),
+        ("Build with Bazel, deploy with Helm.", "Build with Helm, deploy with Bazel."),
+    ],
+)
+def test_other_roles_are_no_duplicates(one: str, other: str) -> None:
+    assert verdict(one, other).relation is not Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Authorization is required.", "The author is required."),
+        ("The organ is new.", "The organisation is new."),
+        ("News are cached.", "The new is cached."),
+        ("The policy is strict.", "The police are strict."),
+        ("Use http for the link.", "Use https for the link."),
+        ("The university is large.", "The universe is large."),
+        ("Import the module.", "Important is the module."),
+    ],
+)
+def test_words_with_one_stem_are_not_the_same(one: str, other: str) -> None:
+    assert verdict(one, other).relation is not Relation.DUPLICATE
+
+
+def _with_word(text: str, place: int, word: str) -> str:
+    words = text.split()
+    return " ".join([*words[:place], word, *words[place:]])

@@ -1,0 +1,133 @@
+"""Among many memories: all that relate, found without comparing all, quick on hostile ones too."""
+
+import random
+import time
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem.core.duplicates import Pair, Relation, claim_of, compare, pairs
+from tests.benchmarks.duplicates import hostile, memories
+from tests.core.duplicates.test_compare import TEXTS
+
+some = st.lists(st.sampled_from(TEXTS), max_size=12)
+TOLD = (Relation.DUPLICATE, Relation.UPDATE, Relation.CONTRADICTION)
+
+
+def found(contents: list[str], link_min: float = 0.3, most_links: int = 3) -> list[Pair]:
+    """Return what relates among contents of one group."""
+    claims = [claim_of(content) for content in contents]
+    return pairs(claims, [0] * len(claims), link_min=link_min, most_links=most_links)
+
+
+def relations(contents: list[str]) -> dict[tuple[int, int], Relation]:
+    """Return by places what relates among contents of one group."""
+    return {(pair.first, pair.second): pair.verdict.relation for pair in found(contents)}
+
+
+@settings(max_examples=60)
+@given(some)
+def test_duplicates_are_those_that_comparing_all_finds(contents: list[str]) -> None:
+    claims = [claim_of(content) for content in contents]
+    places = combinations(range(len(claims)), 2)
+    expected = {(a, b) for a, b in places if compare(claims[a], claims[b]).relation == "duplicate"}
+    assert expected == {key for key, kind in relations(contents).items() if kind == "duplicate"}
+
+
+@settings(max_examples=60)
+@given(some)
+def test_every_pair_is_what_comparing_it_says(contents: list[str]) -> None:
+    claims = [claim_of(content) for content in contents]
+    for pair in found(contents, link_min=0.0):
+        verdict = compare(claims[pair.first], claims[pair.second])
+        assert pair.first < pair.second
+        assert pair.verdict.score <= verdict.score
+        if pair.verdict.relation in TOLD:
+            assert pair.verdict == verdict
+
+
+@settings(max_examples=60)
+@given(some, st.randoms(use_true_random=False))
+def test_the_order_of_memories_does_not_matter(contents: list[str], drawn: random.Random) -> None:
+    contents = sorted(set(contents))
+    mixed = drawn.sample(contents, len(contents))
+
+    def by_text(texts: list[str]) -> set[tuple[frozenset[str], Relation, float]]:
+        return {
+            (frozenset((texts[a], texts[b])), verdict.relation, verdict.score)
+            for a, b, verdict in found(texts)
+        }
+
+    assert by_text(contents) == by_text(mixed)
+
+
+def test_only_claims_of_one_group_are_compared() -> None:
+    claims = [claim_of("We use Redis.")] * 4
+    related = pairs(claims, ["a", "b", "a", "b"], link_min=0.3)
+    assert [(pair.first, pair.second) for pair in related] == [(0, 2), (1, 3)]
+
+
+def test_a_few_values_are_updates_and_many_are_a_series() -> None:
+    few = [f"The limit of the gateway is {number}." for number in (10, 20, 30)]
+    assert set(relations(few).values()) == {Relation.UPDATE}
+    many = [f"Service {number} listens on port {8000 + number}." for number in range(20)]
+    assert relations(many) == {}
+
+
+def test_a_contradiction_is_found_within_a_series() -> None:
+    series = [f"Service {number} is enabled." for number in range(40)]
+    assert relations([*series, "Service 7 is disabled."]) == {(7, 40): Relation.CONTRADICTION}
+
+
+def test_no_memory_has_more_than_its_share_of_neighbours() -> None:
+    contents = [
+        f"The {word} of the billing parser." for word in "size name owner age colour".split()
+    ]
+    contents += [f"Billing parser: {word}, too." for word in "fast strange ready quiet".split()]
+    for most in (0, 1, 2):
+        related = [pair for pair in found(contents, 0.2, most) if pair.verdict.relation not in TOLD]
+        ends = [end for pair in related for end in (pair.first, pair.second)]
+        assert max(map(ends.count, ends), default=0) == most
+
+
+def test_neighbours_are_not_weaker_than_asked() -> None:
+    related = found(memories(300), link_min=0.45)
+    near = [pair for pair in related if pair.verdict.relation is Relation.NEIGHBOUR]
+    assert near
+    assert min(pair.verdict.score for pair in near) >= 0.45
+
+
+def test_of_many_copies_each_is_paired_with_the_first() -> None:
+    related = found(["We use Redis."] * 50)
+    assert [(pair.first, pair.second) for pair in related] == [(0, place) for place in range(1, 50)]
+
+
+def test_nothing_relates_to_nothing() -> None:
+    assert found([]) == []
+    assert found(["alone"]) == []
+
+
+@pytest.mark.parametrize("shape", sorted(hostile(1)))
+def test_hostile_shapes_are_paired_in_near_linear_time(shape: str) -> None:
+    def seconds(number: int) -> float:
+        contents = hostile(number)[shape]
+        begun = time.process_time()
+        found(contents)
+        return time.process_time() - begun
+
+    seconds(50)
+    assert seconds(2000) < 1.5
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a ", "`", '"', "-", "-1", "not ", "用不", "x-", "é", "http://", "'", "1,", "👍", "or newer "],
+)
+def test_a_megabyte_is_read_in_linear_time(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece.encode()))
+    begun = time.process_time()
+    claim = claim_of(text)
+    assert compare(claim, claim_of(text + "x")).relation is not Relation.DUPLICATE
+    assert time.process_time() - begun < 1.0
