@@ -50,7 +50,11 @@ def extend(
     turn = conversation.turns - len(conversation.recent_messages)
     made = []
     for number, batch in enumerate(moved, start=len(conversation.chunks) + 1):
-        identifier = chunk_id(conversation, number, batch[0]) if chunk_id else workspace.new_id()
+        identifier = (
+            chunk_id(conversation, number, batch[0])
+            if chunk_id
+            else workspace.new_id(messages[-1].created_at)  # its id tells when it was made
+        )
         facts = tuple(fact for message in batch for fact in stated.pop(message.id, ()))
         cleared = max(0, conversation.cleared_turns - turn)
         chunk = chunk_of(workspace, conversation, identifier, number, batch, facts, cleared)

@@ -178,14 +178,40 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     half_life_days: Annotated[
         int, _number(1, "Days without recall after which a memory counts half.")
     ] = 30
+    archive_below: Annotated[
+        float, _share("Importance times presence below which an old memory is archived.")
+    ] = 0.3
+    link_on_add: Annotated[bool, _says("Link a memory to its neighbours when it is added.")] = True
+    link_at: Annotated[float, _share("Similarity from which two memories are linked.")] = 0.6
+    max_links: Annotated[
+        int, _number(0, "How many neighbours are linked to one memory at the most.")
+    ] = 3
+    max_pairs: Annotated[
+        int, _number(0, "How many pairs one consolidation merges or links at the most.")
+    ] = 500
+    note_insights: Annotated[
+        bool, _says("Let consolidation note what histories say, at most three a day.")
+    ] = True
+    ttl_days: Annotated[
+        int, _number(1, "Days without use after which a sweep removes what is unimportant.")
+    ] = 60
+    ttl_importance: Annotated[
+        float, _share("Importance below which a sweep removes what is not used.")
+    ] = 0.3
     max_episodic_memories: Annotated[
-        int, _number(1, "How many active episodes the project keeps before a warning.")
+        int, _number(1, "How many active episodes consolidation keeps.")
     ] = 100
 
+    record_access: Annotated[
+        bool, _says("Count in this clone what `search`, `context` and `show` recall.")
+    ] = True
     retrieval_top_k: Annotated[int, _number(1, "How many hits recall returns.")] = 10
     relevance_threshold: Annotated[
         float, _share("A memory or an episode below this score is not recalled into a context.")
     ] = 0.3
+    related_memories: Annotated[
+        int, _number(0, "How many linked memories recall brings along at the most.")
+    ] = 2
     ranking: Annotated[
         Literal["structure", "weighted_sum"],
         _says("How recall ranks: by relevance and structure, or by a weighted sum of signals."),

@@ -1,22 +1,37 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
+from pmem import access
 from pmem.core.context.allocation import build
 from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
-from pmem.core.retention import as_of, valid_at
+from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import place_of
-from pmem.core.retrieval.pool import Place
 from pmem.core.retrieval.ranking import Hit as Ranked
+from pmem.core.retrieval.relations import Brought
 from pmem.errors import InvalidValue
 from pmem.ids import short
+from pmem.lookup import seen_at
 from pmem.pruning import Usage, usage
-from pmem.recall import Hit, Kind, Opened, SearchRequest, hit_of, opened, pick
+from pmem.recall import (
+    Hit,
+    Kind,
+    Opened,
+    Scored,
+    SearchRequest,
+    as_scored,
+    hit_of,
+    most_related,
+    opened,
+    pick,
+    related_to,
+)
 from pmem.records import Chunk, Conversation, Episode, Memory, Message, Role
 from pmem.talk import Talk, talk_of
 from pmem.threads import Delta, delta, mark_told
@@ -38,13 +53,14 @@ UPDATE_MARK = "@"
 """Stands in an update's id between the memory's id and the revision."""
 _RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
-Scored = tuple[Kind, Place, Ranked]
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a context is for; without a budget it gets the setting's.
 
     Without `recall` it holds the memory and the conversation, and nothing that was looked for.
+    Without `counts` what it recalls does not count as recalled.
+    `related` limits the memories that others bring along (the setting when None).
     """
 
     query: str | None = None
@@ -55,6 +71,8 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     format: Format = "markdown"
     at: datetime | None = None
+    counts: bool = True
+    related: int | None = None
 
 
 def build_context(workspace: Workspace, request: ContextRequest) -> Context:
@@ -84,30 +102,36 @@ def build_and_retrieve(
         InvalidValue: The budget is below one token.
         NotFound, Ambiguous: The conversation.
     """
+    workspace = seen_at(workspace, request.at)
     settings = workspace.settings
     budget = _budget(workspace, request)
     known = list(workspace.memories.find(EVERYTHING))
     news = _news(workspace, request, known)
-    talk = talk_of(workspace, request.conversation, request.at)
+    talk = talk_of(workspace, request.conversation)
     stable = _stable(workspace, request, known)
-    asked, ranked, below = _recalled(workspace, request, stable, talk)
-    built = build(
-        f"Memory of {settings.project_name}",
-        msgspec.structs.replace(
-            _candidates(workspace, request, stable, talk, ranked),
-            updates=_update_items(news),
-            left_out=[*below, *(Omitted(message, "pruned") for message in sorted(talk.gone))],
-            asked=asked,
-        ),
-        budget,
-        recent_share=settings.recent_share,
-        format_=request.format,
-        count=workspace.count,
-    )
-    if news is not None:
-        built = _told(workspace, request, known, news, built)
-    best = ranked[: settings.retrieval_top_k] if asked else []
-    return built, map(hit_of, opened(workspace, best, request.at))
+    asked, answers = _recalled(workspace, request, stable, talk)
+    left_out = [*answers.below, *(Omitted(message, "pruned") for message in sorted(talk.gone))]
+
+    def written(news: Delta | None) -> Context:
+        return build(
+            f"Memory of {settings.project_name}",
+            msgspec.structs.replace(
+                _candidates(workspace, stable, talk, answers),
+                updates=_update_items(news),
+                left_out=left_out,
+                asked=asked,
+            ),
+            budget,
+            recent_share=settings.recent_share,
+            format_=request.format,
+            count=workspace.count,
+        )
+
+    built = written(news) if news is None else _told(workspace, request, known, news, written)
+    if request.counts:
+        access.note(workspace, _shown(built, "recalled"))
+    best = answers.ranked[: settings.retrieval_top_k] if asked else []
+    return built, map(hit_of, opened(workspace, best))
 
 
 def _budget(workspace: Workspace, request: ContextRequest) -> int:
@@ -119,27 +143,37 @@ def _budget(workspace: Workspace, request: ContextRequest) -> int:
 
 def _news(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> Delta | None:
     """Return what is new to the thread; nothing is marked as told yet."""
-    if request.thread is None or request.at is not None:
+    if request.thread is None or workspace.is_past:
         return None
     return delta(workspace, request.thread, _visible(request, known), mark=False)
 
 
 def _told(
-    workspace: Workspace, request: ContextRequest, known: list[Memory], news: Delta, built: Context
+    workspace: Workspace,
+    request: ContextRequest,
+    known: list[Memory],
+    news: Delta,
+    written: Callable[[Delta | None], Context],
 ) -> Context:
-    """Mark the news that the context has room for as told, and note the thread's revision."""
-    shown = {
-        item.id.partition(UPDATE_MARK)[0]
-        for part in built.sections
-        if part.name == "updates"
-        for item in part.items
-    }
-    revision = news.revision
-    if built.text and not revision:
-        revision = delta(workspace, news.thread, _visible(request, known)).revision
-    elif shown:
-        revision = mark_told(workspace, news.thread, _visible(request, known), shown)
+    """Write the context, mark the news that it has room for as told, and note the revision.
+
+    Where another read of the thread told some of them meanwhile, the context goes without.
+    """
+    memories = _visible(request, known)
+    built = written(news)
+    if not built.text and not news.since:
+        return msgspec.structs.replace(built, revision=news.revision)
+    shown = {item.partition(UPDATE_MARK)[0] for item in _shown(built, "updates")}
+    revision = mark_told(workspace, news.thread, memories, shown)
+    if revision is None:
+        built = written(None)
+        revision = mark_told(workspace, news.thread, memories, ())
     return msgspec.structs.replace(built, revision=revision)
+
+
+def _shown(built: Context, section: str) -> list[str]:
+    """Return the ids of the items of a section."""
+    return [item.id for part in built.sections if part.name == section for item in part.items]
 
 
 def _update_items(news: Delta | None) -> list[Item]:
@@ -199,12 +233,12 @@ def overlay(workspace: Workspace, reference: str | None) -> Overlay:
 
 def _candidates(
     workspace: Workspace,
-    request: ContextRequest,
     memories: list[Memory],
     talk: Talk,
-    ranked: list[Scored],
+    answers: "_Answers",
 ) -> Candidates:
     """Gather everything that could go in."""
+    ranked = list(answers.with_related())
     stable = [_memory_item(memory) for memory in memories]
     retained = workspace.settings.short_term_retention_turns
     near = sum(turns < retained for turns in talk.turns_ago)
@@ -212,7 +246,10 @@ def _candidates(
     return Candidates(
         system=[_message_item(message, place) for place, message in enumerate(talk.system)],
         memory=stable,
-        recalled=map(_recalled_item, opened(workspace, ranked, request.at)),
+        recalled=(
+            _recalled_item(found, answers.related.get(found.document.id))
+            for found in opened(workspace, ranked)
+        ),
         recallable=[(place.id, hit.score) for _, place, hit in ranked],
         summaries=[_summary_item(chunk) for chunk in talk.chunks[:near]],
         older=[_summary_item(chunk) for chunk in talk.chunks[near:]],
@@ -224,8 +261,8 @@ def _candidates(
 
 def _recalled(
     workspace: Workspace, request: ContextRequest, memories: list[Memory], talk: Talk
-) -> tuple[bool, list[Scored], list[Omitted]]:
-    """Return whether somebody asked, what answers, and what answers too badly.
+) -> tuple[bool, "_Answers"]:
+    """Return whether somebody asked, and what answers.
 
     Where nobody asked, the end of the conversation does; it does not bring itself back, nor
     what was cleared.
@@ -235,18 +272,15 @@ def _recalled(
     hidden = {message.id for message in talk.system}
     hidden |= set() if given else {message.id for message in talk.recent} | talk.cleared
     allowed = {memory.id for memory in memories}
-    return bool(given), *_ranked(workspace, request, asked, allowed, hidden)
+    return bool(given), _ranked(workspace, request, asked, allowed, hidden)
 
 
 def _stable(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> list[Memory]:
     """Return the memories that hold, those for the stable block first."""
-    at = request.at or workspace.now()
+    now = workspace.now()
     wanted = Filter(agent=request.agent)
-    found = (memory if request.at is None else as_of(memory, request.at) for memory in known)
     valid = [
-        memory
-        for memory in found
-        if memory is not None and valid_at(memory, at) and rejected_by(memory, wanted) is None
+        memory for memory in known if valid_at(memory, now) and rejected_by(memory, wanted) is None
     ]
     return sorted(valid, key=lambda memory: (not memory.pinned, -memory.importance, memory.id))
 
@@ -259,22 +293,24 @@ def _implied(talk: Talk) -> str:
 
 def _ranked(
     workspace: Workspace, request: ContextRequest, asked: str, allowed: set[str], hidden: set[str]
-) -> tuple[list[Scored], list[Omitted]]:
-    """Return what answers a query, and what answers it too badly.
+) -> "_Answers":
+    """Return what answers a query, what answers it too badly, and what is brought along.
 
     Of the memories only those that are `allowed` count; `hidden` are messages and chunks that
     are shown elsewhere or not wanted.
     """
     if not asked:
-        return [], []
+        return _Answers([], [], {})
     most = min(MOST_RECALLED, LEAST_RECALLED + _budget(workspace, request) // TOKENS_A_HIT)
-    request_ = SearchRequest(query=asked, kinds=_RECALLED, top_k=most, at=request.at)
-    ranked = pick(workspace, request_).ranked
-    relevance = [_relevance(hit) for kind, _, hit in ranked if kind is Kind.MESSAGE]
+    picked = pick(
+        workspace,
+        SearchRequest(query=asked, kinds=_RECALLED, top_k=most, related=request.related),
+    )
+    relevance = [_relevance(hit) for kind, _, hit in picked.ranked if kind is Kind.MESSAGE]
     faint = FAINT * max(relevance, default=0)
     keep: list[Scored] = []
     below: list[Omitted] = []
-    for kind, place, hit in ranked:
+    for kind, place, hit in picked.ranked:
         if place.id in hidden or place.record in hidden:
             continue
         if kind is Kind.MEMORY and place.id not in allowed:
@@ -284,7 +320,27 @@ def _ranked(
             below.append(Omitted(place.id, "below_threshold", hit.score))
         else:
             keep.append((kind, place, hit))
-    return keep, below
+    visible = [tie for tie in picked.ties if tie.id in allowed]
+    along = related_to(keep, visible, most_related(workspace, request.related))
+    return _Answers(keep, below, along)
+
+
+class _Answers(NamedTuple):
+    """What answers a query, what answers it too badly, and what the former brings along, by id."""
+
+    ranked: list[Scored]
+    below: list[Omitted]
+    related: dict[str, Brought]
+
+    def with_related(self) -> Iterator[Scored]:
+        """Yield what answers, each followed by what it brings along."""
+        for found in self.ranked:
+            yield found
+            yield from (
+                as_scored(brought)
+                for brought in self.related.values()
+                if brought.tie.via == found[1].id
+            )
 
 
 def _relevance(hit: Ranked) -> float:
@@ -315,24 +371,27 @@ def _bonds(live: Sequence[Message], unit: Sequence[int]) -> list[list[Message]]:
     return [[first], *([rest[place] for place in bond] for bond in units(rest))]
 
 
-def _memory_item(memory: Memory, score: float | None = None) -> Item:
+def _memory_item(memory: Memory, score: float | None = None, via: str | None = None) -> Item:
+    why = f"(related to {short(via)}) " if via else ""
     subject = f"[{memory.subject}] " if memory.subject else ""
     return Item(
         id=memory.id,
         text=memory.content,
-        label=f"[id:{short(memory.id)}] {subject}",
+        label=f"[id:{short(memory.id)}] {why}{subject}",
         heading=memory.category,
         order=(memory.id, 0),
         score=score,
         tokens=memory.tokens,
+        via=via,
     )
 
 
-def _recalled_item(found: Opened) -> tuple[str, Item]:
+def _recalled_item(found: Opened, brought: Brought | None) -> tuple[str, Item]:
     """Describe what answers the query: the section that it belongs to, and the item."""
     document, score = found.document, found.hit.score
     if isinstance(document, Memory):
-        return "recalled", _without_heading(_memory_item(document, score))
+        via = None if brought is None else brought.tie.via
+        return "recalled", _without_heading(_memory_item(document, score, via))
     if isinstance(document, Episode):
         return "recalled", _episode_item(document, score)
     assert isinstance(found.record, Chunk | Conversation)

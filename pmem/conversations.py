@@ -152,7 +152,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> Hear
     conversation, promoted = promoted_at_once(workspace, conversation, before)
     facts = _new_facts(conversation.facts[len(before.facts) :], promoted)
     conversation, episodes = noticed(workspace, conversation, message)
-    conversation = extend(workspace, conversation, [message], workspace.now())
+    conversation = extend(workspace, conversation, [message], message.created_at)
     conversation, pruned = pruned_if_due(workspace, conversation)
     workspace.conversations.put(conversation)
     return Heard(

@@ -217,7 +217,9 @@ class _Judge:
 
     def _places(self, question: Question, depth: int) -> dict[str, int]:
         """Return the best rank of every name that a hit has."""
-        asked = SearchRequest(query=question.query, kinds=question.kind, top_k=depth)
+        asked = SearchRequest(
+            query=question.query, kinds=question.kind, top_k=depth, related=0, counts=False
+        )
         hits = search(self._workspace, asked).hits
         found: dict[str, int] = {}
         for rank, hit in enumerate(hits, start=1):
@@ -247,7 +249,7 @@ class _Judge:
     def _is_covered(self, question: Question) -> bool:
         """Tell whether a context within the budget holds all that is wanted."""
         budget = question.budget or self._budget
-        asked = ContextRequest(query=question.query, budget=budget)
+        asked = ContextRequest(query=question.query, budget=budget, related=0, counts=False)
         shown: set[str] = set()
         for section in build_context(self._workspace, asked).sections if question.must else ():
             for item in section.items:

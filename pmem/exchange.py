@@ -8,9 +8,23 @@ import msgspec
 
 from pmem import transcripts
 from pmem.core.filters import EVERYTHING
+from pmem.core.retention import changed
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
-from pmem.records import STORES, Conversation, Message, Record, RecordType, dump, plain
+from pmem.records import (
+    STORES,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    Message,
+    Record,
+    RecordType,
+    dump,
+    dump_line,
+    plain,
+)
 from pmem.storage.durable import write_file
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
@@ -127,6 +141,11 @@ def write_files(folder: str, files: dict[str, bytes]) -> None:
             raise StorageRefused(f"{path} cannot be written: {error.strerror}") from None
 
 
+def json_lines(values: Iterable[Any]) -> bytes:
+    """Write values as JSON Lines."""
+    return b"".join(dump_line(value) + b"\n" for value in values)
+
+
 def one_document(files: dict[str, bytes]) -> bytes:
     """Join array files into one JSON object with a key per store, for a pipe."""
     import orjson
@@ -177,8 +196,22 @@ def _put(store: Store[Any], record: Record, known: set[str]) -> str:
     later = getattr(record, "updated_at", None)
     if plain(kept) == plain(record) or later is None or later <= kept.updated_at:
         return "unchanged"
-    store.put(record)
+    store.put(_replacement(kept, record))
     return "updated"
+
+
+def _replacement(kept: Record, record: Record) -> Record:
+    """Return the later record; an event says so where its history does not go on from ours."""
+    if not isinstance(kept, Memory | Episode):
+        return record
+    ours, theirs = kept.history, getattr(record, "history", ())
+    if len(theirs) > len(ours) and theirs[: len(ours)] == ours:
+        return record
+    fields = msgspec.structs.asdict(record)
+    at = fields.pop("updated_at")
+    del fields["history"]
+    event = Event(event=EventKind.UPDATE, at=at, source="import arrays")
+    return changed(kept, event, **fields)
 
 
 def _everything(workspace: Workspace) -> dict[RecordType, list[Record]]:

@@ -123,12 +123,11 @@ def promoted_at_once(
     if threshold == 1 or not certain:
         return conversation, []
     settled = _settled_before(workspace, certain)
-    said = _by_key(workspace)
     done: list[Promotion] = []
     for fact in certain:
         if short(fact.id) not in settled:
             with suppress(InvalidValue):  # settings may not allow such a memory
-                done += _promoted(workspace, Stated(fact=fact, conversation=conversation.id), said)
+                done += _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
     settled |= {short(item.fact.id): item.fact for item in done}
     return _with_standing(conversation, settled), done
 
@@ -174,12 +173,7 @@ def promote(
             chosen |= {short(item.fact.id): item for item in sure}
         elif not chosen:
             raise InvalidValue("no fact is named", "give ids, or --above 0.8")
-        said = _by_key(workspace)
-        done = [
-            made
-            for item in chosen.values()
-            for made in _promoted(workspace, item, said, force=True)
-        ]
+        done = [made for item in chosen.values() for made in _promoted(workspace, item, force=True)]
         _settle(workspace, [item.fact for item in done])
     return done
 
@@ -203,7 +197,10 @@ def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
                 raise InvalidValue(
                     f"fact {short(fact.id)} is the memory {fact.memory}", "`pmem rm` removes it"
                 )
-            rejected.append(msgspec.structs.replace(fact, standing=Standing.REJECTED))
+            at = fact.settled_at or workspace.now()
+            rejected.append(
+                msgspec.structs.replace(fact, standing=Standing.REJECTED, settled_at=at)
+            )
         _settle(workspace, rejected)
     return rejected
 
@@ -248,13 +245,21 @@ def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> dict[str, Fa
     return _settlements(item for item in _all(workspace) if short(item.fact.id) in wanted)
 
 
-def _by_key(workspace: Workspace) -> dict[str, Memory]:
-    """Return the active memories that concern everyone, by what they say."""
-    return {
-        key(memory.content): memory
-        for memory in workspace.memories.find(Filter())
-        if memory.scope == Scope()
-    }
+def _saying(workspace: Workspace, content: str) -> Memory | None:
+    """Return the latest active memory that concerns everyone and says the same, if there is one.
+
+    Of many that share its words only the likeliest are read.
+    """
+    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, word_keys
+
+    keys = word_keys(content, Scope())
+    if keys:
+        found: Iterable[Memory] = workspace.memories.alike(keys, MOST_CANDIDATES)
+    else:
+        found = workspace.memories.find(Filter())
+    wanted = key(content)
+    same = [item for item in found if item.scope == Scope() and key(item.content) == wanted]
+    return max(same, key=lambda item: item.id, default=None)
 
 
 def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
@@ -278,18 +283,15 @@ def _named(everything: Sequence[Stated], reference: str) -> Stated:
     return found.popitem()[1]
 
 
-def _promoted(
-    workspace: Workspace, item: Stated, said: dict[str, Memory], *, force: bool = False
-) -> list[Promotion]:
+def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> list[Promotion]:
     """Add the memory of a fact; one that says the same already is taken for it.
 
-    Without `force` nothing is added beside a memory on the same subject. What is added joins
-    the memories by what they say.
+    Without `force` nothing is added beside a memory on the same subject.
     """
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
         return []
-    memory = said.get(key(fact.content))
+    memory = _saying(workspace, fact.content)
     is_new = memory is None
     if memory is None:
         source = Source(kind="conversation", conversation=item.conversation, message=fact.message)
@@ -299,8 +301,10 @@ def _promoted(
         added = memories.put_new(workspace, request)
         if added.action == "suggested":
             return []
-        memory = said[key(fact.content)] = added.memory
-    settled = msgspec.structs.replace(fact, standing=Standing.PROMOTED, memory=memory.id)
+        memory = added.memory
+    settled = msgspec.structs.replace(
+        fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
+    )
     return [Promotion(fact=settled, memory=memory, added=is_new)]
 
 
@@ -342,4 +346,6 @@ def _settled(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
     same = settled.get(short(fact.id))
     if same is None:
         return fact
-    return msgspec.structs.replace(fact, standing=same.standing, memory=same.memory)
+    return msgspec.structs.replace(
+        fact, standing=same.standing, memory=same.memory, settled_at=same.settled_at
+    )

@@ -255,7 +255,7 @@ def _whole(workspace: Workspace, reference: str) -> str:
         NotFound, Ambiguous: The reference.
         InvalidValue: It means something that no search finds.
     """
-    found = Kept(workspace).find(reference) or lookup.show(workspace, reference)
+    found = Kept(workspace).find(reference) or lookup.find(workspace, reference)
     if isinstance(found, Said):
         return found.message.id
     if isinstance(found, Conversation):

@@ -6,7 +6,7 @@ become a path.
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHORT_LENGTH = 8
@@ -53,6 +53,20 @@ def derived_id(at: datetime, *parts: str) -> str:
 
     digest = blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
     return make_id(milliseconds(at), int.from_bytes(digest.digest(), "big"))
+
+
+def moment_of(identifier: str) -> datetime | None:
+    """Return the time in an id's first part; None for what is no id, or beyond the calendar.
+
+    Args:
+        identifier: Any text.
+    """
+    if not is_id(identifier):
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=int(identifier.partition("-")[0], 36))
+    except OverflowError:
+        return None
 
 
 def short(identifier: str) -> str:

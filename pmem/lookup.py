@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from pmem.core.filters import Filter, passes
-from pmem.core.retention import as_of, valid_at
+from pmem import access
+from pmem.core.filters import Filter
+from pmem.core.retention import valid_at
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
 from pmem.ids import matches, short
 from pmem.records import (
-    KINDS,
     STORES,
     Chunk,
     Conversation,
@@ -53,42 +53,40 @@ def show(workspace: Workspace, reference: str, at: datetime | None = None) -> Re
         NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
         Damaged: Its file cannot be used.
     """
+    found = find(seen_at(workspace, at), reference)
+    if at is None and isinstance(found, Memory | Episode):
+        access.note(workspace, [found.id])
+    return found
+
+
+def find(workspace: Workspace, reference: str) -> Record | Said:
+    """Return what a reference means as `show` does, which does not count as a recall.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: Its file cannot be used.
+    """
     try:
-        record = get(workspace, reference)
+        return get(workspace, reference)
     except NotFound as missing:
         said = _find_message(workspace, reference)
-        if said is None:
-            raise missing from None
-        return said
-    if at is None or not isinstance(record, Memory | Episode):
-        return record
-    earlier = as_of(record, at)
-    if earlier is None:
-        raise NotFound(f"{KINDS[type(record)]} {record.id} did not exist at that time")
-    return earlier
+        if said is not None:
+            return said
+        later = workspace.present and _find_message(workspace.present, reference)
+        if later:
+            raise NotFound(f"message {later.message.id} was not said yet at that time") from None
+        raise missing from None
 
 
-def select(workspace: Workspace, wanted: Filter, at: datetime | None = None) -> Iterator[Memory]:
-    """Yield the memories that pass a filter, by ascending id.
-
-    Args:
-        workspace: Where they are.
-        wanted: The filter.
-        at: Judge them as they were, and by what was valid, at this moment.
-    """
-    if at is None:
-        yield from workspace.memories.find(wanted)
-        return
-    for memory in workspace.memories.find():
-        earlier = as_of(memory, at)
-        if earlier is not None and valid_at(earlier, at) and passes(earlier, wanted):
-            yield earlier
+def seen_at(workspace: Workspace, at: datetime | None) -> Workspace:
+    """Return a workspace as it was at a moment, or as it is where none is given."""
+    return workspace if at is None else workspace.at(at)
 
 
 def listing(
     workspace: Workspace, wanted: Filter, *, limit: int | None = None, at: datetime | None = None
 ) -> Listing:
-    """Return the memories that pass a filter, the oldest first.
+    """Return the memories that pass a filter, the oldest first; of the past, those that held.
 
     Args:
         workspace: Where they are.
@@ -96,7 +94,10 @@ def listing(
         limit: Only the latest of them, at the most so many.
         at: As they were at this moment.
     """
-    found = list(select(workspace, wanted, at))
+    workspace = seen_at(workspace, at)
+    passed = workspace.memories.find(wanted)
+    now = workspace.now()
+    found = [memory for memory in passed if not workspace.is_past or valid_at(memory, now)]
     shown = found if limit is None else found[max(0, len(found) - limit) :]
     return Listing(items=tuple(shown), total=len(found))
 
@@ -138,7 +139,7 @@ def conversation_named(workspace: Workspace, reference: str) -> Conversation:
         NotFound, Ambiguous: The reference.
         Damaged: Its file cannot be used.
     """
-    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids()):
+    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
         named = []
     else:
         named = [

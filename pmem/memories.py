@@ -2,40 +2,29 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Literal
 
 import msgspec
 
+from pmem.changes import Removable, change, store_of
 from pmem.core import checks
-from pmem.core.filters import Filter
-from pmem.core.retention import changed, linked, purge_time, same_link, unlinked
-from pmem.errors import InvalidValue, NotFound, Refused
+from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.retention import changed, linked, same_link, unlinked
+from pmem.errors import InvalidValue, NotFound
 from pmem.ids import matches, short
-from pmem.lookup import get
 from pmem.records import (
     DEFAULT_CATEGORY,
     DEFAULT_IMPORTANCE,
-    KINDS,
-    Chunk,
-    Conversation,
-    Episode,
     Event,
     EventKind,
     Memory,
     MemoryType,
-    Record,
     Relationship,
     Scope,
     Source,
-    State,
 )
 from pmem.storage.backend import twin_keys
-from pmem.storage.store import Store
 from pmem.workspace import Workspace
-
-Removable = Memory | Episode
-K = TypeVar("K", bound=Removable)
-_EDITABLE: Final = (Memory, Episode)
 
 
 class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,11 +50,15 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Added(msgspec.Struct, frozen=True, kw_only=True):
-    """What adding led to: the new memory, or the one that should be updated instead."""
+    """What adding led to: the new memory, or the one that should be updated instead.
+
+    `neighbours` says where the links of the new memory lead, and why.
+    """
 
     action: Literal["added", "suggested"]
     memory: Memory
     links: tuple[Relationship, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
     reason: str = ""
 
 
@@ -136,19 +129,18 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
         NotFound, Ambiguous: The reference.
         InvalidValue: A value is not allowed.
     """
-    fields = _edited_fields(workspace, request)
+    fields = edited_fields(workspace, request)
 
     def apply(memory: Memory, event: Event) -> Memory:
         fresh = {name: value for name, value in fields.items() if value != getattr(memory, name)}
         if not fresh:
             return memory
-        checks.validity(
-            fresh.get("valid_from", memory.valid_from),
-            fresh.get("valid_until", memory.valid_until),
-        )
-        return changed(memory, event, **fresh)
+        new = changed(memory, event, **fresh)
+        if {"valid_from", "valid_until"} & fresh.keys():
+            checks.validity(new.valid_from, new.valid_until)
+        return new
 
-    return _change(workspace, workspace.memories, reference, EventKind.UPDATE, apply)
+    return change(workspace, workspace.memories, reference, EventKind.UPDATE, apply)
 
 
 def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removable:
@@ -161,73 +153,8 @@ def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removab
     def apply(record: Removable, event: Event) -> Removable:
         return record if record.pinned == pinned else changed(record, event, pinned=pinned)
 
-    store = _store_of(workspace, reference)
-    return _change(workspace, store, reference, EventKind.UPDATE, apply)
-
-
-def remove(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
-    """Remove memories and episodes so that they can still be restored.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones; all of them are removed, or none.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-    """
-    days = workspace.settings.purge_days
-
-    def apply(record: Removable, event: Event) -> Removable:
-        if record.state is State.SOFT_DELETED:
-            return record
-        purge_at = purge_time(event.at, days)
-        return changed(record, event, state=State.SOFT_DELETED, purge_at=purge_at)
-
-    return _change_all(workspace, references, EventKind.DELETE, apply)
-
-
-def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
-    """Bring memories and episodes back to `active`, whatever took them out of it.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-    """
-
-    def apply(record: Removable, event: Event) -> Removable:
-        if record.state is State.ACTIVE:
-            return record
-        return changed(record, event, state=State.ACTIVE, purge_at=None)
-
-    return _change_all(workspace, references, EventKind.RESTORE, apply)
-
-
-def purge(workspace: Workspace, references: Sequence[str], *, force: bool = False) -> list[Record]:
-    """Delete records for good, with every link to them; conversations with their chunks.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones; all of them go, or none.
-        force: Also what has not been removed first.
-
-    Returns:
-        The records as they last were.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        Refused: A record was not removed before and `force` is not set.
-    """
-    with workspace.transaction():
-        gone = [get(workspace, reference) for reference in references]
-        for record in gone:
-            if not force and getattr(record, "state", None) is not State.SOFT_DELETED:
-                first = "run `pmem rm` first, or " if isinstance(record, _EDITABLE) else ""
-                raise Refused(
-                    f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
-                    f"{first}give --force",
-                )
-            _purge(workspace, record)
-        _cut_links(workspace, {record.id for record in gone})
-    return gone
+    store = store_of(workspace, reference)
+    return change(workspace, store, reference, EventKind.UPDATE, apply)
 
 
 def link(
@@ -263,7 +190,7 @@ def link(
             return memory
         return linked(memory, new, event.actor, event.at)
 
-    return _change(workspace, workspace.memories, start, EventKind.LINK, apply)
+    return change(workspace, workspace.memories, start, EventKind.LINK, apply)
 
 
 def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None) -> Memory:
@@ -288,15 +215,38 @@ def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None)
             raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
         return cut
 
-    return _change(workspace, workspace.memories, start, EventKind.UNLINK, apply)
+    return change(workspace, workspace.memories, start, EventKind.UNLINK, apply)
 
 
 def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
     twin = None if force else _twin(workspace, memory)
     if twin is not None:
         return twin
+    neighbours = _neighbours(workspace, memory) if workspace.settings.link_on_add else ()
+    for neighbour in neighbours:
+        memory = linked(memory, neighbour.link, workspace.actor, memory.created_at)
     workspace.memories.put(memory)
-    return Added(action="added", memory=memory, links=memory.relationships)
+    return Added(
+        action="added",
+        memory=memory,
+        links=memory.relationships,
+        neighbours=tuple(neighbours),
+    )
+
+
+def _neighbours(workspace: Workspace, memory: Memory) -> Sequence[Neighbour]:
+    """Return what a new memory is linked to; the comparing is loaded only if it is needed."""
+    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, promising, word_keys
+
+    keys = word_keys(memory.content, memory.scope)
+    alike = workspace.memories.alike(keys, MOST_CANDIDATES)
+    others = promising(memory, alike, memory.created_at)
+    if not others:
+        return ()
+    from pmem.core.lifecycle.linking import neighbours
+
+    settings = workspace.settings
+    return neighbours(memory, others, settings.link_at, settings.max_links, memory.created_at)
 
 
 def _twin(workspace: Workspace, memory: Memory) -> Added | None:
@@ -348,8 +298,16 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     )
 
 
-def _edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
-    """Return the new values by field, every one checked."""
+def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
+    """Return the new values that a request gives, by field.
+
+    Args:
+        workspace: Knows the limits.
+        request: What to change.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
     fields = {
         name: value for name, value in msgspec.structs.asdict(request).items() if value is not None
     }
@@ -369,82 +327,3 @@ def _edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]
     if "content" in checked:
         checked["tokens"] = workspace.count(checked["content"])
     return checked
-
-
-def _store_of(workspace: Workspace, reference: str) -> Store[Removable]:
-    type_, _ = workspace.resolve(reference, *_EDITABLE)
-    store = workspace.memories if type_ is Memory else workspace.episodes
-    return cast(Store[Removable], store)
-
-
-def _change(
-    workspace: Workspace,
-    store: Store[K],
-    reference: str,
-    kind: EventKind,
-    apply: Callable[[K, Event], K],
-) -> K:
-    """Apply a change to one record under the lock; an equal result is not written."""
-    with workspace.transaction():
-        _, identifier = workspace.resolve(reference, store.type)
-        return _apply(workspace, store, identifier, kind, apply)
-
-
-def _change_all(
-    workspace: Workspace,
-    references: Sequence[str],
-    kind: EventKind,
-    apply: Callable[[Removable, Event], Removable],
-) -> list[Removable]:
-    with workspace.transaction():
-        stores = [(_store_of(workspace, reference), reference) for reference in references]
-        return [
-            _apply(workspace, store, workspace.resolve(reference, store.type)[1], kind, apply)
-            for store, reference in stores
-        ]
-
-
-def _apply(
-    workspace: Workspace,
-    store: Store[K],
-    identifier: str,
-    kind: EventKind,
-    apply: Callable[[K, Event], K],
-) -> K:
-    record = store.get(identifier)
-    event = Event(event=kind, at=workspace.now(), actor=workspace.actor)
-    new = apply(record, event)
-    return record if new is record else store.put(new)
-
-
-def _purge(workspace: Workspace, record: Record) -> None:
-    if isinstance(record, Chunk):
-        raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
-    store: Store[Any] = next(part for part in workspace.stores if part.type is type(record))
-    store.remove(record.id)
-    if isinstance(record, Conversation):
-        for chunk in record.chunks:
-            workspace.chunks.remove(chunk)
-
-
-def _cut_links(workspace: Workspace, gone: set[str]) -> None:
-    for memory in list(workspace.memories.find(Filter(states=()))):
-        for target in {link.target for link in memory.relationships} & gone:
-            current = workspace.memories.get(memory.id)
-            workspace.memories.put(
-                unlinked(current, target, None, workspace.actor, workspace.now())
-            )
-    _cut(workspace.episodes, ("linked_memories",), gone)
-    _cut(workspace.conversations, ("milestones", "active_facts"), gone)
-
-
-def _cut(store: Store[Any], fields: tuple[str, ...], gone: set[str]) -> None:
-    """Take ids out of fields that list ids."""
-    for record in list(store.find()):
-        left = {
-            name: tuple(item for item in getattr(record, name) if item not in gone)
-            for name in fields
-            if not gone.isdisjoint(getattr(record, name))
-        }
-        if left:
-            store.put(msgspec.structs.replace(record, **left))

@@ -8,24 +8,25 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from pmem import access
 from pmem.config import Settings
 from pmem.core.filters import Filter, rejected_by
-from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import Place, Pool, labels
 from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.core.retrieval.ranking import Ranking, rank
 from pmem.core.retrieval.ranking import Settings as RankingSettings
+from pmem.core.retrieval.relations import Brought, Tie, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.ids import short
+from pmem.lookup import seen_at
 from pmem.records import Conversation, Memory, Record
-from pmem.storage.backend import memory_pool
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
 
 RELATION_WEIGHT: Final = 0.1
-"""Weight of how linked a memory is, among the priors."""
+"""Weight of a memory's strongest link, among the priors."""
 
 
 class Kind(StrEnum):
@@ -37,12 +38,18 @@ class Kind(StrEnum):
     MESSAGE = "message"
 
 
+REMEMBERED: Final = (Kind.MEMORY, Kind.EPISODE)
+"""Kinds whose recalls count."""
+
+
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to look for.
 
     `top_k` limits the hits (the setting `retrieval_top_k` when None), `threshold` drops
-    lower scores, `at` judges memories as they were and by what was valid at that moment, and
-    `weights` ranks by the weighted sum of signals instead of by relevance and structure.
+    lower scores, `at` judges memories as they were and by what was valid at that moment,
+    `weights` ranks by the weighted sum of signals instead of by relevance and structure, and
+    `related` limits the memories that hits bring along (the setting `related_memories` when None).
+    Without `counts` what is found does not count as recalled.
     """
 
     query: str
@@ -52,6 +59,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float = 0.0
     at: datetime | None = None
     weights: Weights | None = None
+    counts: bool = True
+    related: int | None = None
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,13 +78,31 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     signals: dict[str, float] = {}
 
 
+class Related(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that a hit brings along: the link's type and strength, and the hit's id.
+
+    The link leads from the hit to the memory if it is `forward`, else the other way.
+    """
+
+    id: str
+    short: str
+    text: str
+    type: str
+    strength: float
+    via: str
+    forward: bool
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A search's answer: hits, how many there were in all, and what filters took away."""
+    """A search's answer: hits, what they bring along, how many there were in all, and what
+    filters took away.
+    """
 
     query: str
     hits: tuple[Hit, ...]
     total: int
     removed: dict[str, int]
+    related: tuple[Related, ...] = ()
 
 
 def search(workspace: Workspace, request: SearchRequest) -> Found:
@@ -86,23 +113,36 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
         request: What to look for.
 
     Raises:
-        InvalidValue: `top_k` or `threshold` is out of range.
+        InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
+    workspace = seen_at(workspace, request.at)
     picked = pick(workspace, request)
+    hits = tuple(map(hit_of, opened(workspace, picked.ranked)))
+    if request.counts:
+        access.note(workspace, [hit.id for hit in hits if hit.kind in REMEMBERED])
+    most = most_related(workspace, request.related)
     return Found(
         query=request.query,
-        hits=tuple(map(hit_of, opened(workspace, picked.ranked, request.at))),
+        hits=hits,
+        related=tuple(_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=picked.total,
         removed=dict(sorted(picked.removed.items())),
     )
 
 
-class Picked(msgspec.Struct, frozen=True):
-    """The best documents: kind, place, score and signals; how many; what was filtered away."""
+Scored = tuple[Kind, Place, Ranked]
 
-    ranked: list[tuple[Kind, Place, Ranked]]
+
+class Picked(msgspec.Struct, frozen=True):
+    """The best documents: kind, place, score and signals; how many; what was filtered away.
+
+    `ties` are links of those memories to others that pass the filters.
+    """
+
+    ranked: list[Scored]
     total: int
     removed: Counter[str]
+    ties: list[Tie]
 
 
 class Opened(NamedTuple):
@@ -125,27 +165,22 @@ def pick(workspace: Workspace, request: SearchRequest) -> Picked:
     """Rank everything kept by how well it answers a query, without reading the records.
 
     Args:
-        workspace: Where to look.
+        workspace: Where to look, at the request's moment already.
         request: What to look for.
 
     Raises:
-        InvalidValue: `top_k` or `threshold` is out of range.
+        InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
     _check(request)
-    if request.at is None:
-        return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
-    return _pick(workspace, request, memory_pool(as_it_was(workspace, request.at)))
+    return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
 
 
-def opened(
-    workspace: Workspace, ranked: Iterable[tuple[Kind, Place, Ranked]], at: datetime | None
-) -> Iterator[Opened]:
+def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[Opened]:
     """Yield ranked documents, each read when it is asked for.
 
     Args:
         workspace: Where they are.
         ranked: What to read; what vanished since the ranking is left out.
-        at: Memories as they were at this moment.
     """
     for kind, place, hit in ranked:
         store: Store[Any] = next(part for part in workspace.stores if part.type is place.type)
@@ -154,9 +189,45 @@ def opened(
             document: Any = place.find_in(record)
         except (NotFound, Damaged, StorageRefused):
             continue
-        if at is not None and isinstance(document, Memory):
-            document = as_of(document, at) or document
         yield Opened(kind, record, document, hit)
+
+
+def related_to(hits: Iterable[Scored], ties: Iterable[Tie], most: int) -> dict[str, Brought]:
+    """Return the memories that hits bring along, by their ids, the strongest first.
+
+    Args:
+        hits: What was found and is shown.
+        ties: Links of these hits, and perhaps of others.
+        most: How many to bring at the most.
+    """
+    scores = {place.id: hit.score for kind, place, hit in hits if kind is Kind.MEMORY}
+    return {brought.tie.id: brought for brought in brought_along(scores, ties, most)}
+
+
+def as_scored(brought: Brought) -> Scored:
+    """Return a memory that is brought along as if it were a hit, to be opened like one."""
+    identifier = brought.tie.id
+    return Kind.MEMORY, Place(Memory, identifier, identifier), Ranked(0, brought.value, {})
+
+
+def most_related(workspace: Workspace, given: int | None) -> int:
+    """Return how many memories may be brought along: what was given, else the setting."""
+    return workspace.settings.related_memories if given is None else given
+
+
+def _related(workspace: Workspace, along: dict[str, Brought]) -> Iterator[Related]:
+    """Describe what is brought along; what vanished since the ranking is left out."""
+    for found in opened(workspace, map(as_scored, along.values())):
+        tie = along[found.document.id].tie
+        yield Related(
+            id=tie.id,
+            short=short(tie.id),
+            text=text_of(found.document),
+            type=tie.type,
+            strength=tie.strength,
+            via=tie.via,
+            forward=tie.forward,
+        )
 
 
 def _check(request: SearchRequest) -> None:
@@ -164,12 +235,14 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue(f"the number of hits must be at least 1, not {request.top_k}")
     if not 0 <= request.threshold <= 1:
         raise InvalidValue(f"the threshold must lie between 0 and 1, not {request.threshold:g}")
+    if request.related is not None and request.related < 0:
+        raise InvalidValue(f"related memories must be 0 or more, not {request.related}")
 
 
 def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> Picked:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
-    sieve = _Sieve(pool, request.wanted, request.at or workspace.now())
+    sieve = _Sieve(pool, request.wanted, workspace.now())
     found: list[tuple[Kind, Ranked]] = []
     total = 0
     for kind in request.kinds or tuple(Kind):
@@ -182,9 +255,22 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> Picked:
         total -= len(found) - len(passed)
     places = pool.places([hit.number for _, hit in passed])
     passed.sort(key=lambda item: (-item[1].score, places[item[1].number].id))
-    return Picked(
-        [(kind, places[hit.number], hit) for kind, hit in passed[:most]], total, sieve.removed
-    )
+    ranked = [(kind, places[hit.number], hit) for kind, hit in passed[:most]]
+    removed = sieve.removed.copy()
+    wants_related = most_related(workspace, request.related) > 0
+    return Picked(ranked, total, removed, _ties(pool, ranked, sieve) if wants_related else [])
+
+
+def _ties(pool: Pool, ranked: Iterable[Scored], sieve: "_Sieve") -> list[Tie]:
+    """Return the links of the memories that were found to others that pass the filters."""
+    via = {hit.number: place.id for kind, place, hit in ranked if kind is Kind.MEMORY}
+    links = list(pool.links(via)) if via else []
+    passed = pool.places(sieve({link.far for link in links})) if links else {}
+    return [
+        Tie(via[link.near], passed[link.far].id, link.type, link.strength, link.forward)
+        for link in links
+        if link.far in passed
+    ]
 
 
 def _rank(
@@ -217,6 +303,7 @@ def _rank(
         accept=accept,
         limit=limit,
         score=pool.scorer,
+        links=pool.links if kind is Kind.MEMORY else None,
     )
 
 
@@ -293,31 +380,3 @@ def hit_of(found: Opened) -> Hit:
         speaker=getattr(document, "speaker", None),
         signals=hit.signals,
     )
-
-
-def as_it_was(workspace: Workspace, at: datetime) -> Iterator[Record]:
-    """Yield everything as it was at a moment."""
-    yield from _at(workspace.memories.find(), at)
-    for episode in workspace.episodes.find():
-        earlier = as_of(episode, at)
-        if earlier is not None:
-            yield earlier
-    for conversation in workspace.conversations.find():
-        said = tuple(item for item in conversation.recent_messages if item.created_at <= at)
-        yield msgspec.structs.replace(conversation, recent_messages=said)
-    for chunk in workspace.chunks.find():
-        said = tuple(item for item in chunk.messages if item.created_at <= at)
-        whole = len(said) == len(chunk.messages)  # a part of it had no summary yet
-        yield msgspec.structs.replace(
-            chunk,
-            messages=said,
-            summary=chunk.summary if whole else "",
-            key_topics=chunk.key_topics if whole else (),
-        )
-
-
-def _at(memories: Iterable[Memory], at: datetime | None) -> Iterator[Memory]:
-    for memory in memories:
-        earlier = memory if at is None else as_of(memory, at)
-        if earlier is not None:
-            yield earlier

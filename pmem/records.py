@@ -147,7 +147,7 @@ class Scope(Part, frozen=True, kw_only=True):
 
 
 class Access(Part, frozen=True, kw_only=True):
-    """How often a memory was recalled, as folded in by consolidation."""
+    """How often a record was recalled, as folded in by consolidation."""
 
     count: Count = 0
     last_at: Time | None = None
@@ -204,6 +204,7 @@ class Episode(Record, frozen=True, kw_only=True):
     purge_at: Time | None = None
     created_at: Time
     updated_at: Time
+    access: Access = Access()
     tokens: Count = 0
     history: tuple[Event, ...] = ()
 
@@ -232,7 +233,10 @@ class Standing(StrEnum):
 
 
 class Fact(Part, frozen=True, kw_only=True):
-    """Something that a message states; promoted, it is a memory of its own."""
+    """Something that a message states; promoted, it is a memory of its own.
+
+    `settled_at` is when it was promoted or rejected.
+    """
 
     id: str
     content: str
@@ -243,6 +247,7 @@ class Fact(Part, frozen=True, kw_only=True):
     extracted_at: Time
     standing: Standing = Standing.PENDING
     memory: str | None = None
+    settled_at: Time | None = None
 
 
 class Conversation(Record, frozen=True, kw_only=True):

@@ -7,11 +7,12 @@ from typing import Any, Final
 import msgspec
 
 from pmem.config import Settings, checked, known
+from pmem.configuration import CONFIG_FILE
 from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
 from pmem.records import STORES
 from pmem.storage.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import LOCAL, JsonFiles
-from pmem.workspace import CONFIG_FILE, Workspace
+from pmem.workspace import Workspace
 
 _IGNORE_HEAD: Final = """\
 # What concerns this clone alone.
@@ -40,7 +41,7 @@ preferences, how-to and what happened, one JSON file each. It is meant to be com
 - `conversations/` and `conversation-chunks/`: transcripts; private unless they are tracked.
 - `config.toml`: the project's settings.
 - `local/`: what concerns this clone alone; never committed. Deleting it while no pmem is
-  running loses checkpoints and what each thread has seen, nothing else.
+  running loses checkpoints, what each thread has seen and counts of recalls, nothing else.
 
 Look around with `pmem list` and `pmem search`, check with `pmem check`. Files may be edited
 by hand: pmem notices.
@@ -134,7 +135,7 @@ def reset_setting(workspace: Workspace, name: str) -> Any:
     known(name)
     with _locked(workspace):
         _write_own_setting(workspace, name, None)
-    return workspace.setting(name).value
+    return workspace.configuration.setting(name).value
 
 
 def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:

@@ -1,7 +1,6 @@
 """What a conversation brings to its context."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 import msgspec
 
@@ -32,13 +31,12 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
     cleared: frozenset[str] = frozenset()
 
 
-def talk_of(workspace: Workspace, reference: str | None, at: datetime | None) -> Talk:
+def talk_of(workspace: Workspace, reference: str | None) -> Talk:
     """Return what a conversation brings; nothing where none is named and none is active.
 
     Args:
         workspace: Where it is.
         reference: Which one; the latest active one when None.
-        at: Only what had been said by then.
 
     Raises:
         NotFound, Ambiguous: The conversation.
@@ -53,24 +51,15 @@ def talk_of(workspace: Workspace, reference: str | None, at: datetime | None) ->
     system = (opening,) if opening is not None and opening.role is Role.SYSTEM else ()
     shown = window(conversation)
     endings = list(_endings(workspace, conversation))
-    ending = [item for item in endings if _was(item[0], at)]
-    begun = [
-        message for chunk, _ in endings[::-1] if not _was(chunk, at) for message in chunk.messages
-    ]
-    recent = tuple(item for item in (*begun, *shown) if item not in system and _was(item, at))
-    chunks = tuple(chunk for chunk, _ in ending)
+    recent = tuple(item for item in shown if item not in system)
     return Talk(
-        system=tuple(message for message in system if _was(message, at)),
+        system=system,
         recent=recent,
         gone=gone(workspace, conversation) & {message.id for message in recent},
-        chunks=chunks,
-        turns_ago=tuple(turns for _, turns in ending),
+        chunks=tuple(chunk for chunk, _ in endings),
+        turns_ago=tuple(turns for _, turns in endings),
         cleared=_cleared(conversation, shown, endings),
     )
-
-
-def _was(part: Message | Chunk, at: datetime | None) -> bool:
-    return at is None or part.created_at <= at
 
 
 def _cleared(

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from pmem.core import checks
-from pmem.core.delta import MOST, Change, changes, fingerprints, header
+from pmem.core.delta import MOST, Change, changes, header, seen_with
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.records import Memory
@@ -25,8 +25,9 @@ _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATET
 
 
 class Delta(msgspec.Struct, frozen=True, kw_only=True):
-    """What is new to a thread: `since` is its revision before, `revision` the one it has now.
+    """What is new to a thread: `since` is its revision before, `revision` that of this read.
 
+    Every read that is marked has a revision of its own; without marking, both are the same.
     `changes` are those that it is told now, three at the most and the newest first; of `total`
     there are the rest is told next time. `lines` say the same at the head of a context.
     """
@@ -59,6 +60,10 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class _ToldAlready(Exception):
+    """Another read of the thread was quicker."""
+
+
 def delta(
     workspace: Workspace,
     thread: str,
@@ -76,7 +81,7 @@ def delta(
         workspace: Whose memories.
         thread: The thread's name, as its owner chose it.
         memories: All memories, whatever their state, if they have been read already.
-        mark: Remember what was told.
+        mark: Remember what was told, under a revision of this read's own.
 
     Raises:
         InvalidValue: The name is not allowed.
@@ -84,16 +89,13 @@ def delta(
     """
     name = _name(thread, "a thread's name")
     known = list(workspace.memories.find(EVERYTHING) if memories is None else memories)
-    present = fingerprints(known)
-    seen = workspace.local.threads.seen(name)
-    revision = seen.revision
-    if revision and present <= seen.fingerprints:
-        return Delta(thread=name, since=revision, revision=revision)
-    if mark:
-        seen, revision = _advanced(
-            workspace, name, lambda before: _told(known, before) if before.revision else present
-        )
-    new = changes(known, seen.fingerprints) if seen.revision else []
+
+    def choose(before: Seen) -> set[int]:
+        new = _new(known, before)
+        return seen_with(known, new, {change.id for change in new[:MOST]})
+
+    seen, revision = _advanced(workspace, name, choose) if mark else _standing(workspace, name)
+    new = _new(known, seen)
     return Delta(
         thread=name,
         since=seen.revision,
@@ -105,28 +107,43 @@ def delta(
 
 
 def mark_told(
-    workspace: Workspace, thread: str, memories: Iterable[Memory], told: Collection[str]
-) -> int:
-    """Note that a thread was told what is new about some memories.
+    workspace: Workspace, thread: str, memories: Sequence[Memory], told: Collection[str]
+) -> int | None:
+    """Note that a thread was told what is new about some memories, under a revision of its own.
+
+    A thread that is new starts with it: all that there is counts as seen.
 
     Args:
         workspace: Whose memories.
         thread: The thread's name.
-        memories: Those that `told` are among.
-        told: The memories' ids.
+        memories: All of them, as they were when the thread was told.
+        told: The ids of those that it was told of; none will do.
 
     Returns:
-        The thread's revision from now on.
+        The thread's revision from now on; None, and nothing is noted, where another read has
+        told it some of the same meanwhile.
+
+    Raises:
+        InvalidValue: The name is not allowed.
+        Damaged, Locked: The clone's state.
     """
     name = _name(thread, "a thread's name")
-    about = fingerprints(memory for memory in memories if memory.id in told)
-    return _advanced(workspace, name, lambda before: about)[1]
+
+    def choose(before: Seen) -> set[int]:
+        new = _new(memories, before)
+        if before.revision and not {change.id for change in new}.issuperset(told):
+            raise _ToldAlready
+        return seen_with(memories, new, told)
+
+    try:
+        return _advanced(workspace, name, choose)[1]
+    except _ToldAlready:
+        return None
 
 
-def _told(known: Sequence[Memory], seen: Seen) -> set[int]:
-    """Return the events that a thread is told now: of the newest changes, all of each memory."""
-    newest = {change.id for change in changes(known, seen.fingerprints)[:MOST]}
-    return fingerprints(memory for memory in known if memory.id in newest)
+def _new(memories: Sequence[Memory], seen: Seen) -> list[Change]:
+    """Return what is new to a thread; nothing is to one that only starts."""
+    return changes(memories, seen.fingerprints) if seen.revision else []
 
 
 def save_checkpoint(
@@ -216,6 +233,10 @@ def _advanced(
             return workspace.local.threads.advance_by(thread, choose)
     except StorageRefused:
         pass
+    return _standing(workspace, thread)
+
+
+def _standing(workspace: Workspace, thread: str) -> tuple[Seen, int]:
     seen = workspace.local.threads.seen(thread)
     return seen, seen.revision
 

@@ -1,24 +1,19 @@
-"""Keeping the memory in order: what is in it, what is wrong with it, what to mend."""
+"""Keeping the memory in order: what is wrong with it, what to mend."""
 
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from pmem.core.retention import age_in_days, decay
 from pmem.errors import InvalidValue, PmemError
-from pmem.records import STORES, Chunk, Conversation, Episode, Memory, State
+from pmem.records import STORES, Chunk, Conversation, Episode, Memory
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
 from pmem.storage.jsonfiles import LOCAL
 from pmem.workspace import Workspace
-
-FADED: Final = 0.3
-"""Importance times decay below which an old memory is due for consolidation (S2)."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -43,28 +38,6 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool
     detail: str
     fixed: bool = False
-
-
-class Statistics(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures about a project's memory."""
-
-    memories: int
-    by_type: dict[str, int]
-    by_category: dict[str, int]
-    by_state: dict[str, int]
-    pinned: int
-    due: int
-    tokens: int
-    episodes: int
-    episodes_limit: int
-    conversations: int
-    by_status: dict[str, int]
-    messages: int
-    chunks: int
-    message_tokens: int
-    oldest: datetime | None
-    newest: datetime | None
-    damaged: int
 
 
 def check(workspace: Workspace) -> Checked:
@@ -98,41 +71,6 @@ def check(workspace: Workspace) -> Checked:
     )
 
 
-def statistics(workspace: Workspace) -> Statistics:
-    """Count what the memory holds.
-
-    Args:
-        workspace: What to look at. Nothing is changed.
-    """
-    memories = list(workspace.memories.find())
-    active = [memory for memory in memories if memory.state is State.ACTIVE]
-    episodes = [item for item in workspace.episodes.find() if item.state is State.ACTIVE]
-    conversations = list(workspace.conversations.find())
-    chunks = list(workspace.chunks.find())
-    times = sorted(memory.created_at for memory in memories)
-    said = [message for part in conversations for message in part.recent_messages]
-    said += [message for chunk in chunks for message in chunk.messages]
-    return Statistics(
-        memories=len(memories),
-        by_type=_counts(memory.type for memory in active),
-        by_category=_counts(memory.category for memory in active),
-        by_state=_counts(memory.state for memory in memories),
-        pinned=sum(memory.pinned for memory in active),
-        due=sum(_is_due(workspace, memory) for memory in active),
-        tokens=sum(memory.tokens for memory in active),
-        episodes=len(episodes),
-        episodes_limit=workspace.settings.max_episodic_memories,
-        conversations=len(conversations),
-        by_status=_counts(conversation.status for conversation in conversations),
-        messages=len(said),
-        chunks=len(chunks),
-        message_tokens=sum(message.tokens for message in said),
-        oldest=times[0] if times else None,
-        newest=times[-1] if times else None,
-        damaged=len(workspace.problems),
-    )
-
-
 def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
     """Look at everything that pmem needs around the records.
 
@@ -153,20 +91,8 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _writable(workspace),
         _unfinished(workspace, fix=fix),
         _records(workspace),
+        _recalls(workspace, fix=fix),
     ]
-
-
-def _counts(values: Iterator[Any]) -> dict[str, int]:
-    return dict(sorted(Counter(str(value) for value in values).items()))
-
-
-def _is_due(workspace: Workspace, memory: Memory) -> bool:
-    settings, now = workspace.settings, workspace.now()
-    if memory.pinned or age_in_days(memory.created_at, now) < settings.consolidation_threshold_days:
-        return False
-    last = memory.access.last_at or memory.created_at
-    present = decay(last, memory.access.count, now, settings.half_life_days)
-    return memory.importance * present < FADED
 
 
 def _settings_findings(workspace: Workspace) -> list[Finding]:
@@ -258,3 +184,21 @@ def _records(workspace: Workspace) -> Diagnosis:
     wrong = len(checked.findings)
     detail = f"{checked.records} records" + (f", {wrong} findings: run `pmem check`" * bool(wrong))
     return Diagnosis(name="records", ok=not wrong, detail=detail)
+
+
+def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look at the recalls that wait to be folded into the records."""
+    found = workspace.access.waiting()
+    mended = fix and found.usable and not found.is_sound
+    if mended:
+        workspace.access.shorten()
+        found = workspace.access.waiting()
+    detail = f"{found.recalls} recalls of {found.records} records wait to be folded in"
+    if not found.usable:
+        detail = f"{workspace.access.path} is a link or a folder, not a file: remove it"
+    elif not found.is_sound:
+        detail += f"; {found.size:,} bytes with {found.damaged} damaged lines"
+        detail += ": `pmem doctor --fix` shortens them"
+    return Diagnosis(
+        name="recalls", ok=found.usable and found.is_sound, detail=detail, fixed=mended
+    )

@@ -8,18 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pmem import ids
-from pmem.config import (
-    Layer,
-    Resolved,
-    Settings,
-    checked,
-    flatten,
-    from_environment,
-    resolve,
-    resolve_one,
-)
+from pmem.config import Settings
+from pmem.configuration import Configuration
 from pmem.core.tokens import counter
-from pmem.errors import Ambiguous, Damaged, InvalidValue, NoProject, NotFound, Refused
+from pmem.errors import (
+    Ambiguous,
+    InvalidValue,
+    NoProject,
+    NotFound,
+    Refused,
+)
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory, RecordType
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git import user_name
@@ -28,10 +26,9 @@ from pmem.storage.store import Store
 from pmem.times import in_utc
 
 if TYPE_CHECKING:
+    from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
 
-CONFIG_FILE: Final = "config.toml"
-DEFAULT_FOLDER: Final = ".project-memory"
 CANDIDATES_SHOWN: Final = 10
 
 
@@ -91,10 +88,12 @@ class Workspace:
         self._given_actor = actor
         self.read_only = read_only
         self._now = now
-        self._overrides = dict(overrides or {})
         self._environment = dict(environment or {})
+        self.configuration = Configuration(root, dict(overrides or {}), self._environment)
         self._last_moment = 0
         self._given_backend = backend
+        self.present: Workspace | None = None
+        """What this is a view of the past of (see `at`)."""
 
     @cached_property
     def backend(self) -> Backend:
@@ -134,12 +133,51 @@ class Workspace:
         """The older messages of conversations."""
         return Store(self.backend, Chunk)
 
+    @property
+    def is_past(self) -> bool:
+        """Whether it is a view of a moment (see `at`)."""
+        return self.present is not None
+
+    def at(self, moment: datetime) -> "Workspace":
+        """Return a read-only view of everything as it was, whose present is that moment.
+
+        Args:
+            moment: When. In the future everything is as it is now, at a later present.
+
+        Raises:
+            InvalidValue: The time leaves the calendar when moved to UTC.
+        """
+        from pmem.storage.past import Past
+
+        try:
+            then = in_utc(moment)
+        except OverflowError:
+            raise InvalidValue(f"{moment} leaves the calendar in UTC") from None
+        view = Workspace(
+            self.root,
+            actor=self._given_actor,
+            now=then,
+            read_only=True,
+            overrides=self.configuration.overrides,
+            environment=self._environment,
+            backend=Past(self.backend, then, self._tokens_of),
+        )
+        view.present = self
+        return view
+
     @cached_property
     def local(self) -> "LocalState":
         """What this clone keeps for itself: threads and checkpoints."""
         from pmem.storage.local import LocalState
 
         return LocalState(self.root, read_only=self.read_only)
+
+    @cached_property
+    def access(self) -> "AccessLog":
+        """The recalls that wait to be folded into the records."""
+        from pmem.storage.access import AccessLog
+
+        return AccessLog(self.root, read_only=self.read_only)
 
     @property
     def stores(self) -> tuple[Store[Any], ...]:
@@ -154,24 +192,7 @@ class Workspace:
     @property
     def settings(self) -> Settings:
         """The settings in force."""
-        return self._resolved[0]
-
-    @property
-    def provenance(self) -> list[Resolved]:
-        """Every setting's value and where it came from."""
-        return self._resolved[1]
-
-    def setting(self, name: str) -> Resolved:
-        """Return one setting as it is now, even where another one is wrong.
-
-        Raises:
-            InvalidValue: There is no such setting, or its value is not allowed.
-        """
-        return resolve_one(name, self._layers())
-
-    @cached_property
-    def _resolved(self) -> tuple[Settings, list[Resolved]]:
-        return resolve(self._layers())
+        return self.configuration.settings
 
     def now(self) -> datetime:
         """Return the present in UTC, to the millisecond."""
@@ -196,6 +217,9 @@ class Workspace:
             InvalidValue: What counts them exactly is not installed.
         """
         return counter(self.settings.tokenizer)
+
+    def _tokens_of(self, text: str) -> int:
+        return self.count(text)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -223,6 +247,8 @@ class Workspace:
         Raises:
             Refused: The workspace is read-only.
         """
+        if self.is_past:
+            raise Refused("what has been cannot be changed", "leave out the time to write")
         if self.read_only:
             raise Refused("this run is read-only", "leave out --read-only to write")
 
@@ -237,90 +263,48 @@ class Workspace:
             The record's type and its whole id.
 
         Raises:
-            NotFound: Nothing fits.
+            NotFound: Nothing fits, or nothing that fits existed at the moment of this view.
             Ambiguous: Several records fit and none exactly; the sentence lists them.
         """
+        found = self._fitting(reference, types)
+        if not found and self.present is not None:
+            later = self.present._fitting(reference, types)
+            if reference and later:
+                what = " or ".join(f"{KINDS[type_]} {id_}" for type_, id_ in later[:2])
+                raise NotFound(f"{what} did not exist at that time")
+        return _only(reference, found, types)
+
+    def _fitting(
+        self, reference: str, types: tuple[RecordType, ...]
+    ) -> list[tuple[RecordType, str]]:
+        """Return the records that a reference fits; those that it fits exactly, if there are."""
         found = [
             (part.type, identifier)
             for part in self.stores
             if not types or part.type in types
-            for identifier in part.ids()
-            if ids.matches(reference, identifier)
+            for identifier in part.ids(reference)
         ]
         exact = [hit for hit in found if reference in (hit[1], ids.short(hit[1]))]
-        return self._only(reference, exact or found, types)
-
-    def _only(
-        self, reference: str, found: list[tuple[RecordType, str]], types: tuple[RecordType, ...]
-    ) -> tuple[RecordType, str]:
-        if not found or not reference:
-            what = " or ".join(KINDS[type_] for type_ in types) or "record"
-            raise NotFound(
-                f"no {what} has an id that starts with {reference!r}",
-                "`pmem conversation list` shows ids"
-                if types == (Conversation,)
-                else "`pmem list` and `pmem search` show ids",
-            )
-        if len(found) > 1:
-            shown = ", ".join(f"{KINDS[type_]} {id_}" for type_, id_ in found[:CANDIDATES_SHOWN])
-            more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
-            raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
-        return found[0]
+        return exact or found
 
     def _forget(self) -> None:
         for part in self.stores:
             part.forget()
 
-    def _layers(self) -> list[Layer]:
-        from_flags = {key: value for key, value in self._overrides.items() if value is not None}
-        return [
-            ("flag", from_flags),
-            ("environment", from_environment(self._environment)),
-            ("project", read_config(os.path.join(self.root, CONFIG_FILE))),
-            ("user", read_config(user_config(self._environment))),
-        ]
 
-
-def folder_name(environment: Mapping[str, str]) -> str:
-    """Return what memory folders are called: the setting `memory_dir`.
-
-    It settles where a project's settings are, so they have no say in it.
-
-    Raises:
-        Damaged, InvalidValue: The user's configuration.
-    """
-    path = user_config(environment)
-    given = environment.get("PMEM_MEMORY_DIR")
-    if given is None and os.path.exists(path):
-        given = read_config(path).get("memory_dir")
-    return DEFAULT_FOLDER if given is None else str(checked("memory_dir", given))
-
-
-def user_config(environment: Mapping[str, str]) -> str:
-    """Return the path of the user's own configuration, whether or not it exists."""
-    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
-        environment.get("HOME") or os.path.expanduser("~"), ".config"
-    )
-    return os.path.join(home, "pmem", CONFIG_FILE)
-
-
-def read_config(path: str) -> dict[str, Any]:
-    """Read a configuration file into dotted names; a missing file is empty.
-
-    Raises:
-        Damaged: It is not TOML, or it may not be read.
-        InvalidValue: It is a folder.
-    """
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            return flatten(tomllib.load(file))
-    except FileNotFoundError:
-        return {}
-    except IsADirectoryError:
-        raise InvalidValue(f"{path} is a folder, not a configuration file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Damaged(f"{path} is not valid TOML: {error}") from None
-    except OSError as error:
-        raise Damaged(f"{path} cannot be read: {error.strerror}") from None
+def _only(
+    reference: str, found: list[tuple[RecordType, str]], types: tuple[RecordType, ...]
+) -> tuple[RecordType, str]:
+    if not found or not reference:
+        what = " or ".join(KINDS[type_] for type_ in types) or "record"
+        raise NotFound(
+            f"no {what} has an id that starts with {reference!r}",
+            "`pmem conversation list` shows ids"
+            if types == (Conversation,)
+            else "`pmem list` and `pmem search` show ids",
+        )
+    if len(found) > 1:
+        shown = ", ".join(f"{KINDS[type_]} {id_}" for type_, id_ in found[:CANDIDATES_SHOWN])
+        more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
+        raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
+    return found[0]

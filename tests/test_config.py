@@ -346,14 +346,59 @@ def _due(**environment: Any) -> Any:
     return pmem("stats", "--json", environment=now | environment).data["due"]
 
 
+def _steps(*command: str, at: str = "2026-02-05") -> Callable[..., Any]:
+    """Plan upkeep over two old memories, a newer pair that is alike, and a recent one."""
+
+    def look(**environment: Any) -> Any:
+        pmem("add", "Old and faint", "--importance", "0.25", environment=MUCH_OLDER)
+        pmem("add", "Old and clear", "--importance", "0.8", environment=MUCH_OLDER)
+        for minute, text in enumerate(ALIKE):
+            then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z"}
+            then["PMEM_LINK_ON_ADD"] = "false"
+            pmem("add", text, "--subject", "port", "--force", environment=then)
+        now = {"PMEM_NOW": at, "PMEM_LINK_AT": "0.2"}
+        done = pmem(*command, "--dry-run", "--json", environment=now | environment).data
+        return [(step["action"], step["records"][0]["text"]) for step in done["steps"]], done[
+            "waiting"
+        ]
+
+    return look
+
+
+def _links(**environment: Any) -> Any:
+    data("add", ALIKE[0])
+    return len(data("add", ALIKE[1], **environment)["links"])
+
+
+def _insights(**environment: Any) -> Any:
+    ref = added("The port is one")
+    for text in ("The port is two", "The port is three", "The port is four"):
+        assert pmem("edit", ref, text, "--subject", "port").code == 0
+    done = data("consolidate", "--dry-run", **environment)
+    return [step["action"] for step in done["steps"]]
+
+
 def _episodes_limit(**environment: Any) -> Any:
     return data("stats", **environment)["episodes_limit"]
+
+
+def _recalls(**environment: Any) -> Any:
+    data("show", added("The parser reads the archive"), **environment)
+    (found,) = (item for item in data("doctor")["items"] if item["name"] == "recalls")
+    return found["detail"]
 
 
 def _hits(**environment: Any) -> Any:
     for number in range(4):
         data("add", f"parser {number}", "--force")
     return len(data("search", "parser", **environment)["hits"])
+
+
+def _related(**environment: Any) -> Any:
+    start = added("parser")
+    for number in range(4):
+        assert pmem("link", start, added(f"other {number}")).code == 0
+    return [item["text"] for item in data("search", "parser", **environment)["related"]]
 
 
 def _below(**environment: Any) -> Any:
@@ -406,6 +451,14 @@ def _lock_timeout(**environment: Any) -> Any:
         return time.monotonic() - begun > 0.25
 
 
+ALIKE = (
+    "The service listens on port 8080",
+    "The service listens on port 9090",
+    "The service listens on port 9090, please note",
+    "The health check asks the port of the service",
+    "The service listens on one port behind the firewall",
+)
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
@@ -435,9 +488,19 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     },
     "consolidation_threshold_days": ("30", "90", _due),
     "half_life_days": ("30", "9000", _due),
+    "archive_below": ("0.3", "0.1", _steps("consolidate")),
+    "link_on_add": ("true", "false", _links),
+    "link_at": ("0.2", "1", _steps("consolidate")),
+    "max_links": ("3", "0", _steps("consolidate")),
+    "max_pairs": ("500", "0", _steps("consolidate")),
+    "note_insights": ("true", "false", _insights),
+    "ttl_days": ("20", "60", _steps("sweep")),
+    "ttl_importance": ("0.3", "0.2", _steps("sweep", at="2026-06-05")),
     "max_episodic_memories": ("100", "5", _episodes_limit),
+    "record_access": ("true", "false", _recalls),
     "retrieval_top_k": ("10", "2", _hits),
     "relevance_threshold": ("0", "0.9", _below),
+    "related_memories": ("2", "0", _related),
     "ranking": ("structure", "weighted_sum", _scores),
     "semantic_weight": ("0.4", "0.9", _sums),
     "keyword_weight": ("0.3", "0.9", _sums),

@@ -16,7 +16,8 @@ from pmem.evaluation import Evaluation, EvaluationRequest, Judged, Run, evaluate
 from pmem.exchange import import_messages
 from pmem.golden import Golden, Question, QuestionAdded, QuestionRequest, parse, read
 from pmem.ids import short
-from pmem.memories import AddRequest, add, remove
+from pmem.lifecycle import remove
+from pmem.memories import AddRequest, add
 from pmem.recall import Found, Hit, Kind, SearchRequest
 from pmem.records import Memory, dump_line
 from pmem.storage.backend import InMemory

@@ -86,3 +86,13 @@ def test_any_prefix_of_either_part_fits(identifier: str, whole: int, short: int)
     assert ids.matches(identifier[:whole], identifier)
     assert ids.matches(ids.short(identifier)[:short], identifier)
     assert not ids.matches(identifier + "0", identifier)
+
+
+@given(moment=strategies.moments, parts=st.lists(st.text(max_size=5), max_size=3))
+def test_an_id_tells_when_it_was_made(moment: datetime, parts: list[str]) -> None:
+    assert ids.moment_of(ids.derived_id(moment, *parts)) == moment
+
+
+@pytest.mark.parametrize("text", ["", "k3v9k3v9", "no id", "zzzzzzzzzzz-00000000", "../x-00000000"])
+def test_what_is_no_id_tells_no_time(text: str) -> None:
+    assert ids.moment_of(text) is None

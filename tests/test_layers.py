@@ -13,8 +13,11 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
     frozenset({"cli", "library", "__main__", "__init__"}),
     frozenset(
         {
+            "access",
             "contexts",
+            "changes",
             "chunking",
+            "consolidation",
             "conversations",
             "episodes",
             "facts",
@@ -24,7 +27,10 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "transcripts",
             "evaluation",
             "exchange",
+            "figures",
             "golden",
+            "journal",
+            "lifecycle",
             "lookup",
             "memories",
             "recall",
@@ -32,7 +38,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "upkeep",
         }
     ),
-    frozenset({"workspace"}),
+    frozenset({"workspace", "configuration"}),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),
     frozenset({"config", "ids", "records", "times"}),

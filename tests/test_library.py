@@ -1,6 +1,7 @@
 """pmem in Python: the multi-tier design's example, and every operation of the command line."""
 
 import os
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,29 @@ def test_a_read_only_project_refuses_to_write() -> None:
     assert project.search("deploy").total == 1
     with pytest.raises(Refused):
         project.add("More")
+
+
+def test_a_project_shows_what_it_was() -> None:
+    begun = Project(actor="ada", now=NOW)
+    memory = begun.add("We use MySQL", valid_until=NOW + timedelta(days=9)).memory
+    project = Project(actor="ada", now=NOW + timedelta(days=2))
+    project.edit(memory.id, "We use PostgreSQL")
+    then = NOW + timedelta(days=1)
+    view = project.at(then)
+    assert view.show(memory.id) == project.show(memory.id, at=then) == memory
+    assert view.list() == project.list(at=then)
+    assert view.list().items == (memory,)
+    assert project.at(NOW + timedelta(days=9)).list().total == 0
+    assert project.list().total == 1
+    assert view.search("MySQL") == project.search("MySQL", at=then)
+    assert view.build_context().text == project.build_context(at=then).text
+    assert len(view.history(memory.id)) == 1
+    assert len(project.history(memory.id)) == 2
+    assert view.at(NOW - timedelta(days=1)).list().total == 0
+    with pytest.raises(Refused, match="what has been cannot be changed"):
+        view.add("More")
+    with pytest.raises(InvalidValue, match="calendar"):
+        project.at(datetime.max.replace(tzinfo=timezone(timedelta(hours=-1))))
 
 
 def test_a_setting_that_is_wrong_says_so() -> None:

@@ -14,7 +14,8 @@ from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue, NotFound
 from pmem.exchange import import_messages
-from pmem.memories import AddRequest, EditRequest, add, edit, pin, remove
+from pmem.lifecycle import remove
+from pmem.memories import AddRequest, EditRequest, add, edit, pin
 from pmem.recall import Found, Kind, SearchRequest, search
 from pmem.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State, Status
 from pmem.storage.backend import InMemory

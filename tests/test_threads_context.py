@@ -9,11 +9,14 @@ from typing import Any
 import orjson
 import pytest
 
-from pmem import Project, threads
+from pmem import Project, contexts, threads
 from pmem.contexts import ContextRequest, build_context
+from pmem.core.context import allocation
 from pmem.core.context.parts import Context, Format
 from pmem.records import Memory
+from pmem.threads import Delta
 from tests.conftest import NOW
+from tests.test_threads_together import merge
 
 BUDGET = 2000
 
@@ -39,7 +42,7 @@ def test_the_first_context_sets_where_a_thread_starts(project: Project) -> None:
     built = context(project)
     assert (updates(built), built.revision) == ([], 1)
     again = context(project)
-    assert (updates(again), again.revision) == ([], 1)
+    assert (updates(again), again.revision) == ([], 2)
     assert again.text == built.text
 
 
@@ -65,7 +68,7 @@ def test_what_happened_is_told_once(project: Project) -> None:
     assert "Memory updates since rev 1:" in built.text
     assert added.id[-8:] in built.text
     quiet = context(project)
-    assert (updates(quiet), quiet.revision) == ([], 2)
+    assert (updates(quiet), quiet.revision) == ([], 3)
     assert "Memory updates" not in quiet.text
 
 
@@ -86,11 +89,11 @@ def test_more_than_three_are_counted_and_told_by_the_next_contexts(project: Proj
 def test_what_had_no_room_is_told_again(project: Project, budget: int) -> None:
     context(project)
     project.add("Mira peels the apples in the cold room behind the kitchen, before six")
-    for _ in range(2):
+    for revision in (2, 3):
         small = context(project, budget=budget)
-        assert (updates(small), small.revision) == ([], 1)
+        assert (updates(small), small.revision) == ([], revision)
     built = context(project)
-    assert (len(updates(built)), built.revision) == (1, 2)
+    assert (len(updates(built)), built.revision) == (1, 4)
 
 
 def test_a_thread_that_starts_without_room_starts_with_the_next_context(project: Project) -> None:
@@ -124,11 +127,65 @@ def test_a_delta_and_a_context_share_a_threads_state(project: Project) -> None:
     found = project.delta("review")
     assert (found.since, found.revision, found.total) == (1, 2, 1)
     built = context(project)
-    assert (updates(built), built.revision) == ([], 2)
+    assert (updates(built), built.revision) == ([], 3)
     project.add("Ben fries the onions")
     assert len(updates(context(project))) == 1
     assert project.delta("review").total == 0
-    assert project.delta("review").revision == 3
+    assert project.delta("review").revision == 6
+
+
+def test_a_context_goes_without_what_another_read_told_meanwhile(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context(project)
+    project.add("Mira peels the apples")
+    project.add("Ben fries the onions")
+    others: list[Delta] = []
+
+    def slow(*arguments: Any, **options: Any) -> Context:
+        if not others:
+            others.append(project.delta("review"))
+        return allocation.build(*arguments, **options)
+
+    monkeypatch.setattr(contexts, "build", slow)
+    built = context(project)
+    assert len(others[0].changes) == 2
+    assert (updates(built), built.revision) == ([], 3)
+    assert updates(context(project)) == []
+
+
+def test_a_context_tells_its_news_though_another_read_told_others(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context(project)
+    project.add("Mira peels the apples")
+    others: list[Delta] = []
+
+    def slow(*arguments: Any, **options: Any) -> Context:
+        if not others:
+            others.append(project.delta("another"))
+        return allocation.build(*arguments, **options)
+
+    monkeypatch.setattr(contexts, "build", slow)
+    built = context(project)
+    assert (len(updates(built)), built.revision) == (1, 2)
+
+
+def test_a_thread_that_another_read_starts_meanwhile_loses_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[Delta] = []
+
+    def slow(*arguments: Any, **options: Any) -> Context:
+        if not others:
+            others.append(project.delta("review"))
+            project.add("Mira peels the apples")
+        return allocation.build(*arguments, **options)
+
+    monkeypatch.setattr(contexts, "build", slow)
+    built = context(project)
+    assert (updates(built), built.revision) == ([], 2)
+    assert len(updates(context(project))) == 1
 
 
 def test_the_library_answers_with_the_revision(project: Project) -> None:
@@ -190,6 +247,16 @@ def test_a_look_into_the_past_tells_and_marks_nothing(project: Project) -> None:
     past = context(project, at=NOW - timedelta(days=1))
     assert (updates(past), past.revision) == ([], None)
     assert len(updates(context(project))) == 1
+
+
+def test_a_merge_is_told_by_its_survivor_only(project: Project) -> None:
+    context(project)
+    first, second = project.list().items
+    merge(project, first.id, second.id)
+    assert updates(context(project)) == [
+        "↔merged: [constraints] Combined 2 memories: The kitchen closes at ten"
+    ]
+    assert updates(context(project)) == []
 
 
 def test_no_memory_can_add_a_line_of_news(project: Project) -> None:

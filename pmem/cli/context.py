@@ -47,9 +47,8 @@ def context(
         conversation=conversation,
         agent=agent,
         format=format,
-        at=session.time(at),
     )
-    built = contexts.build_context(session.workspace, request)
+    built = contexts.build_context(session.workspace_at(at), request)
     note = f"{built.tokens:,} of {built.budget:,} tokens"
     if not built.text:
         note += ": the budget is too small for anything"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from pmem import conversations
-from pmem.cli import render
+from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.conversations import Heard, Overview, SayRequest, Transcript
 from pmem.errors import InvalidValue, UsageError
@@ -120,10 +120,11 @@ def resume(ctx: typer.Context, reference: Which = None) -> Answer:
 def list_(
     ctx: typer.Context,
     status: Annotated[Status | None, typer.Option(help="Only those that stand so.")] = None,
+    at: options.At = None,
 ) -> Answer:
     """List conversations, the earliest first."""
     session: Session = ctx.obj
-    found = conversations.overviews(session.workspace, status)
+    found = conversations.overviews(session.workspace_at(at), status)
     return Answer(
         data={"items": found, "total": len(found)},
         lines=(_overview_line(item) for item in found),
@@ -137,10 +138,10 @@ def _none(status: Status | None) -> str:
     return f"no conversation is {status}"
 
 
-def show(ctx: typer.Context, reference: Which = None) -> Answer:
+def show(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show a conversation with everything that was said in it."""
     session: Session = ctx.obj
-    shown = conversations.transcript(session.workspace, reference)
+    shown = conversations.transcript(session.workspace_at(at), reference)
     return Answer(
         data={
             **_fields(shown.conversation),

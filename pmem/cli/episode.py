@@ -77,11 +77,12 @@ def list_(
         float, typer.Option(metavar="N", help="At least so significant, from 0 to 1.")
     ] = 0.0,
     limit: Annotated[int | None, typer.Option(min=0, help="The latest, so many at most.")] = None,
+    at: options.At = None,
 ) -> Answer:
     """List episodes, the earliest first."""
     session: Session = ctx.obj
     wanted = EpisodeFilter(types=tuple(types or ()), conversation=conversation, above=above)
-    found = episodes.listing(session.workspace, wanted, limit)
+    found = episodes.listing(session.workspace_at(at), wanted, limit)
     return Answer(
         data=found,
         lines=map(episode_line, found.items),
@@ -89,20 +90,21 @@ def list_(
     )
 
 
-def show(ctx: typer.Context, reference: options.Reference) -> Answer:
+def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show an episode."""
     session: Session = ctx.obj
-    _, identifier = session.workspace.resolve(reference, Episode)
-    record = lookup.get(session.workspace, identifier)
+    workspace = session.workspace_at(at)
+    _, identifier = workspace.resolve(reference, Episode)
+    record = lookup.get(workspace, identifier)
     if not isinstance(record, Episode):
         raise NotFound(f"{reference} is no episode")
     return Answer(data=record, lines=record_lines(record))
 
 
-def arc(ctx: typer.Context, reference: Which = None) -> Answer:
+def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show the narrative arc of a conversation: beginning, middle, end, key moments."""
     session: Session = ctx.obj
-    found = episodes.narrative(session.workspace, reference)
+    found = episodes.narrative(session.workspace_at(at), reference)
     note = "" if any(_parts(found)) else _EMPTY
     return Answer(data=found, lines=_arc_lines(found), note=note)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from pmem import exchange
-from pmem.cli import render
+from pmem import exchange, journal
+from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.exchange import Imported
 
@@ -48,10 +48,11 @@ def export_arrays(
     folder: Annotated[
         str, typer.Argument(metavar="DIR|-", help="Where to; `-` prints one object of arrays.")
     ] = "-",
+    at: options.At = None,
 ) -> Answer:
     """Export everything as four array files."""
     session: Session = ctx.obj
-    files = exchange.export_arrays(session.workspace)
+    files = exchange.export_arrays(session.workspace_at(at))
     if folder == "-":
         document = exchange.one_document(files)
         return Answer(data=msgspec.json.decode(document), raw=document.decode())
@@ -60,6 +61,29 @@ def export_arrays(
     paths = [os.path.join(folder, name) for name in sorted(files)]
     lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
     return Answer(data={"files": paths}, lines=lines)
+
+
+def export_audit(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Where to.")] = "-",
+    user: Annotated[str | None, typer.Option(help="Only memories that concern this user.")] = None,
+    at: options.At = None,
+) -> Answer:
+    """Export the audit trail as JSON Lines, one event each.
+
+    Each line is {"id", "memory_id", "event", "old_ref", "new_ref", "actor", "meta", "ts"}. A
+    reference is the digest of a content, or the id of the record that the event leads to.
+    What was purged is gone with its history.
+    """
+    session: Session = ctx.obj
+    rows = journal.audit(session.workspace_at(at), user)
+    data = exchange.json_lines(rows)
+    if file == "-":
+        return Answer(data={"items": rows, "total": len(rows)}, raw=data.decode())
+    session.workspace.must_be_writable()
+    exchange.write_files(os.path.dirname(file), {os.path.basename(file): data})
+    line: Line = [("wrote ", "green"), (f"{file}: {len(rows):,} events", "")]
+    return Answer(data={"file": file, "events": len(rows)}, lines=[line])
 
 
 def _imported(done: Imported) -> Answer:

@@ -27,6 +27,7 @@ def list_(
     every: Annotated[bool, typer.Option("--all", help="However they stand.")] = False,
     above: Annotated[float, typer.Option(metavar="N", help="At least so sure, from 0 to 1.")] = 0.0,
     limit: Annotated[int | None, typer.Option(min=0, help="So many at the most.")] = None,
+    at: options.At = None,
 ) -> Answer:
     """List the facts that messages state, the surest first."""
     session: Session = ctx.obj
@@ -36,7 +37,7 @@ def list_(
         conversation=conversation,
         above=above,
     )
-    found = facts.listing(session.workspace, wanted, limit)
+    found = facts.listing(session.workspace_at(at), wanted, limit)
     return Answer(
         data={"items": [_flat(item) for item in found.items], "total": found.total},
         lines=(_fact_line(item.fact, every=every) for item in found.items),

@@ -1,6 +1,6 @@
-"""The commands that keep single memories."""
+"""The commands that add memories and show records."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -9,15 +9,16 @@ import typer
 from pmem import lookup, memories
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.lifecycle.neighbours import advice
+from pmem.core.lifecycle.states import successor_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.ids import short
-from pmem.memories import Added, AddRequest, EditRequest
+from pmem.memories import Added, AddRequest
 from pmem.records import (
     KINDS,
     Chunk,
     Conversation,
     Episode,
-    Event,
     Memory,
     MemoryType,
     Record,
@@ -30,7 +31,6 @@ SUGGESTED = 9
 
 Text = Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")]
 Type = Annotated[MemoryType, typer.Option(help="What it says.")]
-NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
 Category = Annotated[str | None, typer.Option(help="Its category [by type].")]
 Subject = Annotated[str | None, typer.Option(help="Whom or what it is about.")]
 Tag = Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")]
@@ -82,7 +82,7 @@ def add(
     added = memories.add(session.workspace, request)
     return Answer(
         data={"action": added.action, "memory": added.memory, "links": added.links},
-        lines=[_added_line(added)],
+        lines=_added_lines(added),
         note=_suggestion(added),
         exit_code=SUGGESTED if added.action == "suggested" else 0,
     )
@@ -91,7 +91,7 @@ def add(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show a record, or a message, whole."""
     session: Session = ctx.obj
-    record = lookup.show(session.workspace, reference, session.time(at))
+    record = lookup.show(session.workspace_at(at), reference)
     if isinstance(record, lookup.Said):
         return Answer(
             data={**msgspec.structs.asdict(record.message), "conversation": record.conversation},
@@ -143,107 +143,12 @@ def list_(
         after=after,
         before=before,
     )
-    found = lookup.listing(session.workspace, wanted, limit=limit, at=session.time(at))
+    found = lookup.listing(session.workspace_at(at), wanted, limit=limit)
     return Answer(
         data=found,
         lines=(memory_line(memory) for memory in found.items),
         note="" if found.items else _none(session),
     )
-
-
-def edit(
-    ctx: typer.Context,
-    reference: options.Reference,
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT|-]", help="New content.")] = None,
-    type: NewType = None,  # noqa: A002 - the option's name
-    category: Category = None,
-    subject: Subject = None,
-    tag: Annotated[list[str] | None, typer.Option(help="The tags that it is to have.")] = None,
-    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take its tags away.")] = False,
-    importance: Importance = None,
-    valid_from: Since = None,
-    valid_until: Until = None,
-) -> Answer:
-    """Change a memory; its history keeps what it was."""
-    session: Session = ctx.obj
-    request = EditRequest(
-        content=None if text is None else session.input(text, "the text"),
-        type=type,
-        category=category,
-        subject=subject,
-        tags=() if no_tags else tuple(tag) if tag else None,
-        importance=importance,
-        valid_from=session.time(valid_from),
-        valid_until=session.time(valid_until),
-    )
-    if request == EditRequest():
-        raise UsageError("nothing to change", "give a new text or an option")
-    return _record_answer("edited", memories.edit(session.workspace, reference, request))
-
-
-def rm(ctx: typer.Context, reference: options.References) -> Answer:
-    """Remove memories or episodes; `restore` brings them back until they are purged."""
-    session: Session = ctx.obj
-    return _records_answer("removed", memories.remove(session.workspace, reference))
-
-
-def restore(ctx: typer.Context, reference: options.References) -> Answer:
-    """Bring back what was removed or archived."""
-    session: Session = ctx.obj
-    return _records_answer("restored", memories.restore(session.workspace, reference))
-
-
-def purge(
-    ctx: typer.Context,
-    reference: options.References,
-    force: Annotated[bool, typer.Option("--force", help="Also what was not removed.")] = False,
-) -> Answer:
-    """Delete records for good, with every link to them."""
-    session: Session = ctx.obj
-    gone = memories.purge(session.workspace, reference, force=force)
-    return _records_answer("purged", gone)
-
-
-def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
-    """Pin a memory or an episode, so that it never fades."""
-    session: Session = ctx.obj
-    return _record_answer("pinned", memories.pin(session.workspace, reference))
-
-
-def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
-    """Let a pinned memory or episode fade like others."""
-    session: Session = ctx.obj
-    return _record_answer("unpinned", memories.pin(session.workspace, reference, pinned=False))
-
-
-def link(
-    ctx: typer.Context,
-    start: Annotated[str, typer.Argument(metavar="A", help="Where the link starts.")],
-    end: Annotated[str, typer.Argument(metavar="B", help="Where it leads.")],
-    type: Annotated[str, typer.Option(help="What it means.")] = "related_to",  # noqa: A002
-    strength: Annotated[float, typer.Option(help="How close, from 0 to 1.")] = 0.5,
-) -> Answer:
-    """Link one memory to another."""
-    session: Session = ctx.obj
-    return _record_answer("linked", memories.link(session.workspace, start, end, type, strength))
-
-
-def unlink(
-    ctx: typer.Context,
-    start: Annotated[str, typer.Argument(metavar="A", help="Where the links start.")],
-    end: Annotated[str, typer.Argument(metavar="B", help="Where they lead.")],
-    type: Annotated[str | None, typer.Option(help="Only this type.")] = None,  # noqa: A002
-) -> Answer:
-    """Remove the links from one memory to another."""
-    session: Session = ctx.obj
-    return _record_answer("unlinked", memories.unlink(session.workspace, start, end, type))
-
-
-def history(ctx: typer.Context, reference: options.Reference) -> Answer:
-    """Show what happened to a record, the oldest event first."""
-    session: Session = ctx.obj
-    events = lookup.history(session.workspace, reference)
-    return Answer(data=events, lines=(_event_line(event) for event in events))
 
 
 def memory_line(memory: Memory) -> Line:
@@ -276,7 +181,7 @@ def _add_batch(session: Session, path: str, *, force: bool) -> Answer:
             "suggested": len(done) - added,
             "items": [{"action": item.action, "memory": item.memory} for item in done],
         },
-        lines=(_added_line(item) for item in done),
+        lines=(line for item in done for line in _added_lines(item)),
         note=f"{added} added, {len(done) - added} to update instead",
         exit_code=SUGGESTED if done and not added else 0,
     )
@@ -300,9 +205,16 @@ def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddR
     return msgspec.structs.replace(request, force=request.force or force)
 
 
-def _added_line(added: Added) -> Line:
+def _added_lines(added: Added) -> Iterator[Line]:
     word = "added" if added.action == "added" else "exists"
-    return [(f"{word} ", "green" if word == "added" else "yellow"), *memory_line(added.memory)]
+    yield [(f"{word} ", "green" if word == "added" else "yellow"), *memory_line(added.memory)]
+    for neighbour in added.neighbours:
+        link = neighbour.link
+        name = f"  {link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f}): "
+        yield [(name, "dim"), (" ".join(neighbour.content.split()), "")]
+        what_next = advice(link.type, link.target, added.memory.id)
+        if what_next:
+            yield [(f"    {what_next}", "dim")]
 
 
 def _suggestion(added: Added) -> str:
@@ -314,30 +226,15 @@ def _suggestion(added: Added) -> str:
     )
 
 
-def _record_answer(word: str, record: Record) -> Answer:
-    return Answer(data=record, lines=[_done_line(word, record)])
-
-
-def _records_answer(word: str, records: Iterable[Record]) -> Answer:
-    done = list(records)
-    data: Any = done[0] if len(done) == 1 else done
-    return Answer(data=data, lines=[_done_line(word, record) for record in done])
-
-
-def _done_line(word: str, record: Record) -> Line:
-    if isinstance(record, Memory):
-        return [(f"{word} ", "green"), *memory_line(record)]
-    return [(f"{word} ", "green"), (short(record.id), "cyan"), (f"  {_title(record)}", "")]
-
-
-def _title(record: Record) -> str:
+def title_of(record: Record) -> str:
+    """Say what kind of record it is, and what it is called."""
     title = getattr(record, "title", None) or getattr(record, "external_id", None) or ""
     return f"{KINDS[type(record)]} {title}".rstrip()
 
 
 def record_lines(record: Record) -> Iterator[Line]:
     """Yield a record in full: its text, and a line for every field that says something."""
-    yield [(record.id, "bold cyan"), (f"  {_title(record)}", "dim")]
+    yield [(record.id, "bold cyan"), (f"  {title_of(record)}", "dim")]
     yield [("", "")]
     if isinstance(record, Memory):
         yield [(record.content, "")]
@@ -359,6 +256,8 @@ def _fields(record: Record) -> Iterator[tuple[str, str]]:
         yield "messages", str(len(record.messages))
     if isinstance(record, Memory | Episode | Conversation):
         yield "events", str(len(record.history))
+    if isinstance(record, Memory | Episode) and successor_of(record):
+        yield "see instead", short(successor_of(record))
 
 
 def _field(value: Any) -> str:
@@ -385,24 +284,3 @@ def _said_lines(said: lookup.Said) -> Iterator[Line]:
     yield [("by:           ", "dim"), (f"{message.speaker or message.role}", "")]
     yield [("at:           ", "dim"), (iso(message.created_at), "")]
     yield [("conversation: ", "dim"), (said.conversation, "cyan")]
-
-
-def _event_line(event: Event) -> Line:
-    changes = ", ".join(f"{name} was {_was(value)}" for name, value in event.before.items())
-    more = ", ".join(f"{name} {_was(value)}" for name, value in event.detail.items() if value)
-    what = "; ".join(part for part in (changes, more) if part)
-    return [
-        (iso(event.at), "dim"),
-        (f"  {event.event:<8}", "bold"),
-        (f"{event.actor or event.source or '-'}", "cyan"),
-        (f"  {what}" if what else "", ""),
-    ]
-
-
-def _was(value: Any) -> str:
-    """Say a value from a history, as JSON holds it, in words."""
-    if isinstance(value, dict):
-        return " ".join(f"{name}={part}" for name, part in value.items())
-    if isinstance(value, list):
-        return ", ".join(_was(part) for part in value) or "empty"
-    return "not set" if value is None else repr(value) if isinstance(value, str) else str(value)

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final
 
 from pmem.cli.session import Line
@@ -10,6 +11,7 @@ from pmem.core.visible import visible
 WIDEST: Final = 78
 NARROWEST: Final = 34
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+_HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 _DRAWN_OVER: Final = ("Mn", "Me", "Cf")
 """Marks, joiners and variation selectors take no cell of their own."""
 _LATER_JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
@@ -47,9 +49,48 @@ def bar(share: float, width: int) -> str:
     return drawn + "░" * (width - len(drawn))
 
 
+def sparkline(values: Sequence[float]) -> str:
+    """Draw one cell for each value, as high as its share of the highest.
+
+    Args:
+        values: What to draw; one above zero never looks like none.
+    """
+    most = max((value for value in values if value > 0), default=1)
+    steps = len(_HEIGHTS) - 1
+    return "".join(
+        _HEIGHTS[0 if value <= 0 else max(1, round(steps * (value / most)))] for value in values
+    )
+
+
+def beside(left: Sequence[Line], right: Sequence[Line], gap: int = 2) -> Iterator[Line]:
+    """Put two columns of lines next to each other.
+
+    Args:
+        left: Lines of one width.
+        right: What stands beside them.
+        gap: Cells between the columns.
+    """
+    width = max((_line_cells(line) for line in left), default=0)
+    nothing: Line = []
+    for one, other in zip_longest(left, right, fillvalue=nothing):
+        space = width - _line_cells(one) + gap
+        yield [*one, (" " * space, ""), *other] if other else one
+
+
+def padded(text: str, width: int) -> str:
+    """Return a text that takes so many cells: cut, or with spaces after it."""
+    shown = _cut(text, width)
+    return shown + " " * (width - cells(shown))
+
+
+def cut_line(line: Line, width: int) -> Line:
+    """Return a line's start that fits into so many cells."""
+    return list(_fitted(line, width))
+
+
 def cells(text: str) -> int:
     """Count the cells that a text takes on a terminal."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return len(text)
     return sum(_cells(character) for character in visible(text))
 
@@ -58,6 +99,10 @@ def _cells(character: str) -> int:
     if unicodedata.category(character) in _DRAWN_OVER or character in _LATER_JAMO:
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _line_cells(line: Line) -> int:
+    return sum(cells(text) for text, _ in line)
 
 
 def _fitted(line: Line, width: int) -> Iterator[tuple[str, str]]:

@@ -1,19 +1,16 @@
 """The commands that look after a project's memory as a whole."""
 
 import os
-from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import typer
 
-from pmem import setup, upkeep
+from pmem import figures, setup, upkeep
+from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import Refused
-from pmem.times import iso
-from pmem.upkeep import Statistics
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
-_BAR_WIDTH = 20
 
 
 def init(
@@ -38,11 +35,16 @@ def init(
     )
 
 
-def stats(ctx: typer.Context) -> Answer:
+def stats(ctx: typer.Context, at: options.At = None) -> Answer:
     """Show what the memory holds."""
     session: Session = ctx.obj
-    figures = upkeep.statistics(session.workspace)
-    return Answer(data=figures, lines=_statistics_lines(figures))
+    found = figures.statistics(session.workspace_at(at))
+    return Answer(
+        data=found,
+        lines=dashboard.plain_lines(found),
+        screen=lambda width: dashboard.screen(found, width),
+        note=dashboard.note(found),
+    )
 
 
 def check(ctx: typer.Context) -> Answer:
@@ -103,10 +105,10 @@ def config_list(ctx: typer.Context) -> Answer:
     """Show every setting, its value and where that came from."""
     session: Session = ctx.obj
     return Answer(
-        data={"items": session.workspace.provenance},
+        data={"items": session.workspace.configuration.provenance},
         lines=(
             [(f"{item.name:<30}", "bold"), (f"{item.origin:<13}", "dim"), (_value(item.value), "")]
-            for item in session.workspace.provenance
+            for item in session.workspace.configuration.provenance
         ),
     )
 
@@ -114,7 +116,7 @@ def config_list(ctx: typer.Context) -> Answer:
 def config_get(ctx: typer.Context, name: Name) -> Answer:
     """Show one setting."""
     session: Session = ctx.obj
-    found = session.workspace.setting(name)
+    found = session.workspace.configuration.setting(name)
     return Answer(data=found, lines=[[(_value(found.value), "")]])
 
 
@@ -152,36 +154,3 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple | list):
         return ",".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _statistics_lines(figures: Statistics) -> Iterator[Line]:
-    yield _figure("memories", f"{figures.memories}, {figures.tokens} tokens")
-    yield from _bars(figures.by_type)
-    for name in ("category", "state"):
-        counts = getattr(figures, f"by_{name}")
-        if counts:
-            yield _figure(f"by {name}", ", ".join(f"{key} {n}" for key, n in counts.items()))
-    yield _figure("pinned", str(figures.pinned))
-    yield _figure("due", f"{figures.due} faded enough for consolidation")
-    yield _figure("episodes", f"{figures.episodes} of {figures.episodes_limit}")
-    statuses = ", ".join(f"{n} {key}" for key, n in figures.by_status.items())
-    yield _figure("conversations", f"{figures.conversations}" + (f" ({statuses})" * bool(statuses)))
-    yield _figure(
-        "messages",
-        f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks",
-    )
-    if figures.oldest and figures.newest:
-        yield _figure("written", f"{iso(figures.oldest)[:10]} to {iso(figures.newest)[:10]}")
-    if figures.damaged:
-        yield [(f"{'damaged':<15}", "red"), (f"{figures.damaged}; run `pmem check`", "")]
-
-
-def _bars(counts: dict[str, int]) -> Iterator[Line]:
-    most = max(counts.values(), default=0)
-    for name, count in counts.items():
-        bar = "█" * max(1, round(_BAR_WIDTH * count / most))
-        yield [(f"  {name:<13}", ""), (f"{bar:<{_BAR_WIDTH}}", "cyan"), (f" {count}", "")]
-
-
-def _figure(name: str, value: str) -> Line:
-    return [(f"{name:<15}", "bold"), (value, "")]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pmem import contexts, pruning
+from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, panel
 from pmem.cli.session import Answer, Line, Session
@@ -45,14 +46,14 @@ _TRIGGERS = {
 }
 
 
-def stats(ctx: typer.Context, reference: Which = None) -> Answer:
+def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show what a conversation holds and what of it a context sees.
 
     Every message is in the context, pruned, or in a chunk with a summary. Pruning begins at
     80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
     """
     session: Session = ctx.obj
-    found = contexts.overlay(session.workspace, reference)
+    found = contexts.overlay(session.workspace_at(at), reference)
     title = found.usage.title or short(found.usage.conversation)
     return Answer(
         data=found,

@@ -1,6 +1,7 @@
 """The command that finds what is kept."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -11,10 +12,13 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.errors import InvalidValue
-from pmem.recall import Found, Hit, Kind, SearchRequest
+from pmem.ids import short
+from pmem.recall import Found, Hit, Kind, Related, SearchRequest
 from pmem.times import day
 
 _SNIPPET_WORDS = 40
+_RELATED_WORDS = 20
+_PLAIN_LINK = "related_to"
 _WORDS_BEFORE = 8
 
 
@@ -51,6 +55,9 @@ def search(
             help="Rank by a weighted sum: semantic, keyword, recency, importance, access.",
         ),
     ] = None,
+    no_related: Annotated[
+        bool, typer.Option("--no-related", help="Bring no linked memories along.")
+    ] = False,
     exit_status: Annotated[
         bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
     ] = False,
@@ -82,13 +89,13 @@ def search(
         wanted=wanted,
         top_k=top_k,
         threshold=threshold,
-        at=session.time(at),
         weights=None if weights is None else _weights(weights),
+        related=0 if no_related else None,
     )
-    found = recall.search(session.workspace, request)
+    found = recall.search(session.workspace_at(at), request)
     return Answer(
         data=found,
-        lines=_hit_lines(found, explain=explain),
+        lines=chain(_hit_lines(found, explain=explain), _related_lines(found)),
         note="" if found.hits else _reason(found),
         exit_code=1 if exit_status and not found.hits else 0,
     )
@@ -131,6 +138,27 @@ def _hit_lines(found: Found, *, explain: bool) -> Iterator[Line]:
                 yield [(f"{indent}         {parts}", "dim")]
 
 
+def _related_lines(found: Found) -> Iterator[Line]:
+    """Yield what the hits bring along, and what it has to do with which of them."""
+    asked = set(terms(found.query))
+    for related in found.related:
+        text = _snippet(related.text.split(), asked, _RELATED_WORDS)
+        yield [
+            ("  ", ""),
+            (related.short, "cyan"),
+            (f" {_tie(related)}: ", "dim"),
+            (text, ""),
+        ]
+
+
+def _tie(related: Related) -> str:
+    """Say what a memory has to do with the hit that brought it along."""
+    hit, how = short(related.via), related.type.replace("_", " ")
+    if related.type == _PLAIN_LINK:
+        return f"related to {hit}"
+    return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
+
+
 def _hit_line(hit: Hit, asked: set[str]) -> Line:
     who = [(f"{hit.speaker}: ", "bold")] if hit.speaker else []
     return [
@@ -138,18 +166,18 @@ def _hit_line(hit: Hit, asked: set[str]) -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         *who,
-        *_marked(_snippet(hit.text.split(), asked), asked),
+        *_marked(_snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
     ]
 
 
-def _snippet(words: list[str], asked: set[str]) -> str:
-    """Return a text's words from shortly before the first that was asked for."""
-    if len(words) <= _SNIPPET_WORDS:
+def _snippet(words: list[str], asked: set[str], most: int) -> str:
+    """Return a text's words, so many at the most, from shortly before the first asked for."""
+    if len(words) <= most:
         return " ".join(words)
     found = (place for place, word in enumerate(words) if asked & set(terms(word)))
-    start = max(0, min(next(found, 0) - _WORDS_BEFORE, len(words) - _SNIPPET_WORDS))
-    shown = words[start : start + _SNIPPET_WORDS]
-    end = "" if start + _SNIPPET_WORDS >= len(words) else " …"
+    start = max(0, min(next(found, 0) - _WORDS_BEFORE, len(words) - most))
+    shown = words[start : start + most]
+    end = "" if start + most >= len(words) else " …"
     return ("… " if start else "") + " ".join(shown) + end
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
+from pmem.configuration import folder_name
 from pmem.errors import InvalidValue, StorageRefused, UsageError
 from pmem.times import in_utc, parse_time
-from pmem.workspace import Workspace, discover, folder_name
+from pmem.workspace import Workspace, discover
 
 Span = tuple[str, str]
 """Text and its style on a terminal; an empty style is plain."""
@@ -83,6 +84,16 @@ class Session:
             overrides=self.overrides,
             environment=self.environment,
         )
+
+    def workspace_at(self, text: str | None) -> Workspace:
+        """Return the memory folder as it was at the time that an option gives, if it does.
+
+        Raises:
+            NoProject: There is none.
+            InvalidValue: It is no time.
+        """
+        at = self.time(text)
+        return self.workspace if at is None else self.workspace.at(at)
 
     @property
     def opened(self) -> Workspace | None:

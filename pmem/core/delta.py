@@ -40,7 +40,10 @@ _EVENT = msgspec.json.Encoder(order="deterministic")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What a thread is told about one memory: the most telling of its new events."""
+    """What a thread is told about one memory: the most telling of its new events.
+
+    `combined` is how many memories it was merged from, itself included; 0 where it was not.
+    """
 
     id: str
     event: EventKind
@@ -48,6 +51,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     actor: str
     category: str
     content: str
+    combined: int = 0
 
 
 def fingerprint(memory_id: str, event: Event) -> int:
@@ -66,19 +70,50 @@ def fingerprints(memories: Iterable[Memory]) -> set[int]:
     return {fingerprint(memory.id, event) for memory in memories for event in _told_events(memory)}
 
 
-def changes(memories: Iterable[Memory], seen: Collection[int]) -> list[Change]:
+def changes(memories: Collection[Memory], seen: Collection[int]) -> list[Change]:
     """Return what is new to a thread, the newest first and at most one change per memory.
+
+    A memory that another one took over makes no change where the other one tells of it: of a
+    merge the survivor is told, and of a replacement the new memory.
 
     Args:
         memories: All of them, whatever their state.
         seen: The fingerprints of the events that the thread knows.
     """
+    heirs = _heirs(memories)
     found = []
     for memory in memories:
         new = [event for event in _told_events(memory) if fingerprint(memory.id, event) not in seen]
-        if new:
-            found.append(_change(memory, new))
+        if not new:
+            continue
+        telling = _most_telling(sorted(new, key=lambda event: event.at))
+        if not _is_told_by_heir(memory.id, telling, heirs):
+            found.append(_change(memory, telling, new))
     return sorted(found, key=lambda change: (change.at, change.id), reverse=True)
+
+
+def seen_with(
+    memories: Collection[Memory], new: Collection[Change], told: Collection[str]
+) -> set[int]:
+    """Return the fingerprints of what a thread has seen once it was told some of the changes.
+
+    Args:
+        memories: All of them, whatever their state.
+        new: Everything that is new to it, see `changes`.
+        told: The memories of the changes that it is told. The others wait, and so does what
+            their memories took over.
+    """
+    waiting = {change.id for change in new}.difference(told)
+    heirs = _heirs(memories)
+    return {
+        fingerprint(memory.id, event)
+        for memory in memories
+        if memory.id not in waiting
+        for event in _told_events(memory)
+        if memory.id in told
+        or _heir(event) not in waiting
+        or not _is_told_by_heir(memory.id, event, heirs)
+    }
 
 
 def header(revision: int, new: Sequence[Change], most: int = MOST) -> list[str]:
@@ -108,18 +143,57 @@ def _told_events(memory: Memory) -> Iterator[Event]:
             yield event
 
 
-def _change(memory: Memory, new: Sequence[Event]) -> Change:
-    event = _most_telling(sorted(new, key=lambda event: event.at))
-    kind = event.event
-    if memory.state is State.ACTIVE and kind in _WENT:
-        kind = EventKind.UPDATE  # it came late, and what undid it is known
+def _heirs(memories: Iterable[Memory]) -> dict[str, set[str]]:
+    """Return, by id, which memories say that they took a memory over."""
+    heirs: dict[str, set[str]] = {}
+    for memory in memories:
+        for event in memory.history:
+            for taken in _taken(event):
+                if taken != memory.id:
+                    heirs.setdefault(taken, set()).add(memory.id)
+    return heirs
+
+
+def _taken(event: Event) -> list[str]:
+    """Return the ids of what an event says that its memory took over."""
+    named = []
+    if event.event is EventKind.ADD:
+        named = [event.detail.get("supersedes")]
+    elif event.event is EventKind.MERGE and isinstance(event.detail.get("merged"), list):
+        named = event.detail["merged"]
+    return [name for name in named if isinstance(name, str)]
+
+
+def _heir(event: Event) -> str | None:
+    """Return the id of what an event says that took its memory over."""
+    key = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}.get(event.event, "")
+    name = event.detail.get(key)
+    return name if isinstance(name, str) else None
+
+
+def _is_told_by_heir(memory_id: str, event: Event, heirs: dict[str, set[str]]) -> bool:
+    """Tell whether the memory that took another one over says so.
+
+    Two that took each other over both speak for themselves.
+    """
+    heir = _heir(event)
+    return heir in heirs.get(memory_id, ()) and memory_id not in heirs.get(heir or "", ())
+
+
+def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> Change:
+    kind = telling.event
+    went = kind in _WENT or (kind is EventKind.MERGE and _heir(telling) is not None)
+    if (memory.state is State.ACTIVE and went) or (kind is EventKind.ADD and _taken(telling)):
+        kind = EventKind.UPDATE  # it came late, and what undid it is known; or it replaces another
+    merged = {taken for event in new if event.event is EventKind.MERGE for taken in _taken(event)}
     return Change(
         id=memory.id,
         event=kind,
-        at=event.at,
-        actor=event.actor,
+        at=telling.at,
+        actor=telling.actor,
         category=memory.category,
         content=memory.content,
+        combined=len(merged) + 1 if merged and kind is EventKind.MERGE else 0,
     )
 
 
@@ -137,7 +211,9 @@ def _most_telling(new: Sequence[Event]) -> Event:
 
 def _bullet(change: Change) -> str:
     category = _one_line(change.category, CATEGORY_CHARACTERS)
-    return f"- {_WORDS[change.event]}: [{category}] {_one_line(change.content, CONTENT_CHARACTERS)}"
+    combined = f"Combined {change.combined} memories: " if change.combined else ""
+    content = _one_line(combined + change.content, CONTENT_CHARACTERS)
+    return f"- {_WORDS[change.event]}: [{category}] {content}"
 
 
 def _one_line(text: str, most: int) -> str:

@@ -4,6 +4,7 @@ The life cycle is `active` -> `archived` | `superseded` | `merged` -> `soft_dele
 Everything before the last step can be restored, because each event keeps what it replaced.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -96,6 +97,9 @@ def same_link(one: Relationship, other: Relationship) -> bool:
 def as_of(record: Kept, at: datetime) -> Kept | None:
     """Return a record as it was at a moment, or None where it did not exist yet.
 
+    Later events are undone from the last in the list to the first, also where a clock that ran
+    backwards has put earlier ones between them.
+
     Args:
         record: The record as it is.
         at: The moment; events at that very moment have happened.
@@ -106,10 +110,11 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
     if not later:
         return record
     state: dict[str, Any] = orjson.loads(dump_line(record))
-    for event in reversed(later):
-        state.update(event.before)
-        _undo_links(state, event)
-    happened = record.history[: len(record.history) - len(later)]
+    for place, event in reversed(list(enumerate(record.history))):
+        if event.at > at:
+            state.update(event.before)
+            _undo_links(state, event, record.history[:place])
+    happened = tuple(event for event in record.history if event.at <= at)
     state["history"] = json_value(happened)
     state["updated_at"] = json_value(happened[-1].at if happened else record.created_at)
     return msgspec.convert(state, type(record))
@@ -160,13 +165,24 @@ def _with_links(memory: Memory, links: tuple[Relationship, ...], event: Event) -
     )
 
 
-def _undo_links(state: dict[str, Any], event: Event) -> None:
-    link = event.detail.get("link")
-    if link is not None:
-        kept = [known for known in state["relationships"] if _ends(known) != _ends(link)]
-        state["relationships"] = kept + event.detail.get("replaced", [])
-    if "removed" in event.detail:
-        state["relationships"] = state["relationships"] + event.detail["removed"]
+def _undo_links(state: dict[str, Any], event: Event, earlier: Sequence[Event]) -> None:
+    """Undo an event's change to the links.
+
+    Each link that is made goes to the end; so what is put back goes before those that were made
+    after it, as `earlier` events tell.
+    """
+    link, removed = event.detail.get("link"), event.detail.get("removed", [])
+    if link is None and not removed:
+        return
+    back = removed if link is None else event.detail.get("replaced", [])
+    gone = None if link is None else _ends(link)
+    links = [known for known in state["relationships"] if _ends(known) != gone]
+    made = {_ends(e.detail["link"]): n for n, e in enumerate(earlier) if "link" in e.detail}
+    for known in back:
+        own = made.get(_ends(known), -1)
+        later = (n for n, other in enumerate(links) if made.get(_ends(other), -1) > own)
+        links.insert(next(later, len(links)), known)
+    state["relationships"] = links
 
 
 def _ends(link: dict[str, Any]) -> tuple[Any, Any]:

@@ -8,15 +8,21 @@ import msgspec
 
 from pmem import (
     contexts,
+    journal,
+    lifecycle,
     lookup,
     memories,
     recall,
 )
+from pmem.changes import Removable
 from pmem.contexts import ContextRequest
+from pmem.core.audit import Row
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
+from pmem.core.journal import Wanted
+from pmem.journal import SHOWN, Journal
 from pmem.lookup import Listing, Said
-from pmem.memories import Added, AddRequest, EditRequest, Removable
+from pmem.memories import Added, AddRequest, EditRequest
 from pmem.recall import Found, Hit, SearchRequest
 from pmem.records import (
     Event,
@@ -88,17 +94,38 @@ class Memories:
         """
         return memories.edit(self.workspace, reference, EditRequest(content=content, **fields))
 
+    def supersede(
+        self, reference: str, content: str | None = None, **fields: Any
+    ) -> lifecycle.Superseded:
+        """Let a new memory take the place of one, which held until now.
+
+        Args:
+            reference: The memory that does not hold any longer.
+            content: The new memory's content.
+            fields: The other fields of `EditRequest` in which the new memory differs.
+
+        Raises:
+            NotFound, Ambiguous: The reference.
+            InvalidValue: A value is not allowed, or the memory is not active.
+        """
+        request = EditRequest(content=content, **fields)
+        return lifecycle.supersede(self.workspace, reference, request)
+
+    def supersede_by(self, reference: str, successor: str) -> lifecycle.Superseded:
+        """Let a memory that exists take the place of another one, which held until now."""
+        return lifecycle.supersede_by(self.workspace, reference, successor)
+
     def remove(self, *references: str) -> Iterable[Removable]:
         """Remove memories and episodes so that they can still be restored."""
-        return memories.remove(self.workspace, references)
+        return lifecycle.remove(self.workspace, references)
 
     def restore(self, *references: str) -> Iterable[Removable]:
         """Bring memories and episodes back to `active`."""
-        return memories.restore(self.workspace, references)
+        return lifecycle.restore(self.workspace, references)
 
     def purge(self, *references: str, force: bool = False) -> Iterable[Record]:
         """Delete records for good."""
-        return memories.purge(self.workspace, references, force=force)
+        return lifecycle.purge(self.workspace, references, force=force)
 
     def pin(self, reference: str, *, pinned: bool = True) -> Removable:
         """Pin a memory or an episode, or unpin it."""
@@ -121,6 +148,24 @@ class Memories:
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""
         return lookup.history(self.workspace, reference)
+
+    def events(self, *, record: str | None = None, limit: int = SHOWN, **wanted: Any) -> Journal:
+        """Return what happened to everything that is kept, the newest last.
+
+        Args:
+            record: Only what happened to the record that this reference means.
+            limit: Only the newest, at the most so many; all of them when 0.
+            wanted: The fields of `pmem.core.journal.Wanted`.
+
+        Raises:
+            NotFound, Ambiguous: The reference.
+            InvalidValue: Records of its kind keep no history, or the limit is below zero.
+        """
+        return journal.events(self.workspace, Wanted(**wanted), record=record, limit=limit)
+
+    def audit(self, user: str | None = None) -> Iterable[Row]:
+        """Return the audit trail, the newest event last; one user's when one is given."""
+        return journal.audit(self.workspace, user)
 
     def search(self, query: str, **request: Any) -> Found:
         """Rank everything kept by how well it answers a query.

@@ -2,23 +2,28 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from copy import copy
 from datetime import datetime
 from typing import Any, Self
 
 from pmem import (
+    consolidation,
     evaluation,
     exchange,
+    figures,
     golden,
     setup,
     upkeep,
 )
+from pmem.consolidation import UpkeepReport
 from pmem.evaluation import Evaluation, EvaluationRequest
 from pmem.exchange import Imported
+from pmem.figures import Statistics
 from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.storage.backend import Backend, Problem
-from pmem.upkeep import Checked, Diagnosis, Statistics
+from pmem.upkeep import Checked, Diagnosis
 from pmem.workspace import Workspace, discover
 
 
@@ -74,6 +79,16 @@ class Project(Memories, Conversations):
         """
         return cls(discover(start), **options)
 
+    def at(self, moment: datetime) -> Self:
+        """Return the project as it was, to read only.
+
+        Args:
+            moment: When; what happened at that very moment has happened.
+        """
+        view = copy(self)
+        view.workspace = self.workspace.at(moment)
+        return view
+
     @property
     def problems(self) -> list[Problem]:
         """Files met so far that could not be used; they were left out of every answer."""
@@ -103,7 +118,23 @@ class Project(Memories, Conversations):
 
     def stats(self) -> Statistics:
         """Count what the memory holds."""
-        return upkeep.statistics(self.workspace)
+        return figures.statistics(self.workspace)
+
+    def consolidate(self, **options: Any) -> UpkeepReport:
+        """Archive what has faded, merge duplicates, link neighbours, fold recalls in.
+
+        Args:
+            options: `dry_run` and `expected`; see `consolidation.consolidate`.
+        """
+        return consolidation.consolidate(self.workspace, **options)
+
+    def sweep(self, **options: Any) -> UpkeepReport:
+        """Remove what is unused, and delete for good what was removed long ago.
+
+        Args:
+            options: `dry_run` and `expected`; see `consolidation.sweep`.
+        """
+        return consolidation.sweep(self.workspace, **options)
 
     def check(self) -> Checked:
         """Read everything and report all that is wrong."""

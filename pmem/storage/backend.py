@@ -1,6 +1,6 @@
 """What a store of records must do, and the simplest one that does it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
 from pmem.errors import NotFound
+from pmem.ids import matches
 from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, State
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+Holders = Mapping[str, list[str]]
+"""For each word the ids of the records that hold it."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -41,8 +44,13 @@ class Backend(Protocol):
         """Files met so far that could not be used, each once."""
         ...
 
-    def ids(self, type_: type[Record]) -> list[str]:
-        """Return every id of one store in ascending order."""
+    def ids(self, type_: type[Record], reference: str = "") -> list[str]:
+        """Return the ids of one store that a reference fits, in ascending order.
+
+        Args:
+            type_: Which store.
+            reference: The start of either part of an id; every id fits an empty one.
+        """
         ...
 
     def read(self, type_: type[R], identifier: str) -> R:
@@ -63,6 +71,19 @@ class Backend(Protocol):
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         """Yield the records whose `twin_keys` contain `key`."""
+        ...
+
+    def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
+        """Return which records hold words.
+
+        Args:
+            type_: Which store.
+            keys: Some of `word_keys_of`.
+            most: A word that more of them hold is left out.
+
+        Returns:
+            For each other word the ids, in ascending order.
+        """
         ...
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
@@ -108,6 +129,35 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     return (*subject, f"content:{fold(record.content)}")
 
 
+def word_keys_of(record: Record) -> Sequence[str]:
+    """Return the words by which memories are found to be alike (see `core.lifecycle.candidates`).
+
+    Args:
+        record: Any record; only memories that are active have keys.
+    """
+    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
+        return ()
+    from pmem.core.lifecycle.candidates import word_keys
+
+    return word_keys(record.content, record.scope)
+
+
+def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -> Holders:
+    """Return which of the records hold words, without an index.
+
+    Args:
+        records: By ascending id.
+        keys: Some of `word_keys_of`.
+        most: A word that more of them hold is left out.
+    """
+    found: dict[str, list[str]] = {key: [] for key in keys}
+    for record in records:
+        for key in word_keys_of(record):
+            if key in found:
+                found[key].append(record.id)
+    return {key: ids for key, ids in found.items() if len(ids) <= most}
+
+
 def pool_of(backend: Backend) -> "MemoryPool":
     """Read everything into a pool, for a search without an index.
 
@@ -139,8 +189,8 @@ class InMemory:
         self.problems: list[Problem] = []
         self._records: dict[type[Record], dict[str, Record]] = {type_: {} for type_ in STORES}
 
-    def ids(self, type_: type[Record]) -> list[str]:
-        return sorted(self._records[type_])
+    def ids(self, type_: type[Record], reference: str = "") -> list[str]:
+        return sorted(id_ for id_ in self._records[type_] if matches(reference, id_))
 
     def read(self, type_: type[R], identifier: str) -> R:
         try:
@@ -158,6 +208,9 @@ class InMemory:
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))
+
+    def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
+        return holders_among(self.scan(type_), keys, most)
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         return search(pool_of(self))

@@ -7,7 +7,7 @@ that asks it, whoever has changed the files (see `storage.listing`).
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -17,20 +17,23 @@ from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.recordfile import Stamp
 
 FILE: Final = "index.sqlite3"
-_VERSION: Final = 5
+_VERSION: Final = 6
 _BUSY_SECONDS: Final = 2.0
 _BROKEN: Final = (sqlite3.Error, ValueError)  # ValueError: what was packed cannot be unpacked
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table twin (store text, key text, id text, primary key (store, key, id)) without rowid;
 create index twin_by_id on twin (store, id);
+create table word (word text, id text, primary key (word, id)) without rowid;
+create table held (store text, id text, words text, primary key (store, id)) without rowid;
 """
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What the index keeps of one record."""
+    """What the index keeps of one record: its twin keys, and its words; only memories have them."""
 
     keys: tuple[str, ...]
+    words: Sequence[str] = ()
 
 
 class Index:
@@ -66,6 +69,9 @@ class Index:
     def learn(self, store: str, written: Mapping[str, tuple[Stamp, Row] | None]) -> None:
         """Take over what has just been written to a store that was up to date before.
 
+        The time of the last look stays: what others did to a file since, within the tick of its
+        stamp, is noticed by reading it again.
+
         Args:
             store: The store's folder.
             written: By id, the new file's stamp and row, or None for one that was removed.
@@ -73,13 +79,13 @@ class Index:
         try:
             connection = self._connected()
             connection.execute("begin immediate")
-            packed, _ = last_look(connection, store)
+            packed, looked = last_look(connection, store)
             known = Listing.unpack(*packed)
             for id_, learnt in written.items():
                 known.put(id_, learnt[0] if learnt else None)
             _forget(connection, store, written)
             _learn(connection, store, {id_: new[1] for id_, new in written.items() if new})
-            _remember(connection, store, time.time_ns(), known)
+            _remember(connection, store, looked, known)
             connection.execute("commit")
         except _BROKEN as error:
             self._give_up(error)
@@ -99,6 +105,28 @@ class Index:
         try:
             query = "select id from twin where store = ? and key = ? order by id"
             return [found for (found,) in self._connection.execute(query, (store, key))]
+        except _BROKEN as error:
+            self._give_up(error)
+            return None
+
+    def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]] | None:
+        """Return the ids of the memories that hold words, as of the last update.
+
+        Args:
+            keys: Words (see `backend.word_keys_of`).
+            most: A word that more of them hold is left out.
+
+        Returns:
+            For each word the ids in ascending order, or None when no index can be kept here.
+        """
+        if self._connection is None:
+            return None
+        try:
+            ask = self._connection.execute
+            many = "select 1 from word where word = ? limit 1 offset ?"
+            rare = [key for key in keys if ask(many, (key, most)).fetchone() is None]
+            query = "select id from word where word = ? order by id"
+            return {key: [found for (found,) in ask(query, (key,))] for key in rare}
         except _BROKEN as error:
             self._give_up(error)
             return None
@@ -165,17 +193,32 @@ def _learn(connection: sqlite3.Connection, store: str, rows: Mapping[str, Row]) 
         "insert or ignore into twin values (?, ?, ?)",
         [(store, key, id_) for id_, row in rows.items() for key in row.keys],
     )
+    connection.executemany(
+        "insert or ignore into word values (?, ?)",
+        sorted((word, id_) for id_, row in rows.items() for word in row.words),
+    )
+    connection.executemany(
+        "insert or replace into held values (?, ?, ?)",
+        [(store, id_, "\n".join(row.words)) for id_, row in rows.items() if row.words],
+    )
 
 
 def _forget(connection: sqlite3.Connection, store: str, ids: Iterable[str]) -> None:
-    connection.executemany(
-        "delete from twin where store = ? and id = ?", [(store, id_) for id_ in ids if is_id(id_)]
-    )
+    known = [(store, id_) for id_ in ids if is_id(id_)]
+    query = "select words from held where store = ? and id = ?"
+    for place in known:
+        for (words,) in connection.execute(query, place).fetchall():
+            connection.executemany(
+                "delete from word where word = ? and id = ?",
+                [(word, place[1]) for word in words.split("\n")],
+            )
+    connection.executemany("delete from held where store = ? and id = ?", known)
+    connection.executemany("delete from twin where store = ? and id = ?", known)
 
 
 def _rebuild(connection: sqlite3.Connection) -> None:
     connection.execute("begin immediate")
-    for table in ("file", "twin", "looked"):
+    for table in ("file", "twin", "looked", "word", "held"):
         connection.execute(f"drop table if exists {table}")
     for statement in _SCHEMA.split(";\n"):
         connection.execute(statement)

@@ -1,16 +1,24 @@
 """The default backend: one JSON file per record, in a folder per store."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.errors import Damaged, Locked, NotFound, PmemError, StorageRefused
-from pmem.ids import is_id
+from pmem.errors import Damaged, Locked, NotFound, StorageRefused
+from pmem.ids import is_id, matches
 from pmem.records import KINDS, STORES, Record
 from pmem.storage import durable
-from pmem.storage.backend import Change, Problem, pool_of, twin_keys
+from pmem.storage.backend import (
+    Change,
+    Holders,
+    Problem,
+    holders_among,
+    pool_of,
+    twin_keys,
+    word_keys_of,
+)
 from pmem.storage.index import Index, Row
 from pmem.storage.listing import SUFFIX, Listing, look
 from pmem.storage.lock import writer_lock
@@ -53,31 +61,39 @@ class JsonFiles:
     def problems(self) -> Sequence[Problem]:
         return list(self._problems.values())
 
-    def ids(self, type_: type[Record]) -> list[str]:
-        return [name for name in self._names(type_) if is_id(name)]
+    def ids(self, type_: type[Record], reference: str = "") -> list[str]:
+        return [name for name in self._names(type_) if is_id(name) and matches(reference, name)]
 
     def read(self, type_: type[R], identifier: str) -> R:
         if not is_id(identifier):
             raise NotFound(f"{identifier!r} is no id")
-        path = self._path(type_, identifier)
+        return self._read_from(type_, self._path(type_, identifier))
+
+    def _read_from(self, type_: type[R], path: str) -> R:
         try:
             data, self._seen[path] = read_bytes(self._where(path))
         except FileNotFoundError:
-            raise NotFound(f"there is no {KINDS[type_]} {identifier}") from None
+            name = os.path.basename(path).removesuffix(SUFFIX)
+            raise NotFound(f"there is no {KINDS[type_]} {name}") from None
         return parse(data, type_, path)
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+        within = os.path.join(self._folder(type_), "")
         for name in self._names(type_):
-            record = self._usable(type_, name)
+            record = self._usable(type_, name, within + name + SUFFIX)
             if record is not None and passes(record, wanted):
                 yield record
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        identifiers = self._indexed_twins(type_, key)
+        identifiers = self._asked(type_, lambda index: index.twins(STORES[type_], key))
         for identifier in self.ids(type_) if identifiers is None else identifiers:
             record = self._usable(type_, identifier)
             if record is not None and key in twin_keys(record):
                 yield record
+
+    def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
+        found = self._asked(type_, lambda index: index.holders(keys, most))
+        return holders_among(self.scan(type_), keys, most) if found is None else found
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         index = self._search_index()
@@ -100,10 +116,8 @@ class JsonFiles:
         if self._searcher is None:
             from pmem.storage.search import Searcher
 
-            folders = [self._folder(type_) for type_ in STORES]
-            self._searcher = Searcher(
-                self._local, folders, self._listing, self._readable, self._text
-            )
+            folders, text = [self._folder(type_) for type_ in STORES], self._text
+            self._searcher = Searcher(self._local, folders, self._listing, self._readable, text)
         try:
             durable.make_folder(self._local)
         except OSError:
@@ -122,7 +136,7 @@ class JsonFiles:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        self._make_local()
+        _make_local(self._root, self._local)
         with writer_lock(os.path.join(self._local, "lock"), self._timeout()):
             self._recover()
             self._seen.clear()
@@ -161,23 +175,20 @@ class JsonFiles:
         parse(data, change.type, path)
         return durable.FileChange(relative, data)
 
-    def _usable(self, type_: type[R], name: str) -> R | None:
-        """Read a record, or note why its file cannot be used."""
-        path = self._path(type_, name)
+    def _usable(self, type_: type[R], name: str, path: str = "") -> R | None:
+        """Read a record, or note why its file, `path` if that is known, cannot be used."""
+        path = path or self._path(type_, name)
         try:
             if not is_id(name):
                 raise Damaged(f"{path} has a name that is no id")
-            return self.read(type_, name)
+            return self._read_from(type_, path)
         except NotFound:
             return None
         except (Damaged, StorageRefused) as error:
-            self._report(path, error)
+            self._problems.setdefault(path, Problem(path, error.code, error.message))
             return None
 
-    def _report(self, path: str, error: PmemError) -> None:
-        self._problems.setdefault(path, Problem(path, error.code, error.message))
-
-    def _indexed_twins(self, type_: type[Record], key: str) -> list[str] | None:
+    def _asked(self, type_: type[Record], ask: Callable[[Index], T | None]) -> T | None:
         """Ask the index, brought up to date; None where no index can be kept.
 
         Under the lock one look at the folder is enough: no other pmem can change it.
@@ -188,7 +199,7 @@ class JsonFiles:
         try:
             if type_ not in self._looked:
                 self._look(index, type_)
-            return index.twins(STORES[type_], key)
+            return ask(index)
         except FileNotFoundError:  # others removed a record while we looked
             return None
         finally:
@@ -206,25 +217,21 @@ class JsonFiles:
             return
         for type_ in known:
             written = {
-                change.id: self._learnt(change) for change in changes if change.type is type_
+                change.id: _learnt(self._path(type_, change.id), change.record)
+                for change in changes
+                if change.type is type_
             }
             if written:
                 self._index.learn(STORES[type_], written)
 
-    def _learnt(self, change: Change) -> tuple[Stamp, Row] | None:
-        if change.record is None:
-            return None
-        status = os.stat(self._path(change.type, change.id), follow_symlinks=False)
-        return stamp_of(status), Row(keys=twin_keys(change.record))
-
     def _row(self, type_: type[Record], identifier: str) -> Row:
         record = self._usable(type_, identifier)
-        return Row(keys=() if record is None else twin_keys(record))
+        return Row(keys=()) if record is None else _row_of(record)
 
     def _names(self, type_: type[Record]) -> list[str]:
         """Return the names of a store's files, an unfinished commit's among them."""
         folder = self._folder(type_)
-        names = {name for name in _listed(folder) if name.endswith(SUFFIX)}
+        names = set(_listed(folder))
         for path, file in self._staged.items():
             if os.path.dirname(path) == folder:
                 name = {os.path.basename(path)}
@@ -249,12 +256,6 @@ class JsonFiles:
             raise FileNotFoundError(path)
         return staged if os.path.exists(staged) else path
 
-    def _make_local(self) -> None:
-        if os.path.islink(self._local):
-            raise Damaged(f"{self._local} is a link, not a folder", "remove the link")
-        with durable.refusals(self._root):
-            durable.make_folder(self._local)
-
     def _unfinished(self) -> dict[str, str | None]:
         """Finish what a writer that died has begun, or read around it where we cannot."""
         if os.path.islink(self._local) or not durable.pending(self._local):
@@ -276,9 +277,26 @@ class JsonFiles:
             durable.sweep(self._local)
 
 
+def _make_local(root: str, local: str) -> None:
+    if os.path.islink(local):
+        raise Damaged(f"{local} is a link, not a folder", "remove the link")
+    with durable.refusals(root):
+        durable.make_folder(local)
+
+
+def _learnt(path: str, record: Record | None) -> tuple[Stamp, Row] | None:
+    if record is None:
+        return None
+    return stamp_of(os.stat(path, follow_symlinks=False)), _row_of(record)
+
+
+def _row_of(record: Record) -> Row:
+    return Row(keys=twin_keys(record), words=word_keys_of(record))
+
+
 def _listed(folder: str) -> list[str]:
     try:
-        return os.listdir(folder)
+        return [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -21,16 +21,19 @@ from pmem.storage.backend import Problem
 from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.postings import TABLE, Postings
 
-VERSION: Final = 6
+VERSION: Final = 7
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table document (number integer primary key, label text, store text, record text, id text,
                        length real, peak real, traits integer, session integer, place integer,
                        speaker text, at real, importance real, accesses integer,
-                       relations integer, bounded integer, facts blob, terms blob);
+                       bounded integer, facts blob, terms blob);
 create index document_by_record on document (store, record);
 create index document_by_session on document (session, place) where session is not null;
 create index document_bounded on document (number) where bounded;
+create table link (source integer, target text, type text, strength real);
+create index link_by_source on link (source);
+create index link_by_target on link (target);
 create table speaker (label text, name text, said integer, terms text,
                       primary key (label, name)) without rowid;
 create table problem (store text, record blob, code text, message blob,
@@ -171,9 +174,17 @@ def _learn(
         label = label_of(entry)
         documents.append(_row(number, label, source, entry))
         postings.add(label, entry.frequencies, number)
-    marks = ", ".join("?" * 18)
+    marks = ", ".join("?" * 17)
     connection.executemany(f"insert into document values ({marks})", documents)
+    connection.executemany("insert into link values (?, ?, ?, ?)", _links(learnt))
     return touched | {label_of(entry) for _, entry in learnt.values()}
+
+
+def _links(learnt: Learnt) -> Iterator[tuple[object, ...]]:
+    """Yield links with the document that they start at; what they lead to may not be there."""
+    for number, (_, entry) in learnt.items():
+        for link in entry.links:
+            yield number, link.target, link.type, link.strength
 
 
 def _seat(
@@ -235,7 +246,6 @@ def _row(number: int, label: str, source: Source, entry: Entry) -> tuple[object,
         document.timestamp,
         document.importance,
         document.accesses,
-        document.relations,
         bounded,
         msgspec.json.encode(facts),
         "\n".join(entry.frequencies),
@@ -262,6 +272,7 @@ def _drop(
     connection: sqlite3.Connection, postings: Postings, number: int, label: str, words: str
 ) -> None:
     connection.execute("delete from document where number = ?", (number,))
+    connection.execute("delete from link where source = ?", (number,))
     postings.drop(label, words.split("\n"), number)
 
 

@@ -289,16 +289,16 @@ class Threads:
     def advance_by(
         self, thread: str, choose: Callable[[Seen], Collection[int]]
     ) -> tuple[Seen, int]:
-        """Mark events as seen; the revision rises by one if any is new to the thread.
+        """Mark events as seen, and give the read that saw them the thread's next revision.
 
-        A thread that is new has revision 1 then, whatever there is to see.
+        Nothing changes when `choose` raises.
 
         Args:
             thread: Who has seen them.
             choose: Told what the thread has seen so far, returns the events that it sees now.
 
         Returns:
-            What the thread had seen before, and its revision now.
+            What the thread had seen before, and its revision now, which no other read has.
         """
         with self._state.writing() as connection:
             known = _known(connection)
@@ -306,7 +306,9 @@ class Threads:
             before = Seen(revision, frozenset(compress(known, marks)))
             present = set(choose(before))
             if revision and present <= before.fingerprints:
-                return before, revision
+                query = "update thread set revision = revision + 1 where name = ?"
+                connection.execute(query, (thread,))
+                return before, revision + 1
             first_met = sorted(present.difference(known))
             if first_met:
                 known += first_met

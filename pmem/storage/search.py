@@ -19,10 +19,11 @@ import msgspec
 from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
-from pmem.core.retrieval.pool import Place, holds_at
+from pmem.core.retrieval.pool import ACTIVE_MEMORIES, Place, holds_at
+from pmem.core.retrieval.relations import Link
 from pmem.core.text import sequence
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.records import RecordType
+from pmem.records import STORES, Memory, RecordType
 from pmem.storage import postings
 from pmem.storage.learning import TYPES, VERSION, Reader, rebuild, text_of, update
 from pmem.storage.listing import Listing
@@ -31,6 +32,20 @@ FILE: Final = "search.sqlite3"
 _BUSY_SECONDS: Final = 5.0
 TRUST_SECONDS: Final = 0.25
 """How long a process goes without looking at every file again."""
+_LINKS: Final = """
+with asked as (select number, id from document
+               where number in (select value from json_each(:asked)) and label = :label)
+select asked.number, far.number, link.type, link.strength, 1 from asked
+    cross join link on link.source = asked.number
+    cross join document as far on far.store = :store and far.record = link.target
+    where far.label = :label and far.number != asked.number
+union all
+select asked.number, far.number, link.type, link.strength, 0 from asked
+    cross join link on link.target = asked.id
+    cross join document as far on far.number = link.source
+    where far.label = :label and far.number != asked.number
+"""
+"""Links of memories, first those that start at them, then those that lead to them."""
 _FACTS = msgspec.json.Decoder(Facts)
 
 
@@ -109,6 +124,16 @@ class SearchIndex:
     def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
         rows = _select(self._connection, "number, store, record, id", numbers)
         return {number: Place(TYPES[store], record, id_) for number, store, record, id_ in rows}
+
+    def links(self, numbers: Collection[int]) -> Iterable[Link]:
+        if self._connection.execute("select 1 from link limit 1").fetchone() is None:
+            return []
+        asked = {"asked": _array(numbers), "label": ACTIVE_MEMORIES, "store": STORES[Memory]}
+        rows = self._connection.execute(_LINKS, asked)
+        return [
+            Link(near, far, type_, strength, bool(forward))
+            for near, far, type_, strength, forward in rows
+        ]
 
     def _sequence(self, number: int) -> Sequence[str]:
         try:
@@ -251,10 +276,7 @@ class _Statistics:
         return postings.read(self._connection, self._labels, term)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
-        columns = (
-            "number, label, length, peak, traits, session, speaker, at, importance, accesses,"
-            " relations"
-        )
+        columns = "number, label, length, peak, traits, session, speaker, at, importance, accesses"
         return {
             row[0]: Document(row[0], row[1].rstrip("!"), *row[2:])
             for row in _select(self._connection, columns, list(numbers))

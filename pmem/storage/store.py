@@ -1,12 +1,13 @@
 """One store of one kind of record: loaded when first used, written only where changed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.errors import NotFound
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.ids import matches
 from pmem.records import KINDS, Record
-from pmem.storage.backend import Backend, Change, twin_keys
+from pmem.storage.backend import Backend, Change, twin_keys, word_keys_of
 
 R = TypeVar("R", bound=Record)
 
@@ -25,11 +26,18 @@ class Store(Generic[R]):
         self._loaded: dict[str, R] = {}
         self._dirty: dict[str, R | None] = {}
         self._pending_twins: dict[str, list[str]] = {}
+        self._pending_words: dict[str, list[R]] = {}
+        self._unread: list[R] = []
 
-    def ids(self) -> list[str]:
-        """Return every id in ascending order, pending changes included."""
-        gone = {id_ for id_, record in self._dirty.items() if record is None}
-        return sorted((set(self._backend.ids(self.type)) | self._dirty.keys()) - gone)
+    def ids(self, reference: str = "") -> list[str]:
+        """Return the ids that a reference fits, in ascending order, pending changes included.
+
+        Args:
+            reference: The start of either part of an id; every id fits an empty one.
+        """
+        found = set(self._backend.ids(self.type, reference))
+        found |= {id_ for id_ in self._dirty if matches(reference, id_)}
+        return sorted(found - {id_ for id_, record in self._dirty.items() if record is None})
 
     def get(self, identifier: str) -> R:
         """Return a record, from disk on first use.
@@ -70,11 +78,30 @@ class Store(Generic[R]):
             if pending is not None and key in twin_keys(pending):
                 yield pending
 
+    def alike(self, keys: Collection[str], limit: int) -> list[R]:
+        """Return the records that share most of the rarer words, the likeliest first.
+
+        Args:
+            keys: Words (see `backend.word_keys_of`).
+            limit: So many at the most.
+        """
+        from pmem.core.lifecycle.candidates import MOST_HOLDERS, likeliest
+
+        found = self._backend.holders(self.type, keys, MOST_HOLDERS)
+        self._read_pending()
+        holders = {
+            key: [id_ for id_ in ids if id_ not in self._dirty] + self._pending(key)
+            for key, ids in found.items()
+            if len(self._pending_words.get(key, ())) <= MOST_HOLDERS
+        }
+        return list(self._usable(likeliest(holders, limit)))
+
     def put(self, record: R) -> R:
         """Note a new or changed record; it is written when the transaction ends."""
         self._dirty[record.id] = record
         for key in twin_keys(record):
             self._pending_twins.setdefault(key, []).append(record.id)
+        self._unread.append(record)
         return record
 
     def remove(self, identifier: str) -> None:
@@ -90,3 +117,23 @@ class Store(Generic[R]):
         self._loaded.clear()
         self._dirty.clear()
         self._pending_twins.clear()
+        self._pending_words.clear()
+        self._unread.clear()
+
+    def _read_pending(self) -> None:
+        for record in self._unread:
+            for key in word_keys_of(record):
+                self._pending_words.setdefault(key, []).append(record)
+        self._unread.clear()
+
+    def _pending(self, key: str) -> list[str]:
+        """Return the ids of the pending records that hold a word."""
+        noted = self._pending_words.get(key, ())
+        return [record.id for record in noted if self._dirty.get(record.id) is record]
+
+    def _usable(self, identifiers: list[str]) -> Iterator[R]:
+        for identifier in identifiers:
+            try:
+                yield self.get(identifier)
+            except (NotFound, Damaged, StorageRefused):
+                continue

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from pmem import recall
 from pmem.cli.app import COMMANDS, GROUPS, root
-from pmem.records import Conversation, Episode, Event, Memory, Relationship
+from pmem.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -54,11 +54,22 @@ class Hit(Strict):
     signals: dict[str, float]
 
 
+class Related(Strict):
+    id: str
+    short: str
+    text: str
+    type: str
+    strength: float
+    via: str
+    forward: bool
+
+
 class Found(Strict):
     query: str
     hits: list[Hit]
     total: int
     removed: dict[str, int]
+    related: list[Related]
 
 
 class Item(Strict):
@@ -93,6 +104,7 @@ class Fact(Strict):
     extracted_at: datetime
     standing: Literal["pending", "promoted", "rejected"]
     memory: str | None
+    settled_at: datetime | None
     conversation: str
 
 
@@ -219,6 +231,7 @@ class Changed(Strict):
     actor: str
     category: str
     content: str
+    combined: int
 
 
 class Delta(Strict):
@@ -249,6 +262,138 @@ class Checkpoint(Strict):
 class Checkpoints(Strict):
     items: list[CheckpointInfo]
     total: int
+
+
+class Entry(Strict):
+    id: str
+    kind: Literal["memory", "episode", "conversation"]
+    event: EventKind
+    at: datetime
+    actor: str
+    source: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    detail: dict[str, Any]
+    text: str
+    place: Annotated[int, Meta(ge=1)]
+
+
+class Journal(Strict):
+    items: list[Entry]
+    total: int
+
+
+class Row(Strict):
+    id: str
+    memory_id: str
+    event: EventKind
+    old_ref: str | None
+    new_ref: str | None
+    actor: str | None
+    meta: dict[str, Any]
+    ts: datetime
+
+
+class Trail(Strict):
+    items: list[Row]
+    total: int
+
+
+class Exported(Strict):
+    file: str
+    events: int
+
+
+class Period(Strict):
+    start: datetime
+    added: int
+    total: int
+
+
+class Ending(Strict):
+    id: str
+    what: Literal["expires", "purge"]
+    when: datetime
+    text: str
+
+
+class Used(Strict):
+    id: str
+    count: int
+    last_at: datetime | None
+    text: str
+
+
+class Statistics(Strict):
+    memories: int
+    by_type: dict[str, int]
+    by_category: dict[str, int]
+    by_state: dict[str, int]
+    pinned: int
+    due: int
+    tokens: int
+    episodes: int
+    episodes_limit: int
+    conversations: int
+    by_status: dict[str, int]
+    messages: int
+    chunks: int
+    message_tokens: int
+    oldest: datetime | None
+    newest: datetime | None
+    damaged: int
+    by_age: dict[str, int]
+    growth_per: Literal["day", "week", "month", "year"]
+    growth: list[Period]
+    expiring: list[Ending]
+    overdue: int
+    most_used: list[Used]
+    least_used: list[Used]
+    duplicates: int
+    budget: int
+    budget_share: float
+
+
+class RecordChange(Strict):
+    id: str
+    short: Short
+    kind: Literal["memory", "episode"]
+    text: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+class Step(Strict):
+    id: Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
+    action: Literal["fold", "merge", "archive", "link", "insight", "expire", "purge"]
+    outcome: Literal["planned", "done", "changed"]
+    why: str
+    advice: str
+    records: Annotated[list[RecordChange], Meta(min_length=1)]
+
+
+class PlannedStep(Strict):
+    id: str
+    action: str
+    records: list[dict[str, Any]]
+
+
+class Notice(Strict):
+    records: Annotated[list[str], Meta(min_length=2, max_length=2)]
+    texts: Annotated[list[str], Meta(min_length=2, max_length=2)]
+    score: Annotated[float, Meta(ge=0, le=1)]
+    why: str
+
+
+class Upkeep(Strict):
+    dry_run: bool
+    plan: str
+    steps: list[Step]
+    missing: list[PlannedStep]
+    beyond: int
+    notices: list[Notice]
+    waiting: int
+    counts: dict[str, int]
 
 
 class Skipped(Strict):
@@ -297,10 +442,19 @@ ANSWERS: list[tuple[str, Any]] = [
     ("link REF OTHER", Memory),
     ("unlink OTHER REF", Memory),
     ("search Known", Found),
+    ("search Known --no-related", Found),
     ("search zebra", Found),
     ("context", Context),
     ("context known --budget 30", Context),
-    ("stats", dict[str, Any]),
+    ("stats", Statistics),
+    ("events", Journal),
+    ("events --record REF --limit 1", Journal),
+    ("consolidate --dry-run", Upkeep),
+    ("consolidate", Upkeep),
+    ("sweep --dry-run", Upkeep),
+    ("sweep", Upkeep),
+    ("edit REF newer --supersede", Memory),
+    ("edit REF --superseded-by OTHER", Memory),
     ("check", dict[str, Any]),
     ("doctor", dict[str, Any]),
     ("completion bash", dict[str, str]),
@@ -334,6 +488,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("import arrays backup", Imported),
     ("export arrays", dict[str, Any]),
     ("export arrays backup", dict[str, Any]),
+    ("export audit", Trail),
+    ("export audit trail.jsonl", Exported),
     ("eval run", Evaluation),
     ("eval run --accept", Evaluation),
     ("eval add Other OTHER --max-rank 3", QuestionAdded),

@@ -63,6 +63,12 @@ def test_only_a_search_without_an_index_imports_the_reference(project: str, reco
     assert "rank_bm25" in imported("search", "database", "--read-only")
 
 
+def test_only_a_look_into_the_past_imports_what_it_takes(project: str, record: str) -> None:
+    past = {"pmem.core.past", "pmem.storage.past"}
+    assert past & imported("show", "k3v9k3v9") == set()
+    assert past <= imported("show", "k3v9k3v9", "--at", "2026-11-21T14:10:00Z")
+
+
 @pytest.fixture
 def record(project: str) -> str:
     """Put a memory with a known id into the project."""

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.delta import Change, changes, fingerprint, fingerprints, header
+from pmem.core.delta import Change, changes, fingerprint, fingerprints, header, seen_with
 from pmem.records import Event, EventKind, Memory, State
 from tests import strategies
 from tests.conftest import NOW
 
 LINKS = (EventKind.LINK, EventKind.UNLINK)
-ADD, UPDATE, DELETE, RESTORE, MERGE, TTL, LINK = (
-    EventKind(name) for name in ("ADD", "UPDATE", "DELETE", "RESTORE", "MERGE", "TTL", "LINK")
+ADD, UPDATE, DELETE, RESTORE, MERGE, TTL, LINK, SUPERSEDE = (
+    EventKind(name) for name in "ADD UPDATE DELETE RESTORE MERGE TTL LINK SUPERSEDE".split()
 )
 
 
@@ -160,6 +160,169 @@ def test_an_older_event_that_comes_in_later_is_told() -> None:
     ]
 
 
+# What one memory takes over from another
+
+
+def event(kind: EventKind, hour: int = 5, **detail: Any) -> Event:
+    return Event(event=kind, at=NOW + timedelta(hours=hour), actor="ada", detail=detail)
+
+
+def then(made: Memory, *events: Event, **fields: Any) -> Memory:
+    """Return a memory with more of a history."""
+    return msgspec.structs.replace(made, history=(*made.history, *events), **fields)
+
+
+def merged(*numbers: int) -> list[Memory]:
+    """Return memories, all of them merged into the first one."""
+    first, *others = (memory(number, ADD) for number in numbers)
+    survivor = then(first, event(MERGE, merged=[other.id for other in others]))
+    gone = [then(other, event(MERGE, into=first.id), state=State.MERGED) for other in others]
+    return [survivor, *gone]
+
+
+def replaced(old: Memory, number: int) -> tuple[Memory, Memory]:
+    """Return a memory that another one supersedes, and that one."""
+    new = memory(number)
+    new = then(new, event(ADD, supersedes=old.id))
+    return then(old, event(SUPERSEDE, by=new.id), state=State.SUPERSEDED), new
+
+
+def known(*memories: Memory) -> frozenset[int]:
+    return frozenset(fingerprints(memories))
+
+
+def test_of_a_merge_the_survivor_is_told() -> None:
+    one, two, three = (memory(number, ADD) for number in (1, 2, 3))
+    assert told(*merged(1, 2), seen=known(one, two)) == [
+        "- ↔merged: [goals] Combined 2 memories: memory 1"
+    ]
+    assert told(*merged(2, 1, 3), seen=known(one, two, three)) == [
+        "- ↔merged: [goals] Combined 3 memories: memory 2"
+    ]
+    assert told(*merged(1, 2)) == told(*merged(1, 2), seen=known(one))
+
+
+def test_merges_one_after_the_other_are_one_change() -> None:
+    a, b = merged(1, 2)
+    again = then(a, event(MERGE, hour=6, merged=[memory(3).id]))
+    c = then(memory(3, ADD), event(MERGE, hour=6, into=a.id), state=State.MERGED)
+    assert told(again, b, c) == ["- ↔merged: [goals] Combined 3 memories: memory 1"]
+    assert told(again, b, c, seen=known(a, b, memory(3, ADD))) == [
+        "- ↔merged: [goals] Combined 2 memories: memory 1"
+    ]
+
+
+def test_what_was_merged_twice_over_is_told_by_the_last_one() -> None:
+    b, a = merged(2, 1)
+    c = then(memory(3, ADD), event(MERGE, hour=6, merged=[b.id]))
+    b = then(b, event(MERGE, hour=6, into=c.id), state=State.MERGED)
+    assert told(a, b, c) == ["- ↔merged: [goals] Combined 2 memories: memory 3"]
+
+
+def test_a_merged_memory_whose_survivor_is_unknown_speaks_for_itself() -> None:
+    _, gone = merged(1, 2)
+    assert told(gone, seen=known(memory(2, ADD))) == ["- ↔merged: [goals] memory 2"]
+    survivor_without_it = memory(1, ADD)
+    assert "- ↔merged: [goals] memory 2" in told(survivor_without_it, gone)
+
+
+def test_two_that_were_merged_into_each_other_are_both_told() -> None:
+    """Two clones decided so at once, and git kept both histories."""
+    (one, two), (two_again, one_again) = merged(1, 2), merged(2, 1)
+    one = then(one, one_again.history[-1], state=State.MERGED)
+    two = then(two, two_again.history[-1], state=State.MERGED)
+    assert len(told(one, two)) == 2
+
+
+def test_a_memory_that_was_merged_and_restored_is_told_as_restored() -> None:
+    survivor, gone = merged(1, 2)
+    back = then(gone, event(RESTORE, hour=6), state=State.ACTIVE)
+    assert told(survivor, back, seen=known(survivor, memory(2, ADD))) == [
+        "- ↩restored: [goals] memory 2"
+    ]
+    late = frozenset(fingerprints([back]) - {fingerprint(back.id, gone.history[-1])})
+    assert told(back, seen=late) == ["- ↑updated: [goals] memory 2"]
+
+
+def test_of_a_replacement_the_new_memory_is_told_as_an_update() -> None:
+    old, new = replaced(memory(1, ADD), 2)
+    for seen in (known(memory(1, ADD)), frozenset[int]()):
+        assert told(old, new, seen=seen) == ["- ↑updated: [goals] memory 2"]
+    changed, new = replaced(memory(1, ADD, UPDATE), 2)
+    assert told(changed, new, seen=known(memory(1, ADD))) == ["- ↑updated: [goals] memory 2"]
+
+
+def test_a_replaced_memory_whose_replacement_is_unknown_is_told_as_superseded() -> None:
+    old, _ = replaced(memory(1, ADD), 2)
+    assert told(old, seen=known(memory(1, ADD))) == ["- →superseded: [goals] memory 1"]
+    assert len(told(old, memory(2, ADD), seen=known(memory(1, ADD)))) == 2
+
+
+def test_a_chain_of_replacements_is_one_change() -> None:
+    old, middle = replaced(memory(1, ADD), 2)
+    middle, new = replaced(middle, 3)
+    assert told(old, middle, new) == ["- ↑updated: [goals] memory 3"]
+
+
+def test_a_replacement_that_was_removed_again_is_told_as_deleted() -> None:
+    old, new = replaced(memory(1, ADD), 2)
+    gone = then(new, event(DELETE, hour=6), state=State.SOFT_DELETED)
+    assert told(old, gone, seen=known(memory(1, ADD))) == ["- -deleted: [goals] memory 2"]
+
+
+NONSENSE: list[dict[str, Any]] = [
+    {"merged": "text", "into": 1, "by": [], "supersedes": {}},
+    {"merged": [1, None, {}, []], "into": None, "by": {}, "supersedes": 7},
+    {"merged": {}, "into": "", "by": "", "supersedes": ""},
+    {name: memory(1).id for name in ("into", "by", "supersedes")} | {"merged": [memory(1).id]},
+]
+
+
+@pytest.mark.parametrize("detail", NONSENSE)
+@pytest.mark.parametrize("kind", [MERGE, SUPERSEDE, ADD])
+def test_details_that_make_no_sense_hide_nothing(kind: EventKind, detail: dict[str, Any]) -> None:
+    made = then(memory(1), event(kind, **detail), state=State.MERGED)
+    assert len(told(made)) == 1
+
+
+@given(st.permutations(range(1, 6)), st.integers(0, 5), st.data())
+def test_whatever_is_told_first_each_change_is_told_once(
+    order: list[int], restored: int, data: st.DataObject
+) -> None:
+    """However many changes are told at a time, none is told again and none stays out."""
+    a, b, c, d, e = order
+    old, new = replaced(memory(a, ADD), b)
+    store = [old, new, *merged(c, d, e)]
+    if restored in order:
+        store = [
+            then(made, event(RESTORE, hour=9), state=State.ACTIVE)
+            if made.id == memory(restored).id
+            else made
+            for made in store
+        ]
+    started = [memory(number, ADD) for number in order if data.draw(st.booleans())]
+    seen = set(known(*started))
+    expected = {change.id for change in changes(store, seen)}
+    all_told: list[str] = []
+    while new_ones := changes(store, seen):
+        some = [new_ones[0].id, *(one.id for one in new_ones[1:] if data.draw(st.booleans()))]
+        seen |= seen_with(store, new_ones, some)
+        all_told += some
+    assert sorted(all_told) == sorted(expected)
+    assert seen | seen_with(store, [], []) == seen | fingerprints(store)
+
+
+def test_a_replacement_that_waits_keeps_what_it_replaced_waiting() -> None:
+    """Were the new memory purged before it is told, the thread would hear of the old one."""
+    old, new = replaced(memory(1, ADD), 2)
+    seen = set(known(memory(1, ADD)))
+    waiting = changes([old, new], seen)
+    seen |= seen_with([old, new], waiting, ())
+    assert told(old, seen=frozenset(seen)) == ["- →superseded: [goals] memory 1"]
+    seen |= seen_with([old, new], waiting, {new.id})
+    assert told(old, seen=frozenset(seen)) == []
+
+
 # The header
 
 
@@ -223,6 +386,12 @@ def test_no_content_breaks_out_of_its_line_or_hides_in_it(content: str) -> None:
 )
 def test_a_long_content_is_cut(content: str, shown: str) -> None:
     assert header(1, [change(content)])[1] == f"- +created: [goals] {shown}"
+
+
+def test_a_long_content_of_a_merge_is_cut_as_well() -> None:
+    long = msgspec.structs.replace(change("x" * 101), event=MERGE, combined=2)
+    bullet = "- ↔merged: [goals] Combined 2 memories: "
+    assert header(1, [long])[1] == bullet + "x" * (99 - len("Combined 2 memories: ")) + "…"
 
 
 def test_a_content_of_a_megabyte_is_no_trouble() -> None:

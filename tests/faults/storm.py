@@ -270,12 +270,15 @@ class Storm:
             self.outcome.wrong("unparseable file", f"{path}: {error}")
 
     def _needs_no_repair(self) -> None:
-        """The next commands work at once, and the next write leaves nothing lying about."""
+        """The next commands work at once, and the next write leaves nothing lying about.
+
+        It is a write that asks the index, which rolls back what a killed writer has left there.
+        """
         checked = self._command("check")
         if checked.returncode:
             self.outcome.wrong("check", checked.stdout.decode())
         mark = f"after {self.outcome.started}"
-        written = self._command("add", mark, "--force")
+        written = self._command("add", mark)
         if written.returncode:
             self.outcome.wrong("next write", written.stderr.decode())
         for stray in self.strays():

@@ -85,6 +85,7 @@ def test_reads_leave_git_status_empty(options: tuple[str, ...], tmp_path: Path) 
     before = bytes_of(ROOT)
     for command in READING:
         ok(*[identifier if word == "MEMORY" else word for word in command])
+    assert os.path.getsize(f"{ROOT}/local/access.log")
     assert git("status", "--porcelain") == ""
     assert before == bytes_of(ROOT)
 

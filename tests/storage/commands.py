@@ -2,7 +2,7 @@
 
 import orjson
 
-from pmem import conversations, exchange, memories
+from pmem import conversations, exchange, lifecycle, memories
 from pmem.conversations import SayRequest
 from pmem.memories import AddRequest, EditRequest
 from pmem.records import Conversation, Memory
@@ -46,11 +46,11 @@ def say_and_overflow(workspace: Workspace) -> None:
 
 def purge_a_conversation(workspace: Workspace) -> None:
     _, identifier = workspace.resolve(workspace.conversations.ids()[0], Conversation)
-    memories.purge(workspace, [identifier], force=True)
+    lifecycle.purge(workspace, [identifier], force=True)
 
 
 def purge_a_linked_memory(workspace: Workspace) -> None:
-    memories.purge(workspace, [workspace.memories.ids()[1]], force=True)
+    lifecycle.purge(workspace, [workspace.memories.ids()[1]], force=True)
 
 
 def import_a_transcript(workspace: Workspace) -> None:

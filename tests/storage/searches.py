@@ -11,7 +11,7 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.evidence import bm25_scores
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.recall import Found, Kind, SearchRequest, search
-from pmem.records import Chunk, Conversation, Message, Role, State, dump
+from pmem.records import Chunk, Conversation, Message, Relationship, Role, State, dump
 from pmem.storage.backend import pool_of
 from pmem.workspace import Workspace
 from tests.conftest import NOW
@@ -36,6 +36,7 @@ REQUESTS: Final = (
     SearchRequest(query="river stone", wanted=Filter(states=(State.SOFT_DELETED,))),
     SearchRequest(query="river apple", threshold=0.4),
     SearchRequest(query="apple", wanted=Filter(tags=("fruit",)), top_k=9),
+    SearchRequest(query="river", top_k=1, related=9),
     SearchRequest(query="python cloud", at=NOW + timedelta(minutes=3)),
     SearchRequest(query="stone", at=NOW + timedelta(days=9)),
     SearchRequest(query="apple stone café", weights=Weights(), top_k=7),
@@ -109,6 +110,7 @@ def assert_alike(found: Found, other: Found) -> None:
         assert hit.score == pytest.approx(twin.score, abs=1e-9)
         assert hit.signals == pytest.approx(twin.signals, abs=1e-9)
     assert (found.total, found.removed) == (other.total, other.removed)
+    assert found.related == other.related
 
 
 def _shown(found: Found) -> list[tuple[object, ...]]:
@@ -138,6 +140,11 @@ def put_memory(root: str, number: int, content: str, **fields: object) -> str:
     path = path_of(root, record.id)
     write(path, dump(record))
     return path
+
+
+def link_to(number: int, strength: float, type_: str = "related_to") -> Relationship:
+    """Return a link to the memory that `put_memory` makes of a number."""
+    return Relationship(target=f"mjwaid1q-{number:08d}", type=type_, strength=strength)
 
 
 def put(root: str, record: Any) -> str:
@@ -174,7 +181,9 @@ def chunk(identifier: str, *messages: Any, number: int = 1) -> Chunk:
 def fill(root: str) -> str:
     """Make memories, a conversation, a chunk, and an index of them, all old; return the folder."""
     for number, text in enumerate(TEXTS):
-        put_memory(root, number, text, tags=("fruit",) if number % 2 else ())
+        links = (link_to((number * 5 + 1) % 7, 0.3 + number / 10),) if number != 2 else ()
+        tags = ("fruit",) if number % 2 else ()
+        put_memory(root, number, text, tags=tags, relationships=links)
     said = [message(f"m-{n:08d}", text, speaker="Ann") for n, text in enumerate(TEXTS)]
     put(root, conversation("mjwaid1q-c0000001", *said[3:]))
     put(root, chunk("mjwaid1q-k0000001", *said[:3]))

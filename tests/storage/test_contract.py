@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import NotFound
 from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, Scope, State
-from pmem.storage.backend import Backend, Change, InMemory, twin_keys
+from pmem.storage.backend import Backend, Change, InMemory, twin_keys, word_keys_of
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
@@ -79,6 +79,17 @@ def test_stores_are_apart_and_sorted_by_id(make: Make, records: list[Record]) ->
         expected = sorted(record.id for record in records if type(record) is type_)
         assert expected == backend.ids(type_)
         assert expected == [record.id for record in backend.scan(type_)]
+
+
+def test_a_reference_finds_the_ids_that_it_fits(backend: Backend) -> None:
+    put(backend, *(memory(id_of(number)) for number in (1, 2, 12)))
+    first, second, twelfth = backend.ids(Memory)
+    assert backend.ids(Memory, "mjwaid1q") == [first, second, twelfth]
+    assert backend.ids(Memory, "0000001") == [twelfth]
+    assert backend.ids(Memory, "0000000") == [first, second]
+    assert backend.ids(Memory, "1") == []
+    assert backend.ids(Memory, "00000012") == backend.ids(Memory, twelfth) == [twelfth]
+    assert backend.ids(Episode, "mjwaid1q") == []
 
 
 @pytest.mark.parametrize("type_", STORES)
@@ -234,6 +245,46 @@ def test_twins_are_what_a_look_at_every_record_finds(
         for key in ("subject:tabs", "subject:spaces", "content:use tabs.", "content:"):
             expected = [record for record in backend.scan(Memory) if key in twin_keys(record)]
             assert expected == list(backend.twins(Memory, key))
+
+
+@given(
+    batches=st.lists(st.lists(alike | st.integers(0, 5), max_size=3), max_size=4),
+    most=st.integers(1, 3),
+)
+def test_holders_of_words_are_what_a_look_at_every_record_finds(
+    make: Make, batches: list[list[Memory | int]], most: int
+) -> None:
+    backend = make()
+    for batch in batches:
+        changes = {item if isinstance(item, int) else item.id: item for item in batch}
+        gone = [id_of(item) for item in changes.values() if isinstance(item, int)]
+        drop(backend, Memory, *gone)
+        put(backend, *[item for item in changes.values() if isinstance(item, Memory)])
+        known = list(backend.scan(Memory))
+        held = {
+            key: [found.id for found in known if key in word_keys_of(found)]
+            for key in ("use", "tab", "space", "none")
+        }
+        expected = {key: ids for key, ids in held.items() if len(ids) <= most}
+        assert expected == backend.holders(Memory, held.keys(), most)
+
+
+@given(changes=st.lists(alike | st.integers(0, 5), max_size=6))
+def test_what_is_pending_is_alike_as_if_it_were_written(
+    make: Make, changes: list[Memory | int]
+) -> None:
+    written, pending = make(), make()
+    for backend in (written, pending):
+        put(backend, memory(id_of(0), "Use tabs."), memory(id_of(1), "Use spaces."))
+    store = Store(pending, Memory)
+    for item in changes:
+        if isinstance(item, int):
+            drop(written, Memory, id_of(item))
+            store.remove(id_of(item))
+        else:
+            put(written, store.put(item))
+        found = store.alike(("tab", "space", "use"), 9)
+        assert Store(written, Memory).alike(("tab", "space", "use"), 9) == found
 
 
 def test_only_active_memories_have_twins(backend: Backend) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused
 from pmem.exchange import import_arrays
-from pmem.memories import AddRequest, EditRequest, add, edit, purge, remove
+from pmem.lifecycle import purge, remove
+from pmem.memories import AddRequest, EditRequest, add, edit
 from pmem.records import Chunk, Conversation, Memory, dump, dump_line
 from pmem.storage.backend import Change
 from pmem.storage.recordfile import MAX_FILE_BYTES

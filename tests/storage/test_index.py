@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from pmem.records import Memory, State, dump
 from pmem.storage import index
-from pmem.storage.backend import Change, twin_keys
+from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.index import Index, Row
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.listing import Listing
@@ -23,8 +24,9 @@ from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, json_files, memory, path_of, write
 
 KEYS = ("content:one", "content:two", "subject:s")
+WORDS = ("one", "two", "six", "red", "fox")
 NUMBERS = st.integers(0, 4)
-TEXTS = st.sampled_from(["one", "two", "six"])
+TEXTS = st.sampled_from(["one", "two", "six", "red", "fox"])
 
 
 def id_of(number: int) -> str:
@@ -42,6 +44,11 @@ def check(files: JsonFiles) -> None:
     for key in KEYS:
         expected = [found.id for found in files.scan(Memory) if key in twin_keys(found)]
         assert expected == [found.id for found in files.twins(Memory, key)]
+    holders = {
+        word: [found.id for found in files.scan(Memory) if word in word_keys_of(found)]
+        for word in WORDS
+    }
+    assert holders == files.holders(Memory, WORDS, 99)
 
 
 def check_indexed(root: str) -> None:
@@ -112,13 +119,41 @@ def test_the_index_agrees_with_a_look_at_every_file_whoever_changed_them(
         check(json_files(root))
 
 
-def test_an_edit_in_place_within_the_same_tick_is_noticed(filled: str) -> None:
-    """Inode, size and time are all as they were; only the file's youth tells."""
-    path = path_of(filled, id_of(0))
+def edit_without_a_trace(path: str) -> None:
+    """Change a file in place, in the very tick of its last change."""
     before = os.stat(path)
     write(path, contents(path).replace(b'"one"', b'"two"'))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert stamp_of(before) == stamp_of(os.stat(path))
+
+
+def clock_at(at: int) -> AbstractContextManager[object]:
+    return mock.patch("time.time_ns", return_value=at)
+
+
+@pytest.mark.parametrize("late", [0, 1_000_000, 19_000_000])
+def test_an_edit_in_place_within_the_same_tick_is_noticed(filled: str, late: int) -> None:
+    """Inode, size and time are all as they were; only the file's youth at the last look tells."""
+    path = path_of(filled, id_of(0))
+    os.utime(path, ns=(1, 1_800_000_000_123_456_789))
+    with clock_at(1_800_000_000_123_456_789 + late):
+        check_indexed(filled)
+        edit_without_a_trace(path)
+    check_indexed(filled)
+
+
+def test_an_edit_while_a_slow_writer_holds_the_lock_is_noticed(filled: str) -> None:
+    """What the writer learns at the end says nothing new about the files it did not write."""
+    path = path_of(filled, id_of(0))
+    written = 1_800_000_000_123_456_789
+    os.utime(path, ns=(1, written))
+    files = json_files(filled)
+    with files.lock():
+        with clock_at(written):
+            assert [found.id for found in files.twins(Memory, "content:two")] == [id_of(1)]
+        edit_without_a_trace(path)
+        with clock_at(written + 10**9):
+            files.commit([Change(Memory, id_of(4), memory(id_of(4), "six"))])
     check_indexed(filled)
 
 
@@ -295,7 +330,9 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
                 list(json_files(filled).twins(Memory, "content:two"))
 
         assert in_a_child(dies) == 137
+        assert os.path.exists(f"{index_of(filled)}-journal")
         check(json_files(filled))
+        assert not os.path.exists(f"{index_of(filled)}-journal")
 
 
 def test_the_index_is_kept_out_of_the_way_of_git(tmp_path: Path, filled: str) -> None:

@@ -101,13 +101,24 @@ def test_a_removed_checkpoint_is_gone_and_the_others_stay(filled: LocalState) ->
 # Threads
 
 
-def test_a_threads_revision_rises_only_with_something_new(state: LocalState) -> None:
+def test_every_read_of_a_thread_has_a_revision_of_its_own(state: LocalState) -> None:
     threads = state.threads
     assert threads.advance("review", set()) == (NOTHING, 1)
     assert threads.advance("review", {7, 5}) == (Seen(1, frozenset()), 2)
-    assert threads.advance("review", {5}) == (Seen(2, frozenset({5, 7})), 2)
-    assert threads.advance("review", {5, 9}) == (Seen(2, frozenset({5, 7})), 3)
-    assert threads.seen("review") == Seen(3, frozenset({5, 7, 9}))
+    assert threads.advance("review", {5}) == (Seen(2, frozenset({5, 7})), 3)
+    assert threads.advance("review", {5, 9}) == (Seen(3, frozenset({5, 7})), 4)
+    assert threads.seen("review") == Seen(4, frozenset({5, 7, 9}))
+
+
+def test_a_read_that_breaks_off_has_no_revision(state: LocalState) -> None:
+    state.threads.advance("review", {5})
+    with pytest.raises(RuntimeError):
+        state.threads.advance_by("review", _breaks_off)
+    assert state.threads.seen("review") == Seen(1, frozenset({5}))
+
+
+def _breaks_off(before: Seen) -> set[int]:
+    raise RuntimeError(before)
 
 
 Steps = st.lists(st.tuples(st.sampled_from("abc"), st.frozensets(st.integers(0, 12))), max_size=8)
@@ -122,7 +133,7 @@ def test_threads_are_independent_whatever_they_see(
     expected: dict[str, Seen] = {}
     for thread, fingerprints in steps:
         before = expected.get(thread, NOTHING)
-        risen = before.revision + (not before.revision or not fingerprints <= before.fingerprints)
+        risen = before.revision + 1
         assert threads.advance(thread, fingerprints) == (before, risen)
         expected[thread] = Seen(risen, before.fingerprints | fingerprints)
     assert {thread: threads.seen(thread) for thread in expected} == expected
@@ -171,7 +182,7 @@ def test_one_of_two_that_see_the_same_event_is_told(state: LocalState, root: str
     state.threads.advance("shared", {1})
     answers = [LocalState(root).threads.advance("shared", {1, 2}) for _ in range(2)]
     assert [2 in before.fingerprints for before, _ in answers] == [False, True]
-    assert [revision for _, revision in answers] == [2, 2]
+    assert [revision for _, revision in answers] == [2, 3]
 
 
 def test_a_writer_waits_for_another_and_then_names_the_file(root: str, filled: LocalState) -> None:

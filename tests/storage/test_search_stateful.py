@@ -17,11 +17,21 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pmem import conversations, exchange, lookup, memories
+from pmem import conversations, exchange, lifecycle, lookup, memories
 from pmem.conversations import SayRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memories import AddRequest, EditRequest
-from pmem.records import STORES, Chunk, Conversation, Episode, EpisodeType, Memory, Record, dump
+from pmem.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    EpisodeType,
+    Memory,
+    Record,
+    Relationship,
+    dump,
+)
 from pmem.setup import initialise
 from pmem.storage import search
 from pmem.workspace import Workspace
@@ -32,6 +42,8 @@ from tests.storage.searches import REQUESTS, TEXTS, check
 
 texts = st.sampled_from(TEXTS)
 places = st.integers(0, 30)
+types = st.sampled_from(["related_to", "contradicts", "x"])
+strengths = st.sampled_from([0.0, 0.3, 0.5, 1.0])
 STEP = 4  # requests asked after every change; the next ones follow after the next change
 _HOUR = 3_600_000_000_000
 _clock = time.time_ns
@@ -101,15 +113,36 @@ class Chaos(RuleBasedStateMachine):
         if found := self.some(Memory, place):
             self.command(memories.edit, found.id, EditRequest(content=text))
 
-    @rule(place=places, action=st.sampled_from([memories.remove, memories.restore]))
+    @rule(place=places, action=st.sampled_from([lifecycle.remove, lifecycle.restore]))
     def remove_or_restore(self, place: int, action: Any) -> None:
         if found := self.some(Memory, place):
             self.command(action, [found.id])
 
+    @rule(place=places, other=places, type_=types, strength=strengths)
+    def link(self, place: int, other: int, type_: str, strength: float) -> None:
+        one, two = self.some(Memory, place), self.some(Memory, other)
+        if one and two:
+            self.command(memories.link, one.id, two.id, type_, strength)
+
+    @rule(place=places, type_=types | st.none())
+    def unlink(self, place: int, type_: str | None) -> None:
+        if (found := self.some(Memory, place)) and found.relationships:
+            self.command(memories.unlink, found.id, found.relationships[0].target, type_)
+
+    @rule(place=places, other=places, type_=types, strength=strengths, times=st.integers(0, 3))
+    def link_outside(self, place: int, other: int, type_: str, strength: float, times: int) -> None:
+        """An editor may link a memory to itself, to what is no memory, or several times."""
+        found = self.some(Memory, place)
+        target = self.some(Memory if times % 2 else Conversation, other)
+        if found and target:
+            link = Relationship(target=target.id, type=type_, strength=strength)
+            links = (*found.relationships[1:], *(link,) * times)
+            self.save(msgspec.structs.replace(found, relationships=links), rename=True)
+
     @rule(place=places, type_=st.sampled_from([Memory, Conversation]))
     def purge(self, place: int, type_: type[Record]) -> None:
         if found := self.some(type_, place):
-            self.command(memories.purge, [found.id], force=True)
+            self.command(lifecycle.purge, [found.id], force=True)
 
     @rule(said=st.lists(texts, min_size=1, max_size=6), speaker=st.sampled_from(["Ann", None]))
     def say(self, said: list[str], speaker: str | None) -> None:

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pmem import conversations, lookup, memories
+from pmem import conversations, lifecycle, lookup, memories
 from pmem.conversations import SayRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
 from pmem.memories import AddRequest, EditRequest
@@ -118,7 +118,7 @@ class Folder(RuleBasedStateMachine):
     @rule(handle=handles, place=places, back=st.booleans())
     def remove_or_restore(self, handle: int, place: int, back: bool) -> None:
         id_ = self.some_memory(place)
-        action = memories.restore if back else memories.remove
+        action = lifecycle.restore if back else lifecycle.remove
         self.change(handle, lambda w: action(w, [id_]), id_)
         state = "active" if back else "soft_deleted"
         assert id_ not in self.model or state == self.model[id_]["state"]
@@ -131,7 +131,7 @@ class Folder(RuleBasedStateMachine):
             for other, value in self.model.items()
             if any(link["target"] == id_ for link in value.get("relationships", ()))
         ]
-        self.change(handle, lambda w: memories.purge(w, [id_], force=True), id_, *linking)
+        self.change(handle, lambda w: lifecycle.purge(w, [id_], force=True), id_, *linking)
         assert id_ not in self.model
         linked = [value.get("relationships", ()) for value in self.model.values()]
         assert id_ not in {link["target"] for links in linked for link in links}
@@ -182,7 +182,7 @@ class Folder(RuleBasedStateMachine):
     def die(self, handle: int, place: int, texts: list[str], step: int) -> None:
         """Die at any call of a command; what it would have done is seen on a copy."""
         commands: list[Command] = [
-            lambda w: memories.purge(w, [self.some_memory(place)], force=True),
+            lambda w: lifecycle.purge(w, [self.some_memory(place)], force=True),
             lambda w: conversations.say(w, SayRequest(content="last words")),
             lambda w: memories.add_all(w, [AddRequest(content=t, force=True) for t in texts]),
         ]

@@ -101,7 +101,7 @@ class Filling:
         """Take what answers the query, the best first; a recent message with its exchange."""
         passed = 0
         for name, item in self._candidates.recalled:
-            if item.id in self._taken:
+            if item.id in self._taken or not (item.via is None or item.via in self._taken):
                 continue
             if item.id in self._exchange_of:
                 taken = self._take_around(item)

@@ -34,6 +34,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         speaker: the speaker's name, for messages.
         score: how well it answers the query; None where nothing was asked.
         tokens: of the text, as counted when it was stored.
+        via: the id of the item that brought it along, without which it is not shown.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     speaker: str | None = None
     score: float | None = None
     tokens: int = 0
+    via: str | None = None
 
 
 Exchange = Sequence[Sequence[Item]]

@@ -22,7 +22,6 @@ class Document(NamedTuple):
         timestamp: seconds since 1970.
         importance: 0 to 1.
         accesses: how often it was used.
-        relations: how many documents it is linked with.
     """
 
     number: int
@@ -35,7 +34,6 @@ class Document(NamedTuple):
     timestamp: float = 0.0
     importance: float = 0.5
     accesses: int = 0
-    relations: int = 0
 
 
 class Session(NamedTuple):

@@ -20,6 +20,7 @@ from pmem.records import (
     Message,
     Part,
     Record,
+    Relationship,
     Scope,
     State,
 )
@@ -65,6 +66,7 @@ class Entry(NamedTuple):
         text: what it says, for quoted phrases.
         name_terms: the terms of its speaker's name.
         facts: what filters ask.
+        links: of a memory, those that start at it.
     """
 
     id: str
@@ -74,6 +76,7 @@ class Entry(NamedTuple):
     text: str
     name_terms: Sequence[str]
     facts: Facts
+    links: Sequence[Relationship] = ()
 
 
 def number_of(identifier: str) -> int:
@@ -174,10 +177,10 @@ def _memory(memory: Memory) -> Entry:
         timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
         accesses=min(memory.access.count, _MOST_ACCESSES),
-        relations=len(memory.relationships),
     )
     _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
-    return Entry(memory.id, document, counts, 0, memory.content, (), facts)
+    links = memory.relationships
+    return Entry(memory.id, document, counts, 0, memory.content, (), facts, links)
 
 
 def _episode(episode: Episode) -> Entry:
@@ -208,7 +211,6 @@ def _episode(episode: Episode) -> Entry:
         traits=traits(text, terms(text)),
         timestamp=episode.created_at.timestamp(),
         importance=episode.significance,
-        relations=len(episode.linked_memories),
     )
     _add_unspelt(counts, f"{episode.title} {text}")
     return Entry(episode.id, document, counts, 0, text_of(episode), (), facts)

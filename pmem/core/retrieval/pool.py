@@ -5,13 +5,15 @@ The disk's index is one pool, and `MemoryPool` is another; both rank the same.
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from functools import partial
-from typing import NamedTuple, Protocol
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Final, NamedTuple, Protocol
 
 from pmem.core.filters import Searchable
 from pmem.core.retrieval.collection import MemoryStatistics, Statistics
 from pmem.core.retrieval.documents import Entry, Facts, entries, text_of
 from pmem.core.retrieval.evidence import Scorer
+from pmem.core.retrieval.relations import Link
 from pmem.core.text import sequence
 from pmem.errors import NotFound
 from pmem.records import (
@@ -24,6 +26,10 @@ from pmem.records import (
     RecordType,
     State,
 )
+
+ACTIVE_MEMORIES: Final = "memory"
+"""The label of what can be linked."""
+_LINK: Final = attrgetter("target", "type", "strength")
 
 
 class Place(NamedTuple):
@@ -76,6 +82,10 @@ class Pool(Protocol):
 
     def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
         """Return where documents are kept."""
+        ...
+
+    def links(self, numbers: Collection[int]) -> Iterable[Link]:
+        """Return the links of active memories to and from others, whichever way they lead."""
         ...
 
 
@@ -142,6 +152,28 @@ class MemoryPool:
 
     def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
         return {number: self._entries[number][0] for number in numbers}
+
+    def links(self, numbers: Collection[int]) -> Iterable[Link]:
+        return [link for number in sorted(numbers) for link in self._links.get(number, ())]
+
+    @cached_property
+    def _links(self) -> Mapping[int, list[Link]]:
+        """All links between active memories by each of their ends."""
+        known = {
+            place.id: (number, entry.links)
+            for number, (place, entry) in self._entries.items()
+            if label_of(entry) == ACTIVE_MEMORIES
+        }
+        found: dict[int, list[Link]] = {}
+        for source, links in known.values():
+            for target, type_, strength in map(_LINK, links):
+                far = known[target][0] if target in known else source
+                if far != source:
+                    found.setdefault(source, []).append(Link(source, far, type_, strength))
+                    found.setdefault(far, []).append(
+                        Link(far, source, type_, strength, forward=False)
+                    )
+        return found
 
     def _put(self, place: Place, entry: Entry) -> None:
         """Keep a document; a message that is just moving into a chunk is kept once."""

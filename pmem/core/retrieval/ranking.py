@@ -20,6 +20,7 @@ from pmem.core.retrieval.evidence import (
     gather,
 )
 from pmem.core.retrieval.question import Plan, plan_question
+from pmem.core.retrieval.relations import Links, boosts
 from pmem.core.retrieval.signals import NUMBER, QUESTION, QUOTED, TIME, holds_phrase
 
 Parts = tuple[float, float, float]  # in the order of ADDED
@@ -29,6 +30,7 @@ FACTORS = (
     "exact", "prior", "repeat",
 )  # fmt: skip
 DIGITS = 12  # of a score
+SLACK = 1e-9  # within which scores are not told apart before they are exact
 WITHIN = 0.5  # share of an identifier that a message holds within a longer one
 POOL = 200  # hits, at least, among which several sessions are mixed
 
@@ -54,7 +56,7 @@ class Settings(NamedTuple):
         exact: gain of messages that hold every key of the question themselves.
         bulk: the least factor of messages longer than `constants.room` averages.
         repeat: factor for each better hit of the same session, if an answer has several parts.
-        prior: the most that recency, importance, access and relations take away.
+        prior: the most that recency, importance, access and links take away.
         merits: how these four are weighed among each other.
         half_life: days after which recency has halved.
     """
@@ -106,6 +108,7 @@ def rank(
     accept: Accept | None = None,
     limit: int | None = None,
     score: Scorer = bm25_scores,
+    links: Links | None = None,
 ) -> Ranking:
     """Return the documents that speak to a question, best first, ties by ascending number.
 
@@ -117,6 +120,7 @@ def rank(
         accept: filter of documents; what it rejects still counts as a neighbour.
         limit: how many hits at most; None for all.
         score: computes BM25 scores.
+        links: knows how documents are linked; None links nothing.
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
     evidence = gather(plan, statistics, settings.constants, accept, score)
@@ -124,9 +128,9 @@ def rank(
     if accept is not None:
         passed = set(accept(parts.keys()))
         parts = {number: part for number, part in parts.items() if number in passed}
-    judge = _Judge(plan, statistics, settings, evidence, parts, now)
+    judge = _Judge(plan, statistics, settings, evidence, parts, now, links)
     wanted = len(parts) if limit is None else limit
-    if not plan.several:
+    if not plan.several or not evidence.sessions:
         return Ranking(_best(judge, parts, wanted), len(parts))
     pool = _best(judge, parts, max(POOL, 2 * wanted))
     return Ranking(_mixed(pool, evidence.documents, settings.repeat, wanted), len(parts))
@@ -185,6 +189,7 @@ class _Judge:
         "_documents",
         "_gain",
         "_held",
+        "_links",
         "_now",
         "_phrased",
         "_plan",
@@ -201,11 +206,13 @@ class _Judge:
         evidence: Evidence,
         parts: Mapping[int, Parts],
         now: float | None,
+        links: Links | None,
     ) -> None:
         self._plan = plan
         self._settings = settings
         self._documents = evidence.documents
         self._now = now
+        self._links = links
         self._gain = _speaker_gain(plan, settings, evidence.documents, parts)
         self._present = frozenset(
             key
@@ -221,18 +228,44 @@ class _Judge:
         }
 
     def signals(self, number: int, added: Parts) -> dict[str, float]:
-        """Return the additive parts with every factor that is not 1."""
+        """Return the additive parts with every factor that is not 1.
+
+        Links are taken to be as strong as can be; `linked` looks at them.
+        """
         document = self._documents[number]
         factors = {
             "speaker": self._speaker(document),
             "elsewhere": self._elsewhere(document),
             "phrase": self._phrase(number),
-            "prior": self._prior(document),
+            "prior": self._prior(document, 0.0 if self._links is None else 1.0),
             **self._traits(document),
         }
         signals = dict(zip(ADDED, added, strict=True))
         signals.update((name, value) for name, value in factors.items() if value != 1.0)
         return signals
+
+    def certain(self, hit: Hit) -> float:
+        """Return what a hit scores at the least, whatever its links."""
+        whole = sum(self._settings.merits)
+        if self._links is None or not whole:
+            return hit.score
+        prior = hit.signals.get("prior", 1.0)
+        boost = self._settings.prior * self._settings.merits[-1] / whole
+        return hit.score * (1.0 - boost / prior)
+
+    def linked(self, hits: list[Hit]) -> list[Hit]:
+        """Return hits with the priors that their links give them."""
+        if self._links is None:
+            return hits
+        strengths = boosts(self._links([hit.number for hit in hits]))
+        return [self._with_links(hit, strengths.get(hit.number, 0.0)) for hit in hits]
+
+    def _with_links(self, hit: Hit, strength: float) -> Hit:
+        prior = self._prior(self._documents[hit.number], strength)
+        signals = {**hit.signals, "prior": prior}
+        if prior == 1.0:
+            del signals["prior"]
+        return Hit(hit.number, total(signals), signals)
 
     def _speaker(self, document: Document) -> float:
         named = not document.speaker or document.speaker in self._plan.speakers
@@ -275,8 +308,8 @@ class _Judge:
             return 1.0
         return max(self._settings.bulk, sqrt(roomy / document.length))
 
-    def _prior(self, document: Document) -> float:
-        """The weighted mean of recency, importance, access and relations, within its share."""
+    def _prior(self, document: Document, strength: float) -> float:
+        """The weighted mean of recency, importance, access and links, within its share."""
         fresh = 1.0
         if self._now is not None:
             fresh = recency(self._now - document.timestamp, self._settings.half_life)
@@ -284,7 +317,7 @@ class _Judge:
             fresh,
             document.importance,
             familiarity(document.accesses),
-            familiarity(document.relations),
+            strength,
         )
         weights = self._settings.merits
         whole = sum(weights)
@@ -356,24 +389,26 @@ def _holders(
 def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
     """The `wanted` best hits.
 
-    A score exceeds its sum by rounding at the most, so that most need no judging.
+    A score exceeds its sum by rounding at the most, so that most need no judging; and of those
+    judged, only who may be among the best has its links looked at.
     """
     ordered = sorted(parts, key=lambda number: (-_sum(parts[number]), number))
-    kept: list[tuple[float, int]] = []
-    found: dict[int, dict[str, float]] = {}
+    surest: list[float] = []  # the `wanted` best of the scores that are certain
+    found: list[Hit] = []
     for number in ordered:
-        if len(kept) >= wanted and (not kept or _sum(parts[number]) < kept[0][0] - 0.1**DIGITS):
+        if len(surest) >= wanted and (not surest or _sum(parts[number]) < surest[0] - SLACK):
             break
         signals = judge.signals(number, parts[number])
-        score = total(signals)
-        if score <= 0.0:
+        hit = Hit(number, total(signals), signals)
+        if hit.score <= 0.0:
             continue
-        found[number] = signals
-        heapq.heappush(kept, (score, -number))
-        if len(kept) > wanted:
-            heapq.heappop(kept)
-    ranked = sorted(kept, key=lambda entry: (-entry[0], -entry[1]))
-    return [Hit(-negated, score, found[-negated]) for score, negated in ranked]
+        found.append(hit)
+        heapq.heappush(surest, judge.certain(hit))
+        if len(surest) > wanted:
+            heapq.heappop(surest)
+    close = judge.linked([hit for hit in found if hit.score >= surest[0] - SLACK])
+    ranked = sorted(close, key=lambda hit: (-hit.score, hit.number))
+    return [hit for hit in ranked[:wanted] if hit.score > 0.0]
 
 
 def _mixed(

@@ -1,6 +1,7 @@
 """Candidates for contexts out of thin air, and ways of counting tokens."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 from hypothesis import strategies as st
@@ -115,13 +116,22 @@ def _talk(draw: st.DrawFn) -> tuple[list[Item], list[Exchange], list[Omitted]]:
     return recent, list(reversed(exchanges)), gone
 
 
+def _brought(recalled: list[Item]) -> list[Item]:
+    """Let some items be brought along by the one before them."""
+    found = recalled[:1]
+    for before, item in pairwise(recalled):
+        is_brought = item.id.startswith("r-") and item.tokens % 3 == 0
+        found.append(msgspec.structs.replace(item, via=before.id) if is_brought else item)
+    return found
+
+
 @st.composite
 def candidates(draw: st.DrawFn) -> Candidates:
     """Draw every kind of candidate; some are recalled and stand elsewhere as well."""
     recent, exchanges, gone = draw(_talk())
     memory = draw(_items("memory", 8))
     others = draw(_items("r", 8))
-    recalled = draw(st.permutations([*others, *memory[:2], *recent[:2], *recent[-1:]]))
+    recalled = _brought(draw(st.permutations([*others, *memory[:2], *recent[:2], *recent[-1:]])))
     ruled_out = [Omitted("low-1", "below_threshold", 0.1)][: draw(st.integers(0, 1))]
     pairs = [(("recalled", "earlier")[item.tokens % 2], item) for item in recalled]
     return Candidates(

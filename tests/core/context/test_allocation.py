@@ -191,6 +191,17 @@ def _has_huge(drawn: Candidates, format_: Format, count: Counter) -> bool:
     return any(price.items("recent", bond) > HUGE for bond in bonds)
 
 
+@given(candidates(), budgets, shares, formats, st.sampled_from((*COUNTERS, moody)))
+def test_what_is_brought_along_is_shown_with_what_brought_it(
+    drawn: Candidates, budget: int, share: float, format_: Format, count: Counter
+) -> None:
+    context = built(drawn, budget, share, format_, count)
+    present = set(ids(shown(context)))
+    offered = {item.id: item for _, item in drawn.recalled}
+    for item in shown(context, "recalled"):
+        assert offered[item.id].via in {None, *present}
+
+
 @given(candidates(), budgets, shares, formats, counters)
 def test_an_exchange_is_shown_so_that_it_makes_sense(
     drawn: Candidates, budget: int, share: float, format_: Format, count: Counter

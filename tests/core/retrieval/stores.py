@@ -61,7 +61,6 @@ def random_documents(seed: int, size: int = 120) -> list[tuple[str, dict[str, An
         facts: dict[str, Any] = {
             "importance": chance.random(),
             "accesses": chance.choice([0, 0, 3, 900]),
-            "relations": chance.randrange(4),
             "timestamp": NOW - chance.random() * 1e8,
         }
         if chance.random() < 0.8:

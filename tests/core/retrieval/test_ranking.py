@@ -161,7 +161,6 @@ def test_among_equals_the_important_the_recent_and_the_used_come_first() -> None
         ("importance", 0.1, 0.9),
         ("timestamp", NOW - 1e7, NOW),
         ("accesses", 0, 5),
-        ("relations", 0, 5),
     ]:
         store = MemoryStatistics()
         add(store, 0, "apple river", **{field: worse})

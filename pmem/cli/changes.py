@@ -1,0 +1,148 @@
+"""The commands that change single records, take them out of recall and bring them back."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from pmem import journal, lifecycle, lookup, memories
+from pmem.cli import options
+from pmem.cli.journal import story_lines
+from pmem.cli.memory import Category, Importance, Since, Subject, Until, memory_line, title_of
+from pmem.cli.session import Answer, Line, Session
+from pmem.errors import UsageError
+from pmem.ids import short
+from pmem.memories import EditRequest
+from pmem.records import Memory, MemoryType, Record
+
+NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
+
+
+def edit(
+    ctx: typer.Context,
+    reference: options.Reference,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT|-]", help="New content.")] = None,
+    type: NewType = None,  # noqa: A002 - the option's name
+    category: Category = None,
+    subject: Subject = None,
+    tag: Annotated[list[str] | None, typer.Option(help="The tags that it is to have.")] = None,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take its tags away.")] = False,
+    importance: Importance = None,
+    valid_from: Since = None,
+    valid_until: Until = None,
+    supersede: Annotated[
+        bool, typer.Option("--supersede", help="Keep the old one, valid until now, beside it.")
+    ] = False,
+    superseded_by: Annotated[
+        str | None, typer.Option(metavar="REF", help="This memory holds instead from now on.")
+    ] = None,
+) -> Answer:
+    """Change a memory; its history keeps what it was."""
+    session: Session = ctx.obj
+    request = EditRequest(
+        content=None if text is None else session.input(text, "the text"),
+        type=type,
+        category=category,
+        subject=subject,
+        tags=() if no_tags else tuple(tag) if tag else None,
+        importance=importance,
+        valid_from=session.time(valid_from),
+        valid_until=session.time(valid_until),
+    )
+    if superseded_by is not None:
+        if supersede or request != EditRequest():
+            raise UsageError("--superseded-by goes without a text and other options")
+        done = lifecycle.supersede_by(session.workspace, reference, superseded_by)
+        return _superseded_answer(done)
+    if request == EditRequest():
+        raise UsageError("nothing to change", "give a new text or an option")
+    if supersede:
+        return _superseded_answer(lifecycle.supersede(session.workspace, reference, request))
+    return _record_answer("edited", memories.edit(session.workspace, reference, request))
+
+
+def rm(ctx: typer.Context, reference: options.References) -> Answer:
+    """Remove memories or episodes; `restore` brings them back until they are purged."""
+    session: Session = ctx.obj
+    return _records_answer("removed", lifecycle.remove(session.workspace, reference))
+
+
+def restore(ctx: typer.Context, reference: options.References) -> Answer:
+    """Bring back what was removed or archived."""
+    session: Session = ctx.obj
+    return _records_answer("restored", lifecycle.restore(session.workspace, reference))
+
+
+def purge(
+    ctx: typer.Context,
+    reference: options.References,
+    force: Annotated[bool, typer.Option("--force", help="Also what was not removed.")] = False,
+) -> Answer:
+    """Delete records for good, with every link to them."""
+    session: Session = ctx.obj
+    gone = lifecycle.purge(session.workspace, reference, force=force)
+    return _records_answer("purged", gone)
+
+
+def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
+    """Pin a memory or an episode, so that it never fades."""
+    session: Session = ctx.obj
+    return _record_answer("pinned", memories.pin(session.workspace, reference))
+
+
+def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
+    """Let a pinned memory or episode fade like others."""
+    session: Session = ctx.obj
+    return _record_answer("unpinned", memories.pin(session.workspace, reference, pinned=False))
+
+
+def link(
+    ctx: typer.Context,
+    start: Annotated[str, typer.Argument(metavar="A", help="Where the link starts.")],
+    end: Annotated[str, typer.Argument(metavar="B", help="Where it leads.")],
+    type: Annotated[str, typer.Option(help="What it means.")] = "related_to",  # noqa: A002
+    strength: Annotated[float, typer.Option(help="How close, from 0 to 1.")] = 0.5,
+) -> Answer:
+    """Link one memory to another."""
+    session: Session = ctx.obj
+    return _record_answer("linked", memories.link(session.workspace, start, end, type, strength))
+
+
+def unlink(
+    ctx: typer.Context,
+    start: Annotated[str, typer.Argument(metavar="A", help="Where the links start.")],
+    end: Annotated[str, typer.Argument(metavar="B", help="Where they lead.")],
+    type: Annotated[str | None, typer.Option(help="Only this type.")] = None,  # noqa: A002
+) -> Answer:
+    """Remove the links from one memory to another."""
+    session: Session = ctx.obj
+    return _record_answer("unlinked", memories.unlink(session.workspace, start, end, type))
+
+
+def history(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
+    """Show what happened to a record, the oldest event first."""
+    session: Session = ctx.obj
+    workspace = session.workspace_at(at)
+    events = lookup.history(workspace, reference)
+    return Answer(data=events, lines=story_lines(journal.story(workspace, reference)))
+
+
+def _superseded_answer(done: lifecycle.Superseded) -> Answer:
+    lines = [_done_line("superseded", done.superseded), _done_line("by", done.memory)]
+    return Answer(data=done.memory, lines=lines)
+
+
+def _record_answer(word: str, record: Record) -> Answer:
+    return Answer(data=record, lines=[_done_line(word, record)])
+
+
+def _records_answer(word: str, records: Iterable[Record]) -> Answer:
+    done = list(records)
+    data: Any = done[0] if len(done) == 1 else done
+    return Answer(data=data, lines=[_done_line(word, record) for record in done])
+
+
+def _done_line(word: str, record: Record) -> Line:
+    if isinstance(record, Memory):
+        return [(f"{word} ", "green"), *memory_line(record)]
+    return [(f"{word} ", "green"), (short(record.id), "cyan"), (f"  {title_of(record)}", "")]

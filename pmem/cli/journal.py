@@ -1,0 +1,226 @@
+"""The log of events, and how the story of one record reads."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+import typer
+
+from pmem import journal
+from pmem.cli import options
+from pmem.cli.panels import cells, cut_line, padded
+from pmem.cli.session import Answer, Line, Session
+from pmem.core.journal import Entry, Kind, Step, Wanted, one_line
+from pmem.ids import is_id, short
+from pmem.records import EventKind
+from pmem.times import iso
+
+COLOURS: Final = {
+    EventKind.ADD: "green",
+    EventKind.UPDATE: "yellow",
+    EventKind.DELETE: "red",
+    EventKind.TTL: "red",
+    EventKind.MERGE: "magenta",
+    EventKind.SUPERSEDE: "magenta",
+    EventKind.ARCHIVE: "blue",
+    EventKind.RESTORE: "green",
+    EventKind.LINK: "cyan",
+    EventKind.UNLINK: "cyan",
+}
+_NARROW: Final = 60
+"""Columns below which lines are left whole: cut, they would say nothing."""
+_VALUE: Final = 40
+_LONG_VALUE: Final = 200
+_ONE_LINE: Final = 72
+"""Characters of a change that fit on one line of a story."""
+_SHARED: Final = 20
+"""Characters before the first difference of two long values that are shown."""
+_ACTOR: Final = 12
+_PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
+
+When = Annotated[str | None, typer.Option("--after", metavar="TIME", help="From then on.")]
+Until = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Before then.")]
+
+
+def events(
+    ctx: typer.Context,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, help="Only the newest so many; 0 for all.")
+    ] = journal.SHOWN,
+    event: Annotated[
+        list[EventKind] | None,
+        typer.Option(case_sensitive=False, help="Only such events; may be repeated."),
+    ] = None,
+    kind: Annotated[
+        list[Kind] | None, typer.Option(help="Only of such records; may be repeated.")
+    ] = None,
+    record: Annotated[str | None, typer.Option(metavar="REF", help="Only of this record.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="ACTOR", help="Only by this one.")] = None,
+    app: options.App = None,
+    user: options.User = None,
+    agent: options.Agent = None,
+    after: When = None,
+    before: Until = None,
+    at: options.At = None,
+) -> Answer:
+    """Show what happened to all records, the newest last."""
+    session: Session = ctx.obj
+    wanted = Wanted(
+        kinds=tuple(kind or ()),
+        events=tuple(event or ()),
+        app=app,
+        user=user,
+        agent=agent,
+        actor=by,
+        after=session.time(after),
+        before=session.time(before),
+    )
+    found = journal.events(session.workspace_at(at), wanted, record=record, limit=limit)
+    return Answer(
+        data=found,
+        lines=_log(found.items),
+        screen=lambda width: _fitted(_log(found.items), width),
+        note=_note(found, filtered=wanted != Wanted() or record is not None),
+    )
+
+
+def story_lines(steps: Iterable[Step]) -> Iterator[Line]:
+    """Yield a record's history for people: a block for each event, what changed below it."""
+    for step in steps:
+        event = step.event
+        yield [
+            (_second(event.at), "dim"),
+            (f"  {event.event:<9} ", COLOURS[event.event]),
+            (_who(event.actor, event.source), "cyan"),
+        ]
+        if event.event is EventKind.ADD and step.text:
+            yield [(f"    {step.text}", "")]
+        for name in event.before:
+            yield from _change(name, event.before, step.after)
+        for said in _details(event.detail):
+            yield [(f"    {said}", "")]
+
+
+def _log(entries: Sequence[Entry]) -> Iterator[Line]:
+    """Yield a line for each event; the actors stand in a column of their own."""
+    actors = [_who(entry.actor, entry.source) for entry in entries]
+    width = min(_ACTOR, max(map(cells, actors), default=0))
+    for entry, actor in zip(entries, actors, strict=True):
+        yield [
+            (_second(entry.at), "dim"),
+            (f"  {entry.event:<9} ", COLOURS[entry.event]),
+            (short(entry.id), "cyan"),
+            (f"  {padded(actor, width)}  ", "dim"),
+            *_told(entry),
+        ]
+
+
+def _told(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Say what an event was about; an update of the text itself says it twice already."""
+    changes = _changes(entry) if entry.event is EventKind.UPDATE else []
+    text = entry.text or f"({entry.kind})"
+    tells_itself = entry.event is EventKind.UPDATE and "content" in entry.before
+    if not tells_itself:
+        yield text + "  " * bool(changes), ""
+    yield "; ".join(changes), "yellow"
+    yield "".join(f"  {said}" for said in _details(entry.detail)), "cyan"
+
+
+def _changes(entry: Entry) -> list[str]:
+    return [
+        f"{name}: {' → '.join(_sides(name, entry.before, entry.after, _VALUE))}"
+        for name in entry.before
+    ]
+
+
+def _change(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
+    """Yield a change on one line where it fits, else each side on a line of its own."""
+    was, *became = _sides(name, before, after, _LONG_VALUE)
+    label = name.replace("_", " ")
+    if len(label) + len(was) + sum(map(len, became)) <= _ONE_LINE:
+        new = [(" → ", ""), *((side, "green") for side in became)] if became else []
+        yield [(f"    {label}: ", "bold"), (was, "red"), *new]
+        return
+    yield [(f"    {label}:", "bold")]
+    yield [("      - ", ""), (was, "red")]
+    yield from ([("      + ", ""), (side, "green")] for side in became)
+
+
+def _sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:
+    """Say what a field was and, where that is known, what it became."""
+    if name not in after:
+        return [_said(name, before[name], most)]
+    was, became = before[name], after[name]
+    if isinstance(was, str) and isinstance(became, str):
+        was, became = _excerpt(was, became, most), _excerpt(became, was, most)
+    return [_said(name, was, most), _said(name, became, most)]
+
+
+def _excerpt(text: str, other: str, most: int) -> str:
+    """Return a text from shortly before the place where it begins to differ from another."""
+    folded, compared = (" ".join(part.split()) for part in (text, other))
+    if max(len(folded), len(compared)) <= most:
+        return folded
+    pairs = enumerate(zip(folded, compared, strict=False))
+    same = next((place for place, (one, two) in pairs if one != two), len(compared))
+    start = max(0, min(same, len(folded)) - _SHARED)
+    return f"{'…' * bool(start)}{folded[start:]}"
+
+
+def _details(detail: dict[str, Any]) -> Iterator[str]:
+    """Say what an event holds beside the earlier values: links by what they mean."""
+    for name, value in detail.items():
+        if name == "link" and isinstance(value, dict):
+            yield f"{_link(value)}{_replaced(detail.get('replaced'))}"
+        elif name == "removed" and isinstance(value, list):
+            yield from (f"no longer {_link(link)}" for link in value if isinstance(link, dict))
+        elif name != "replaced" and value not in (None, "", [], {}):
+            yield f"{name.replace('_', ' ')}: {_said(name, value, _VALUE)}"
+
+
+def _link(link: dict[str, Any]) -> str:
+    strength = link.get("strength")
+    shown = "" if strength is None else f" ({strength})"
+    return f"{link.get('type')} {short(str(link.get('target')))}{shown}"
+
+
+def _replaced(links: Any) -> str:
+    known = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+    return f", was ({known[0].get('strength')})" if known else ""
+
+
+def _said(name: str, value: Any, most: int) -> str:
+    """Say a value from a history, as JSON holds it, in words."""
+    if isinstance(value, dict):
+        parts = (f"{key}={_said(key, part, most)}" for key, part in value.items())
+        return one_line(" ".join(parts), most) or "none"
+    if isinstance(value, list):
+        return one_line(", ".join(_said(name, part, most) for part in value), most) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, str):
+        return "not set" if value is None else str(value)
+    if name in _PROSE:
+        return f'"{one_line(value, most)}"'
+    return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+
+
+def _second(at: datetime) -> str:
+    return iso(at.replace(microsecond=0))
+
+
+def _who(actor: str, source: str) -> str:
+    return actor or source or "-"
+
+
+def _fitted(lines: Iterable[Line], width: int) -> Iterable[Line]:
+    """Cut lines to a terminal's width, unless it is too narrow for that."""
+    return lines if width < _NARROW else (cut_line(line, width) for line in lines)
+
+
+def _note(found: journal.Journal, *, filtered: bool) -> str:
+    if found.total > len(found.items) > 0:
+        return f"the newest {len(found.items):,} of {found.total:,} events; --limit 0 shows all"
+    if found.items:
+        return ""
+    return "no event passes the filters" if filtered else "nothing happened yet; `pmem add` begins"

@@ -1,0 +1,218 @@
+"""The commands that keep the whole memory in order: consolidate and sweep."""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+import typer
+
+from pmem import consolidation
+from pmem.cli.session import Answer, Line, Session
+from pmem.consolidation import PlannedStep, RecordChange, StepReport, UpkeepReport
+from pmem.core.lifecycle.plan import Action
+from pmem.core.summaries.summary import shortened
+from pmem.errors import InvalidValue
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
+PlanFile = Annotated[
+    str | None,
+    typer.Option(
+        "--plan", metavar="FILE|-", help="Do only what this plan, kept by --dry-run --json, says."
+    ),
+]
+
+_SHOWN: Final = 100
+_MOST: Final = 100
+"""Steps of one kind that are printed for people."""
+_COLOURS: Final = {
+    Action.FOLD: "dim",
+    Action.MERGE: "magenta",
+    Action.ARCHIVE: "yellow",
+    Action.LINK: "cyan",
+    Action.INSIGHT: "green",
+    Action.EXPIRE: "yellow",
+    Action.PURGE: "red",
+}
+_HEADLINES: Final = {
+    Action.FOLD: "fold recalls into records",
+    Action.MERGE: "merge what says the same",
+    Action.ARCHIVE: "archive what has faded",
+    Action.LINK: "link what belongs together",
+    Action.INSIGHT: "note insights",
+    Action.EXPIRE: "remove what is not used (can be restored)",
+    Action.PURGE: "delete for good",
+}
+_SAID: Final = ("state",)
+"""Fields that the headline says already."""
+
+
+class _Steps(msgspec.Struct):
+    steps: tuple[PlannedStep, ...]
+
+
+class _PlanFile(msgspec.Struct):
+    schema: Literal["pmem/1"]
+    data: _Steps
+
+
+def consolidate(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
+    """Archive what has faded, merge duplicates, link neighbours, fold recalls in."""
+    return _run(ctx.obj, consolidation.consolidate, dry_run=dry_run, plan=plan)
+
+
+def sweep(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
+    """Remove what is unused, and delete what was removed long ago."""
+    return _run(ctx.obj, consolidation.sweep, dry_run=dry_run, plan=plan)
+
+
+def _run(
+    session: Session, run: Callable[..., UpkeepReport], *, dry_run: bool, plan: str | None
+) -> Answer:
+    expected = None if plan is None else _planned(session, plan)
+    done = run(session.workspace, dry_run=dry_run, expected=expected)
+    left = done.missing or any(step.outcome == "changed" for step in done.steps)
+    return Answer(
+        data=done, lines=_lines(done), note=_note(done), exit_code=1 if expected and left else 0
+    )
+
+
+def _planned(session: Session, path: str) -> list[PlannedStep]:
+    """Read a plan as `--dry-run --json` prints it."""
+    try:
+        value = msgspec.json.decode(b"\n".join(session.read_lines(path)), type=_PlanFile)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise InvalidValue(
+            f"{'standard input' if path == '-' else path} holds no plan",
+            "keep one with `--dry-run --json > FILE`",
+        ) from None
+    return list(value.data.steps)
+
+
+def _lines(done: UpkeepReport) -> Iterator[Line]:
+    for action in Action:
+        steps = [step for step in done.steps if step.action == action]
+        if steps:
+            yield [(_HEADLINES[action], f"bold {_COLOURS[action]}"), (f"  {len(steps)}", "dim")]
+            for step in steps[:_MOST]:
+                yield from _step(step)
+            if len(steps) > _MOST:
+                yield [(f"  and {len(steps) - _MOST} more; --json has them all", "dim")]
+    for planned in done.missing:
+        yield [("not as planned any more  ", "yellow"), (_missing(planned), "")]
+    for notice in done.notices:
+        yield [("left alone", "bold dim"), (f"  {notice.why}", "dim")]
+        for id_, text in zip(notice.records, notice.texts, strict=True):
+            yield [("           ", ""), (id_.rpartition("-")[2], "cyan"), (f"  {_text(text)}", "")]
+
+
+def _step(step: StepReport) -> Iterator[Line]:
+    if step.action is Action.FOLD:
+        yield from _recalls(step)
+        return
+    for place, record in enumerate(step.records):
+        yield [
+            (f"  {_word(step, record, place):<9}", "dim"),
+            (record.short, "cyan"),
+            (f"  {_text(record.text)}", ""),
+        ]
+        for change in _differences(record):
+            yield [(f"{'':<11}{change}", "dim")]
+    yield [(f"{'':<11}because: ", "dim"), (step.why, "")]
+    if step.advice:
+        yield [(f"{'':<11}you may: ", "dim"), (step.advice, "")]
+    if step.outcome == "changed":
+        yield [(f"{'':<11}not done: ", "red"), ("a record has changed since the plan", "")]
+
+
+def _recalls(step: StepReport) -> Iterator[Line]:
+    for record in step.records[:5]:
+        count = record.after["access"]["count"] - record.before["access"].get("count", 0)
+        yield [
+            (f"  {'+' + str(count):<9}", "dim"),
+            (record.short, "cyan"),
+            (f"  {_text(record.text)}", ""),
+        ]
+    if len(step.records) > 5:
+        yield [(f"  and {len(step.records) - 5} more", "dim")]
+
+
+def _word(step: StepReport, record: RecordChange, place: int) -> str:
+    """Say what a step does to one of its records."""
+    if record.after and not record.before:
+        return "adds"
+    if record.before and not record.after:
+        return "deletes"
+    if step.action is Action.MERGE and "state" in record.after:
+        return "takes in"
+    if step.action is Action.MERGE:
+        return "keeps" if place == 0 else "relinks"
+    return {"archive": "archives", "link": "links", "expire": "removes"}.get(step.action, "changes")
+
+
+def _differences(record: RecordChange) -> Iterator[str]:
+    """Yield what changes in a record, field by field."""
+    if not record.before or not record.after:
+        return
+    for name, was in record.before.items():
+        will = record.after[name]
+        if name == "relationships":
+            yield from _links(was, will)
+        elif name not in _SAID:
+            yield f"{name.replace('_', ' ')}: {_value(was)} -> {_value(will)}"
+
+
+def _links(was: list[dict[str, Any]], will: list[dict[str, Any]]) -> Iterator[str]:
+    for sign, links, others in (("-", was, will), ("+", will, was)):
+        for link in links:
+            if link not in others:
+                target = link["target"].rpartition("-")[2]
+                strength = link.get("strength", 0.5)
+                yield f"{sign} {link['type'].replace('_', ' ')} {target} ({strength:g})"
+
+
+def _value(value: Any) -> str:
+    if value in (None, [], {}):
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(part)}" for name, part in value.items())
+    return f"{value:g}" if isinstance(value, float) else shortened(str(value), _SHOWN)
+
+
+def _text(text: str) -> str:
+    return shortened(" ".join(text.split()), _SHOWN)
+
+
+def _missing(step: PlannedStep) -> str:
+    texts = (str(record.get("text", "")) for record in step.records)
+    return f"{step.action}: {shortened(' | '.join(' '.join(text.split()) for text in texts), 200)}"
+
+
+def _note(done: UpkeepReport) -> str:
+    said = [_summary(done)]
+    changed = sum(step.outcome == "changed" for step in done.steps)
+    if changed:
+        said.append(f"{_many(changed, 'step')} not done: records changed meanwhile; run it again")
+    if done.missing:
+        said.append(f"{_many(len(done.missing), 'step')} of the plan would not come out the same")
+    if done.beyond:
+        said.append(f"{_many(done.beyond, 'step')} due beyond the plan")
+    if done.waiting:
+        said.append(f"{_many(done.waiting, 'pair')} left for the next run (max_pairs)")
+    return "\n".join(said)
+
+
+def _summary(done: UpkeepReport) -> str:
+    steps = len(done.steps)
+    if not steps:
+        return "nothing to do"
+    if done.dry_run:
+        return f"{_many(steps, 'step')} planned; nothing was changed"
+    saved = done.counts["tokens_reclaimed"]
+    did = sum(step.outcome == "done" for step in done.steps)
+    return f"{_many(did, 'step')} done" + f", {saved} tokens reclaimed" * bool(saved)
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)

@@ -1,0 +1,143 @@
+"""Where settings come from: flags, the environment, the project's file, the user's own."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from pmem.config import (
+    Layer,
+    Resolved,
+    Settings,
+    checked,
+    flatten,
+    from_environment,
+    resolve,
+    resolve_one,
+)
+from pmem.errors import Damaged, InvalidValue, PmemError
+
+CONFIG_FILE: Final = "config.toml"
+DEFAULT_FOLDER: Final = ".project-memory"
+
+
+class Configuration:
+    """The settings of one memory folder.
+
+    Args:
+        root: The memory folder.
+        overrides: Settings by dotted name that win over every other source.
+        environment: The environment's variables.
+    """
+
+    def __init__(
+        self, root: str, overrides: Mapping[str, Any], environment: Mapping[str, str]
+    ) -> None:
+        self._root = root
+        self.overrides = overrides
+        self._environment = environment
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._resolved[0]
+
+    @property
+    def provenance(self) -> list[Resolved]:
+        """Every setting's value and where it came from."""
+        return self._resolved[1]
+
+    def setting(self, name: str) -> Resolved:
+        """Return one setting as it is now, even where another one is wrong.
+
+        Raises:
+            InvalidValue: There is no such setting, or its value is not allowed.
+        """
+        return resolve_one(name, self._layers())
+
+    @cached_property
+    def _resolved(self) -> tuple[Settings, list[Resolved]]:
+        return resolve(self._layers())
+
+    @property
+    def records_access(self) -> bool:
+        """The setting `record_access`, without the cost of reading others; false if it is wrong."""
+        if "_resolved" in self.__dict__:
+            return self.settings.record_access
+        files = (os.path.join(self._root, CONFIG_FILE), user_config(self._environment))
+        if not (
+            "record_access" in self.overrides
+            or "PMEM_RECORD_ACCESS" in self._environment
+            or any(_may_name("record_access", path) for path in files)
+        ):
+            return Settings().record_access
+        try:
+            return bool(self.setting("record_access").value)
+        except PmemError:
+            return False
+
+    def _layers(self) -> list[Layer]:
+        from_flags = {key: value for key, value in self.overrides.items() if value is not None}
+        return [
+            ("flag", from_flags),
+            ("environment", from_environment(self._environment)),
+            ("project", read_config(os.path.join(self._root, CONFIG_FILE))),
+            ("user", read_config(user_config(self._environment))),
+        ]
+
+
+def folder_name(environment: Mapping[str, str]) -> str:
+    """Return what memory folders are called: the setting `memory_dir`.
+
+    It settles where a project's settings are, so they have no say in it.
+
+    Raises:
+        Damaged, InvalidValue: The user's configuration.
+    """
+    path = user_config(environment)
+    given = environment.get("PMEM_MEMORY_DIR")
+    if given is None and os.path.exists(path):
+        given = read_config(path).get("memory_dir")
+    return DEFAULT_FOLDER if given is None else str(checked("memory_dir", given))
+
+
+def user_config(environment: Mapping[str, str]) -> str:
+    """Return the path of the user's own configuration, whether or not it exists."""
+    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
+        environment.get("HOME") or os.path.expanduser("~"), ".config"
+    )
+    return os.path.join(home, "pmem", CONFIG_FILE)
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read a configuration file into dotted names; a missing file is empty.
+
+    Raises:
+        Damaged: It is not TOML, or it may not be read.
+        InvalidValue: It is a folder.
+    """
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return flatten(tomllib.load(file))
+    except FileNotFoundError:
+        return {}
+    except IsADirectoryError:
+        raise InvalidValue(f"{path} is a folder, not a configuration file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Damaged(f"{path} is not valid TOML: {error}") from None
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _may_name(name: str, path: str) -> bool:
+    """Tell whether a configuration file could hold a setting, without understanding the file."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return name.encode() in data or b"\\" in data  # an escape could spell anything

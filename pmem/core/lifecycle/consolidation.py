@@ -1,0 +1,230 @@
+"""What consolidation does: archive what has faded, merge what says the same, link the rest.
+
+Planning looks only at its arguments: the same memories and the same moment give the same plan.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from pmem.core.duplicates import Pair, Verdict, pairs
+from pmem.core.lifecycle import merging
+from pmem.core.lifecycle.draft import Draft, Links
+from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping
+from pmem.core.lifecycle.insights import is_insight, note_insights
+from pmem.core.lifecycle.linking import relationship
+from pmem.core.lifecycle.neighbours import advice
+from pmem.core.lifecycle.plan import Action, Kept, Plan, named
+from pmem.core.lifecycle.presence import last_use, presence, said_at
+from pmem.core.lifecycle.similar import (
+    Similar,
+    crowded,
+    gathered,
+    left_alone,
+    similar,
+    texts_of,
+)
+from pmem.core.lifecycle.states import closed, moved
+from pmem.core.retention import linked, valid_at
+from pmem.records import EventKind, Memory, State
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings say about consolidation; see `config.Settings`."""
+
+    half_life_days: float
+    consolidation_threshold_days: int
+    archive_below: float
+    link_at: float
+    max_links: int
+    max_pairs: int
+    max_episodes: int
+    most_characters: int
+    insights: bool
+
+
+def plan(
+    records: Iterable[Kept],
+    rules: Rules,
+    actor: str,
+    now: datetime,
+    count: Callable[[str], int],
+) -> Plan:
+    """Plan a consolidation.
+
+    Args:
+        records: All memories and episodes, whatever their state, their recalls folded in.
+        rules: What the settings say.
+        actor: Who does it.
+        now: The present.
+        count: Counts a text's tokens.
+    """
+    draft = Draft(records, actor, now, count)
+    archive_faded(draft, rules)
+    known = comparable(draft)
+    judged = merge_duplicates(draft, rules, known)
+    known = as_planned(draft, known.without(judged.merged))
+    related = pairs(known.claims, known.scopes, link_min=rules.link_at, most_links=rules.max_links)
+    waiting = judged.waiting
+    if not waiting:
+        waiting = link_similar(draft, known, related, rules.max_pairs - len(judged.merged))
+    merge_overlapping(draft, rules.most_characters)
+    archive_beyond(draft, rules.max_episodes, rules.half_life_days)
+    if rules.insights:
+        note_insights(draft)
+    return Plan(
+        steps=tuple(draft.steps),
+        notices=tuple(left_alone(known, related)),
+        waiting=waiting,
+    )
+
+
+def archive_faded(draft: Draft, rules: Rules) -> None:
+    """Archive the memories that are old, unpinned and hardly present (S2).
+
+    Args:
+        draft: The plan so far.
+        rules: From which age, and below which importance times presence.
+    """
+    for memory in draft.active():
+        why = faded(memory, draft.now, rules)
+        if why:
+            event = draft.event(EventKind.ARCHIVE)
+            end = closed(memory, draft.now)
+            draft.take(Action.ARCHIVE, why, moved(memory, event, valid_until=end))
+
+
+def faded(memory: Memory, now: datetime, rules: Rules) -> str:
+    """Say why a memory is due to be archived; nothing where it is not."""
+    age = timedelta(days=rules.consolidation_threshold_days)
+    if memory.pinned or now - memory.created_at < age:
+        return ""
+    left = presence(memory, now, rules.half_life_days)
+    if memory.importance * left >= rules.archive_below:
+        return ""
+    return (
+        f"importance {memory.importance:g} x presence {left:.2f} is below"
+        f" {rules.archive_below:g}; last used {last_use(memory):%Y-%m-%d}"
+    )
+
+
+def comparable(draft: Draft) -> Similar:
+    """Return the active memories that hold now, with their claims, the longest said first.
+
+    Insights are not among them: they are made of what the others say.
+
+    Args:
+        draft: The plan so far.
+    """
+    held = [
+        memory
+        for memory in draft.active()
+        if valid_at(memory, draft.now) and not is_insight(memory)
+    ]
+    return similar(sorted(held, key=lambda memory: (said_at(memory), memory.id)))
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """The ids of what was merged, and how many more wait for the next run."""
+
+    merged: set[str]
+    waiting: int
+
+
+def merge_duplicates(draft: Draft, rules: Rules, known: Similar) -> Judged:
+    """Merge the memories that say the same, each into the first by rank that it equals.
+
+    Args:
+        draft: The plan so far.
+        rules: How many pairs at the most.
+        known: What is compared.
+    """
+    merged: set[str] = set()
+    waiting = 0
+    links = draft.leading_to()
+    while known.memories and not waiting:
+        before = len(merged)
+        for survivor, others in gathered(known, texts_of(known)):
+            free = rules.max_pairs - len(merged)
+            waiting += len(others[free:])
+            if others[:free]:
+                merged.update(memory.id for memory, _ in others[:free])
+                _merge(draft, survivor, others[:free], links)
+        if len(merged) == before:
+            break
+        known = as_planned(draft, crowded(known.without(merged)))
+    return Judged(merged, waiting)
+
+
+def as_planned(draft: Draft, known: Similar) -> Similar:
+    """Return memories as they stand in the plan so far."""
+    return Similar([draft.memory(memory.id) for memory in known.memories], known.claims)
+
+
+def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: int) -> int:
+    """Link the memories that belong together: newer ones to the older ones that they are like.
+
+    Args:
+        draft: The plan so far.
+        known: What was compared.
+        related: What was found.
+        left: How many links at the most.
+
+    Returns:
+        How many links are left for the next run.
+    """
+    waiting = 0
+    for pair in related:
+        older, newer = (draft.memory(known.memories[place].id) for place in pair[:2])
+        if _is_linked(newer, older) or _was_cut(newer, older):
+            continue
+        if left <= 0:
+            waiting += 1
+            continue
+        left -= 1
+        _link(draft, newer, older, pair.verdict)
+    return waiting
+
+
+def _link(draft: Draft, newer: Memory, older: Memory, verdict: Verdict) -> None:
+    link = relationship(newer, older, verdict, draft.now)
+    draft.take(
+        Action.LINK,
+        f"{link.type.replace('_', ' ')} {named(older)}: {verdict.reason}",
+        linked(newer, link, draft.actor, draft.now),
+        advice=advice(link.type, older.id, newer.id),
+        rests_on=(older,),
+    )
+
+
+def _merge(
+    draft: Draft, survivor: Memory, others: Sequence[tuple[Memory, str]], links: Links
+) -> None:
+    memories = [draft.memory(memory.id) for memory, _ in others]
+    whole = merging.absorbing(draft.memory(survivor.id), memories, draft.actor, draft.now)
+    news: dict[str, Memory] = {survivor.id: whole}
+    for memory in memories:
+        news[memory.id] = merging.absorbed(memory, survivor.id, draft.actor, draft.now)
+    for memory in memories:
+        for start in sorted(links.get(memory.id, ())):
+            known = news.get(start) or draft.records[start]
+            if isinstance(known, Memory) and known.state is State.ACTIVE and start != survivor.id:
+                new = merging.redirected(known, memory.id, survivor.id, draft.actor, draft.now)
+                if new is not known:
+                    news[start] = new
+                    links[survivor.id].add(start)
+    for link in whole.relationships:
+        links[link.target].add(survivor.id)
+    reasons = ", ".join(dict.fromkeys(reason for _, reason in others))
+    draft.take(Action.MERGE, reasons, *news.values())
+
+
+def _is_linked(one: Memory, other: Memory) -> bool:
+    return any(link.target == other.id for link in one.relationships) or any(
+        link.target == one.id for link in other.relationships
+    )
+
+
+def _was_cut(one: Memory, other: Memory) -> bool:
+    return merging.was_cut(one, other.id) or merging.was_cut(other, one.id)

@@ -1,0 +1,153 @@
+"""Episodes that tell of the same moment become one, and only so many stay."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from pmem.core.duplicates import Relation, claim_of, compare
+from pmem.core.lifecycle.draft import Draft
+from pmem.core.lifecycle.merging import was_undone
+from pmem.core.lifecycle.plan import Action
+from pmem.core.lifecycle.presence import last_use
+from pmem.core.lifecycle.states import moved
+from pmem.core.retention import age_in_days, changed
+from pmem.records import Episode, EventKind, State, TurnRange
+
+OVERLAP: Final = 0.5
+"""Share of the turns of two episodes together that both must tell of."""
+
+
+def merge_overlapping(draft: Draft, most_characters: int) -> None:
+    """Merge the episodes of one kind that tell of the same turns of a conversation (S2).
+
+    Args:
+        draft: The plan so far.
+        most_characters: How long a summary may become; what is too long for it stays in the
+            merged episode only.
+    """
+    alike: dict[tuple[str, str], list[Episode]] = defaultdict(list)
+    for episode in draft.active_episodes():
+        if episode.conversation and episode.turns:
+            alike[episode.conversation, episode.type].append(episode)
+    for same_kind in alike.values():
+        left = same_kind
+        while len(left) > 1 and _merge_once(draft, left, most_characters):
+            found = (draft.records[episode.id] for episode in left)
+            left = [e for e in found if isinstance(e, Episode) and e.state is State.ACTIVE]
+
+
+def _merge_once(draft: Draft, episodes: list[Episode], most_characters: int) -> bool:
+    """Merge what overlaps as it is; a survivor tells of more turns, and may overlap with more."""
+    starts = sorted((_turns(episode).start, place) for place, episode in enumerate(episodes))
+    gone: set[str] = set()
+    for first in sorted(episodes, key=_rank):
+        if first.id in gone:
+            continue
+        turns = _turns(first)
+        length = turns.end - turns.start + 1
+        near = slice(
+            bisect_left(starts, (turns.start - 2 * length, 0)),
+            bisect_left(starts, (turns.end + 1, 0)),
+        )
+        same = [
+            episode
+            for episode in (episodes[place] for _, place in starts[near])
+            if episode.id != first.id
+            and episode.id not in gone
+            and overlap(first, episode) >= OVERLAP
+            and not was_undone(first, episode)
+        ]
+        if same:
+            gone.update((first.id, *(episode.id for episode in same)))
+            _merge(draft, first, sorted(same, key=_rank), most_characters)
+    return bool(gone)
+
+
+def _turns(episode: Episode) -> TurnRange:
+    assert episode.turns is not None
+    return episode.turns
+
+
+def overlap(one: Episode, other: Episode) -> float:
+    """Return the share of the turns of two episodes that both tell of, from 0 to 1."""
+    if one.turns is None or other.turns is None:
+        return 0.0
+    start, end = max(one.turns.start, other.turns.start), min(one.turns.end, other.turns.end)
+    first, last = min(one.turns.start, other.turns.start), max(one.turns.end, other.turns.end)
+    return max(0, end - start + 1) / max(1, last - first + 1)
+
+
+def archive_beyond(draft: Draft, most: int, half_life_days: float) -> None:
+    """Archive the least present episodes of those that are too many (S2).
+
+    Args:
+        draft: The plan so far.
+        most: How many active episodes stay; pinned ones stay in any case.
+        half_life_days: Days after which an episode counts half.
+    """
+    episodes = draft.active_episodes()
+    free = sorted(
+        (episode for episode in episodes if not episode.pinned),
+        key=lambda episode: (_weight(episode, draft.now, half_life_days), episode.id),
+    )
+    for episode in free[: max(0, len(episodes) - most)]:
+        weight = _weight(episode, draft.now, half_life_days)
+        draft.take(
+            Action.ARCHIVE,
+            f"one of the least present of {len(episodes)} episodes, and {most} stay:"
+            f" significance {episode.significance:g}, with its age {weight:.2f}",
+            moved(episode, draft.event(EventKind.ARCHIVE)),
+        )
+
+
+def _weight(episode: Episode, now: datetime, half_life_days: float) -> float:
+    faded: float = 0.5 ** (age_in_days(last_use(episode), now) / half_life_days)
+    return episode.significance * faded
+
+
+def _rank(episode: Episode) -> tuple[bool, float, datetime, str]:
+    return (not episode.pinned, -episode.significance, episode.created_at, episode.id)
+
+
+def _merge(draft: Draft, first: Episode, others: list[Episode], most: int) -> None:
+    together = (first, *others)
+    ranges = [episode.turns for episode in together if episode.turns]
+    summary = _told_together(first, others, most)
+    survivor = changed(
+        first,
+        draft.event(EventKind.MERGE, merged=[episode.id for episode in others]),
+        summary=summary,
+        tokens=draft.count(summary),
+        participants=_union(episode.participants for episode in together),
+        linked_memories=_union(episode.linked_memories for episode in together),
+        tags=_union(episode.tags for episode in together),
+        outcome=next((episode.outcome for episode in together if episode.outcome), None),
+        pinned=any(episode.pinned for episode in together),
+        turns=TurnRange(
+            start=min(turns.start for turns in ranges), end=max(turns.end for turns in ranges)
+        ),
+    )
+    gone = [moved(other, draft.event(EventKind.MERGE, into=first.id)) for other in others]
+    draft.take(Action.MERGE, "they tell of the same turns of a conversation", survivor, *gone)
+
+
+def _told_together(first: Episode, others: list[Episode], most: int) -> str:
+    """Return a summary with what the others add to it."""
+    told = {first.summary: claim_of(first.summary)}
+    length = len(first.summary)
+    for other in others:
+        claim = claim_of(other.summary)
+        known = any(
+            other.summary in text or compare(claim, said).relation is Relation.DUPLICATE
+            for text, said in told.items()
+        )
+        if not known and length + 1 + len(other.summary) <= most:
+            told[other.summary] = claim
+            length += 1 + len(other.summary)
+    return " ".join(told)
+
+
+def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for items in lists for item in items))

@@ -1,0 +1,77 @@
+"""Links between memories that belong together: what consolidation and adding have in common."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, pairs
+from pmem.core.filters import same_text
+from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.records import Memory, Relationship
+
+LINK_TYPES: Final = {
+    Relation.NEIGHBOUR: "related_to",
+    Relation.DUPLICATE: "related_to",
+    Relation.UPDATE: "updates",
+    Relation.CONTRADICTION: "contradicts",
+}
+
+
+def neighbours(
+    memory: Memory, others: Sequence[Memory], link_at: float, max_links: int, at: datetime
+) -> list[Neighbour]:
+    """Return the links from a new memory to those that it belongs with, the closest first.
+
+    They are compared as consolidation compares them, except that each of the others takes one
+    more link however many it has.
+
+    Args:
+        memory: The new memory.
+        others: Older ones of the same scope, by ascending id.
+        link_at: From which score.
+        max_links: How many at the most.
+        at: When.
+    """
+    new = len(others)
+    claims = [*(_claim(other.content) for other in others), _claim(memory.content)]
+    found = pairs(claims, [None] * len(claims), link_min=link_at, most_links=new)
+    close = [(pair.verdict, others[pair.first]) for pair in found if pair.second == new]
+    close = [(verdict, other) for verdict, other in close if verdict.score >= link_at]
+    close.sort(key=lambda pair: (-pair[0].score, pair[1].id))
+    return [
+        Neighbour(
+            link=relationship(memory, other, verdict, at),
+            content=other.content,
+            reason=verdict.reason,
+        )
+        for verdict, other in close[:max_links]
+    ]
+
+
+def relationship(start: Memory, end: Memory, verdict: Verdict, at: datetime) -> Relationship:
+    """Return the link from one memory to another that it is like.
+
+    Args:
+        start: The newer one.
+        end: The older one.
+        verdict: How they relate; about different subjects they are only related.
+        at: When it is made.
+    """
+    relation = verdict.relation if same_subject(start, end) else Relation.NEIGHBOUR
+    return Relationship(
+        target=end.id,
+        type=LINK_TYPES[relation],
+        strength=round(verdict.score, 3),
+        created_at=at,
+    )
+
+
+def same_subject(one: Memory, other: Memory) -> bool:
+    """Tell whether two memories may be about the same; one without a subject may be about all."""
+    return not one.subject or not other.subject or same_text(one.subject, other.subject)
+
+
+@lru_cache(maxsize=1024)
+def _claim(content: str) -> Claim:
+    return claim_of(content)

@@ -1,0 +1,121 @@
+"""One memory out of several that say the same; nothing that any of them held is lost."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.lifecycle.presence import last_use
+from pmem.core.lifecycle.states import moved
+from pmem.core.retention import changed, linked, same_link
+from pmem.records import Access, Episode, Event, EventKind, Memory, Relationship
+
+SOURCE: Final = "consolidate"
+
+
+def rank(memory: Memory) -> tuple[bool, float, datetime, str]:
+    """Order memories by which survives a merge: pinned, important, old ones first."""
+    return (not memory.pinned, -memory.importance, memory.created_at, memory.id)
+
+
+def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: datetime) -> Memory:
+    """Return a memory that has taken others in: their tags, links, validity and recalls too.
+
+    Args:
+        survivor: The memory that stays.
+        others: Those that say the same.
+        actor: Who merges.
+        at: When.
+    """
+    together = (survivor, *others)
+    ids = {memory.id for memory in together}
+    links: dict[tuple[str, str], Relationship] = {}
+    for link in (link for memory in together for link in memory.relationships):
+        if link.target not in ids:
+            links.setdefault((link.target, link.type), link)
+    recalled = [memory.access.last_at for memory in together if memory.access.last_at]
+    used = max(last_use(memory) for memory in others)
+    if used > last_use(survivor):
+        recalled.append(used)  # else it would fade before they would have
+    event = Event(
+        event=EventKind.MERGE,
+        at=at,
+        actor=actor,
+        source=SOURCE,
+        detail={"merged": [memory.id for memory in others]},
+    )
+    return changed(
+        survivor,
+        event,
+        tags=tuple(dict.fromkeys(tag for memory in together for tag in memory.tags)),
+        subject=next((memory.subject for memory in together if memory.subject), None),
+        importance=max(memory.importance for memory in together),
+        pinned=any(memory.pinned for memory in together),
+        valid_from=min(memory.valid_from for memory in together),
+        relationships=tuple(links.values()),
+        access=Access(
+            count=sum(memory.access.count for memory in together),
+            last_at=max(recalled, default=None),
+        ),
+    )
+
+
+def absorbed(memory: Memory, survivor: str, actor: str, at: datetime) -> Memory:
+    """Return a memory that another one has taken in.
+
+    Args:
+        memory: The memory that goes.
+        survivor: The id of the one that stays.
+        actor: Who merges.
+        at: When.
+    """
+    event = Event(
+        event=EventKind.MERGE, at=at, actor=actor, source=SOURCE, detail={"into": survivor}
+    )
+    return moved(memory, event)
+
+
+def redirected(memory: Memory, gone: str, survivor: str, actor: str, at: datetime) -> Memory:
+    """Return a memory whose links to a merged one lead to the survivor as well.
+
+    Args:
+        memory: Where the links start.
+        gone: The id of the merged memory.
+        survivor: The id of the one that stays.
+        actor: Who merges.
+        at: When.
+    """
+    for link in memory.relationships:
+        also = msgspec.structs.replace(link, target=survivor, created_at=at)
+        known = any(same_link(also, other) for other in memory.relationships)
+        if link.target == gone and not known:
+            memory = linked(memory, also, actor, at)
+    return memory
+
+
+def was_undone(one: Memory | Episode, other: Memory | Episode) -> bool:
+    """Tell whether two active records were one once, one of them in the other or both in a third.
+
+    Args:
+        one: The one.
+        other: The other.
+    """
+    return not _parts_of(one).isdisjoint(_parts_of(other))
+
+
+def _parts_of(record: Memory | Episode) -> set[Any]:
+    """Return the ids under which a record was known: its own, and those it was merged into."""
+    into = (e.detail.get("into") for e in record.history if e.event is EventKind.MERGE)
+    return {record.id, *(id_ for id_ in into if isinstance(id_, str))}
+
+
+def was_cut(memory: Memory, target: str) -> bool:
+    """Tell whether a link from a memory to another one was removed on purpose."""
+    cuts = (e.detail.get("removed") for e in memory.history if e.event is EventKind.UNLINK)
+    return any(
+        isinstance(link, dict) and link.get("target") == target
+        for links in cuts
+        if isinstance(links, list)
+        for link in links
+    )

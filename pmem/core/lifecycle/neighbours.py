@@ -1,0 +1,36 @@
+"""Links that are made because memories belong together, and what to do about them."""
+
+import msgspec
+
+from pmem.ids import short
+from pmem.records import Relationship
+
+
+class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
+    """A link that was made, and where it leads.
+
+    Attributes:
+        link: The link.
+        content: What the memory at its end says.
+        reason: Why they belong together, a short phrase.
+    """
+
+    link: Relationship
+    content: str
+    reason: str
+
+
+def advice(type_: str, older: str, newer: str) -> str:
+    """Say what to do about a newer memory that changes or contradicts an older one.
+
+    Args:
+        type_: The link's type; others than these two need nothing.
+        older: The older memory's id.
+        newer: The newer one's.
+    """
+    if type_ not in ("updates", "contradicts"):
+        return ""
+    return (
+        "if the newer one holds instead of the older:"
+        f" `pmem edit {short(older)} --superseded-by {short(newer)}`"
+    )

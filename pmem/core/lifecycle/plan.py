@@ -1,0 +1,169 @@
+"""A plan of upkeep: its steps, what each changes, and a name by which to know it again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.retention import json_value
+from pmem.ids import short
+from pmem.records import KINDS, Episode, Memory, dump_line
+
+Kept = Memory | Episode
+_SILENT: Final = ("history", "updated_at", "tokens", "id", "schema")
+_TIMES: Final = ("valid_until", "valid_from", "purge_at", "created_at")
+_NAME_BYTES: Final = 5
+
+
+class Action(StrEnum):
+    """What a step does."""
+
+    FOLD = "fold"
+    ARCHIVE = "archive"
+    MERGE = "merge"
+    LINK = "link"
+    INSIGHT = "insight"
+    EXPIRE = "expire"
+    PURGE = "purge"
+
+
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that a step changes: as it was, and as it will be.
+
+    `old` is None for a record that the step makes, `new` for one that it deletes for good.
+    """
+
+    old: Kept | None
+    new: Kept | None
+
+    @property
+    def record(self) -> Kept:
+        """The record, in whichever form there is; the older one first."""
+        found = self.old or self.new
+        assert found is not None
+        return found
+
+    def differences(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the fields that change, as JSON: what they were, and what they will be."""
+        if self.old is None or self.new is None:
+            return _state(self.old), _state(self.new)
+        pairs = [
+            (name, getattr(self.old, name), getattr(self.new, name))
+            for name in self.old.__struct_fields__
+            if name not in _SILENT
+        ]
+        changed = [(name, was, will) for name, was, will in pairs if was != will]
+        return (
+            {name: json_value(was) for name, was, _ in changed},
+            {name: json_value(will) for name, _, will in changed},
+        )
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to do, and why; all of its records change together, or none does.
+
+    `advice` is what a person may want to do about it. What it `rests_on` is not changed, but must
+    still be active and say the same when the step is done.
+    """
+
+    action: Action
+    why: str
+    touched: tuple[Touched, ...]
+    advice: str = ""
+    rests_on: tuple[Kept, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Ten characters that stay the same while the step would do the same.
+
+        When it is done does not count, nor do recalls.
+        """
+        digest = blake2b(self.action.encode(), digest_size=_NAME_BYTES)
+        for part in self.touched:
+            record = part.record
+            known = record.id if part.old is not None else ""
+            digest.update(dump_line([known, text_of(record), *map(_lasting, part.differences())]))
+        return digest.hexdigest()
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True):
+    """Two records that look alike, and why upkeep leaves them alone."""
+
+    records: tuple[str, str]
+    texts: tuple[str, str]
+    score: float
+    why: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What upkeep would do, in order; `waiting` pairs are left for the next run."""
+
+    steps: tuple[Step, ...]
+    notices: tuple[Notice, ...] = ()
+    waiting: int = 0
+
+
+def plan_name(steps: Iterable[str]) -> str:
+    """Return ten characters that stay the same while a plan does.
+
+    Args:
+        steps: The names of its steps.
+    """
+    return blake2b("".join(steps).encode(), digest_size=_NAME_BYTES).hexdigest()
+
+
+def text_of(record: Kept) -> str:
+    """Return what a record says."""
+    return record.content if isinstance(record, Memory) else f"{record.title}: {record.summary}"
+
+
+def kind_of(record: Kept) -> str:
+    """Return what a record is called."""
+    return KINDS[type(record)]
+
+
+def named(record: Kept) -> str:
+    """Return a record's kind and short id, for a sentence."""
+    return f"{kind_of(record)} {short(record.id)}"
+
+
+def groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    """Yield the steps that share records together, in the order of the plan.
+
+    Args:
+        steps: A plan's steps.
+    """
+    parents = list(range(len(steps)))
+    first: dict[str, int] = {}
+    for place, step in enumerate(steps):
+        for part in step.touched:
+            other = _root(parents, first.setdefault(part.record.id, place))
+            parents[max(other, _root(parents, place))] = min(other, _root(parents, place))
+    found: dict[int, list[Step]] = {}
+    for place, step in enumerate(steps):
+        found.setdefault(_root(parents, place), []).append(step)
+    yield from found.values()
+
+
+def _root(parents: list[int], place: int) -> int:
+    while parents[place] != place:
+        parents[place] = parents[parents[place]]
+        place = parents[place]
+    return place
+
+
+def _state(record: Kept | None) -> dict[str, Any]:
+    return {} if record is None else {"state": str(record.state)}
+
+
+def _lasting(fields: dict[str, Any]) -> dict[str, Any]:
+    """Leave out when something happened, and how often something was recalled."""
+    kept = {name: value for name, value in fields.items() if name not in (*_TIMES, "access")}
+    if "relationships" in kept:
+        kept["relationships"] = [
+            {name: value for name, value in link.items() if name != "created_at"}
+            for link in kept["relationships"]
+        ]
+    return kept

@@ -1,0 +1,110 @@
+"""The states of a record, and the events that lead from one to another.
+
+    active -> archived | superseded | merged -> soft_deleted -> gone
+
+Everything but the last step can be undone, because every event keeps what it replaced.
+"""
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from pmem.core.retention import changed
+from pmem.records import Episode, Event, EventKind, Memory, State, Time
+
+Living = TypeVar("Living", bound=Memory | Episode)
+
+
+class Move(NamedTuple):
+    """What an event does to a state: where it may start, and where it leads."""
+
+    starts: frozenset[State]
+    end: State
+
+
+_ACTIVE: Final = frozenset({State.ACTIVE})
+_KEPT: Final = frozenset(State) - {State.SOFT_DELETED}
+
+MOVES: Final[dict[EventKind, Move]] = {
+    EventKind.ARCHIVE: Move(_ACTIVE, State.ARCHIVED),
+    EventKind.SUPERSEDE: Move(_ACTIVE, State.SUPERSEDED),
+    EventKind.MERGE: Move(_ACTIVE, State.MERGED),
+    EventKind.TTL: Move(_KEPT, State.SOFT_DELETED),
+    EventKind.DELETE: Move(_KEPT, State.SOFT_DELETED),
+    EventKind.RESTORE: Move(frozenset(State) - _ACTIVE, State.ACTIVE),
+}
+"""Every event that changes a state. A memory that takes others in stays where it is."""
+
+
+_SUCCESSORS: Final = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}
+"""Where an event says what holds instead."""
+
+
+def can_move(state: State, kind: EventKind) -> bool:
+    """Tell whether an event of this kind may happen to a record in this state."""
+    return state in MOVES[kind].starts
+
+
+def moved(record: Living, event: Event, **fields: Any) -> Living:
+    """Return a record in the state that an event leads to.
+
+    Args:
+        record: The record as it was; one whose state does not allow the event is a mistake of
+            the caller's.
+        event: What happens.
+        fields: What else changes with it, by field.
+    """
+    assert can_move(record.state, event.event), (record.state, event.event)
+    return changed(record, event, state=MOVES[event.event].end, **fields)
+
+
+def closed(memory: Memory, at: datetime) -> datetime:
+    """Return when a memory's validity ends if it is closed at a moment.
+
+    Never later than it ends anyway, and never before it begins.
+
+    Args:
+        memory: The memory.
+        at: The moment.
+    """
+    end = max(at, memory.valid_from)
+    return end if memory.valid_until is None else min(end, memory.valid_until)
+
+
+def restored(record: Living, event: Event) -> Living:
+    """Return a record as it was before it left recall, what was edited since kept.
+
+    Args:
+        record: A record that is not active.
+        event: What brings it back.
+    """
+    fields: dict[str, Any] = {"purge_at": None}
+    if isinstance(record, Memory):
+        fields["valid_until"] = _validity_end(record)
+    return moved(record, event, **fields)
+
+
+def successor_of(record: Memory | Episode) -> str:
+    """Return the id of the record that holds in this one's place; nothing where none does."""
+    if record.state in (State.MERGED, State.SUPERSEDED):
+        for event in reversed(record.history):
+            name = _SUCCESSORS.get(event.event)
+            if name in event.detail:
+                return str(event.detail[name])
+    return ""
+
+
+def _validity_end(memory: Memory) -> datetime | None:
+    """Return what closing a memory replaced, unless its end was changed after that."""
+    for event in reversed(memory.history):
+        if "valid_until" in event.before:
+            if event.event not in MOVES:
+                break
+            try:
+                return msgspec.convert(event.before["valid_until"], Time | None)
+            except msgspec.ValidationError:  # written by another program
+                break
+        if event.before.get("state") == State.ACTIVE:
+            break
+    return memory.valid_until

@@ -1,0 +1,96 @@
+"""What a sweep does: remove what nobody needs any more, and delete what was removed long ago."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+import msgspec
+
+from pmem.core.lifecycle.draft import Draft
+from pmem.core.lifecycle.plan import Action, Kept, Plan, Step, Touched
+from pmem.core.lifecycle.presence import last_use
+from pmem.core.lifecycle.states import moved
+from pmem.core.retention import changed, purge_time, unlinked
+from pmem.records import Episode, EventKind, Memory, State
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings say about sweeping; see `config.Settings`."""
+
+    ttl_days: int
+    ttl_importance: float
+    purge_days: int
+
+
+def plan(records: Iterable[Kept], rules: Rules, actor: str, now: datetime) -> Plan:
+    """Plan a sweep.
+
+    Args:
+        records: All memories and episodes, whatever their state, their recalls folded in.
+        rules: What the settings say.
+        actor: Who does it.
+        now: The present.
+    """
+    draft = Draft(records, actor, now)
+    expire_unused(draft, rules)
+    purge_due(draft)
+    return Plan(steps=tuple(draft.steps))
+
+
+def expire_unused(draft: Draft, rules: Rules) -> None:
+    """Remove what is unimportant, unpinned and was not used for long (S1); it can be restored.
+
+    Args:
+        draft: The plan so far.
+        rules: For how long, how unimportant, and until when it can be restored.
+    """
+    for _, record in sorted(draft.records.items()):
+        if record.state is State.SOFT_DELETED or record.pinned:
+            continue
+        weight = record.importance if isinstance(record, Memory) else record.significance
+        used = last_use(record)
+        if weight < rules.ttl_importance and draft.now - used > timedelta(days=rules.ttl_days):
+            purge_at = purge_time(draft.now, rules.purge_days)
+            draft.take(
+                Action.EXPIRE,
+                f"importance {weight:g} is below {rules.ttl_importance:g},"
+                f" last used {used:%Y-%m-%d}; can be restored until {purge_at:%Y-%m-%d}",
+                moved(record, draft.event(EventKind.TTL), purge_at=purge_at),
+            )
+
+
+def purge_due(draft: Draft) -> None:
+    """Delete for good what was removed and whose time to be restored is over.
+
+    Every link to it goes in the same step.
+
+    Args:
+        draft: The plan so far.
+    """
+    due = [
+        record
+        for _, record in sorted(draft.records.items())
+        if record.state is State.SOFT_DELETED
+        and record.purge_at is not None
+        and record.purge_at <= draft.now
+    ]
+    gone = {record.id for record in due}
+    links = draft.leading_to()
+    for record in due:
+        assert record.purge_at is not None
+        others = [draft.records[id_] for id_ in sorted(links[record.id] - gone)]
+        cut = [Touched(old=other, new=_without(draft, other, record.id)) for other in others]
+        draft.records.update((part.new.id, part.new) for part in cut if part.new)
+        draft.steps.append(
+            Step(
+                action=Action.PURGE,
+                why=f"removed, and the time to restore it was over on {record.purge_at:%Y-%m-%d}",
+                touched=(Touched(old=record, new=None), *cut),
+            )
+        )
+
+
+def _without(draft: Draft, record: Kept, target: str) -> Kept:
+    if isinstance(record, Episode):
+        kept = tuple(id_ for id_ in record.linked_memories if id_ != target)
+        return changed(record, draft.event(EventKind.UNLINK), linked_memories=kept)
+    return unlinked(record, target, None, draft.actor, draft.now)

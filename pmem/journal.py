@@ -1,0 +1,86 @@
+"""Looking at what the memory did: the log of all events, one record's story, the audit trail."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.audit import Row, row
+from pmem.core.filters import EVERYTHING
+from pmem.core.journal import Entry, Historic, Step, Wanted, entry, log, steps
+from pmem.errors import InvalidValue
+from pmem.lookup import get
+from pmem.records import KINDS, Chunk, Conversation, Episode, Memory
+from pmem.workspace import Workspace
+
+SHOWN: Final = 50
+
+
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
+    """Events that pass the filters, the newest last, and how many there are in all."""
+
+    items: tuple[Entry, ...]
+    total: int
+
+
+def events(
+    workspace: Workspace,
+    wanted: Wanted = Wanted(),  # noqa: B008 - a frozen value
+    *,
+    record: str | None = None,
+    limit: int = SHOWN,
+) -> Journal:
+    """Return what happened to memories, episodes and conversations, the newest last.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter.
+        record: Only what happened to the record that this reference means.
+        limit: Only the newest, at the most so many; all of them when 0.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: Records of its kind keep no history, or the limit is below zero.
+    """
+    if limit < 0:
+        raise InvalidValue(f"a limit must not be below zero, and {limit} is")
+    records = _all(workspace, wanted) if record is None else iter([_historic(workspace, record)])
+    found = log(records, wanted)
+    shown = found[max(0, len(found) - limit) :] if limit else found
+    return Journal(items=tuple(map(entry, shown)), total=len(found))
+
+
+def story(workspace: Workspace, reference: str) -> list[Step]:
+    """Return what happened to one record, and what each event led to, in its history's order.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: Records of its kind keep no history.
+    """
+    return steps(_historic(workspace, reference))
+
+
+def audit(workspace: Workspace, user: str | None = None) -> list[Row]:
+    """Return the audit trail, the newest event last; what was purged has left none.
+
+    Args:
+        workspace: What to give out.
+        user: Only what happened to the memories that concern this user.
+    """
+    wanted = Wanted(user=user)
+    return [row(step) for step in log(_all(workspace, wanted), wanted)]
+
+
+def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
+    stores: tuple[Any, ...] = (workspace.memories, workspace.episodes, workspace.conversations)
+    for store in stores:
+        if not wanted.kinds or KINDS[store.type] in wanted.kinds:
+            yield from store.find(EVERYTHING)
+
+
+def _historic(workspace: Workspace, reference: str) -> Historic:
+    record = get(workspace, reference)
+    if isinstance(record, Chunk):
+        raise InvalidValue(f"chunk {record.id} keeps no history")
+    assert isinstance(record, Memory | Episode | Conversation)
+    return record

@@ -1,0 +1,238 @@
+"""What takes records out of recall, and what brings them back: by hand, one by one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem.changes import EDITABLE, Removable, change_all
+from pmem.core import checks
+from pmem.core.filters import EVERYTHING
+from pmem.core.lifecycle.states import can_move, closed, moved, restored, successor_of
+from pmem.core.retention import changed, linked, purge_time, unlinked
+from pmem.errors import InvalidValue, Refused
+from pmem.ids import short
+from pmem.lookup import get
+from pmem.memories import EditRequest, edited_fields
+from pmem.records import (
+    KINDS,
+    Access,
+    Chunk,
+    Conversation,
+    Event,
+    EventKind,
+    Memory,
+    Record,
+    Relationship,
+    Source,
+    State,
+)
+from pmem.storage.store import Store
+from pmem.times import iso
+from pmem.workspace import Workspace
+
+SUPERSEDES = "supersedes"
+"""The type of the link from a memory to the one that it replaces."""
+
+
+JUDGEMENTS = (SUPERSEDES, "updates", "contradicts")
+"""Types of links that say what one memory makes of another; a successor judges anew."""
+
+
+class Superseded(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that holds from now on, and the one that held until now."""
+
+    memory: Memory
+    superseded: Memory
+
+
+def remove(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Remove memories and episodes so that they can still be restored.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them are removed, or none.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+    """
+    days = workspace.settings.purge_days
+
+    def apply(record: Removable, event: Event) -> Removable:
+        if not can_move(record.state, event.event):
+            return record
+        return moved(record, event, purge_at=purge_time(event.at, days))
+
+    return change_all(workspace, references, EventKind.DELETE, apply)
+
+
+def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Bring memories and episodes back to `active` as they were, whatever took them out of it.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+    """
+
+    def apply(record: Removable, event: Event) -> Removable:
+        return restored(record, event) if can_move(record.state, event.event) else record
+
+    return change_all(workspace, references, EventKind.RESTORE, apply)
+
+
+def supersede(workspace: Workspace, reference: str, request: EditRequest) -> Superseded:
+    """Let a new memory take the place of one, which held until now.
+
+    Args:
+        workspace: Where it is.
+        reference: The memory that does not hold any longer.
+        request: In what the new memory differs from it.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: A value is not allowed, the memory is not active, or the new one does not
+            hold yet.
+    """
+    fields = edited_fields(workspace, request)
+    with workspace.transaction():
+        old = _active(workspace, reference)
+        if all(value == getattr(old, name) for name, value in fields.items()):
+            raise InvalidValue(
+                f"the new memory would say the same as {old.id}", "give what is new about it"
+            )
+        new = _successor(workspace, old, fields)
+        if new.valid_from > workspace.now():
+            raise InvalidValue(
+                f"the new memory holds only from {iso(new.valid_from)}; until then neither would",
+                f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
+            )
+        return _replaced(workspace, old, new, new.valid_from)
+
+
+def supersede_by(workspace: Workspace, reference: str, successor: str) -> Superseded:
+    """Let a memory that exists take the place of another one, which held until now.
+
+    Args:
+        workspace: Where they are.
+        reference: The memory that does not hold any longer.
+        successor: The memory that holds instead.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: One of them is not active, or both are one memory.
+    """
+    with workspace.transaction():
+        old, new = _active(workspace, reference), _active(workspace, successor)
+        if old.id == new.id:
+            raise InvalidValue(f"memory {old.id} cannot take its own place")
+        return _replaced(workspace, old, new, workspace.now())
+
+
+def purge(workspace: Workspace, references: Sequence[str], *, force: bool = False) -> list[Record]:
+    """Delete records for good, with every link to them; conversations with their chunks.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them go, or none.
+        force: Also what has not been removed first.
+
+    Returns:
+        The records as they last were.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        Refused: A record was not removed before and `force` is not set.
+    """
+    with workspace.transaction():
+        gone = [get(workspace, reference) for reference in references]
+        for record in gone:
+            if not force and getattr(record, "state", None) is not State.SOFT_DELETED:
+                first = "run `pmem rm` first, or " if isinstance(record, EDITABLE) else ""
+                raise Refused(
+                    f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
+                    f"{first}give --force",
+                )
+            _purge(workspace, record)
+        cut_links(workspace, {record.id for record in gone})
+    return gone
+
+
+def cut_links(workspace: Workspace, gone: set[str]) -> None:
+    """Remove every link to records that are gone, inside a transaction.
+
+    Args:
+        workspace: Where the links are.
+        gone: The ids that they lead to.
+    """
+    for memory in list(workspace.memories.find(EVERYTHING)):
+        for target in {link.target for link in memory.relationships} & gone:
+            current = workspace.memories.get(memory.id)
+            workspace.memories.put(
+                unlinked(current, target, None, workspace.actor, workspace.now())
+            )
+    event = Event(event=EventKind.UNLINK, at=workspace.now(), actor=workspace.actor)
+    _cut(workspace.episodes, ("linked_memories",), gone, event)
+    _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
+
+
+def _cut(store: Store[Any], fields: tuple[str, ...], gone: set[str], event: Event) -> None:
+    """Take ids out of fields that list ids, and note that in the histories."""
+    for record in list(store.find()):
+        left = {
+            name: tuple(item for item in getattr(record, name) if item not in gone)
+            for name in fields
+            if not gone.isdisjoint(getattr(record, name))
+        }
+        if left:
+            store.put(changed(record, event, **left))
+
+
+def _purge(workspace: Workspace, record: Record) -> None:
+    if isinstance(record, Chunk):
+        raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
+    store: Store[Any] = next(part for part in workspace.stores if part.type is type(record))
+    store.remove(record.id)
+    if isinstance(record, Conversation):
+        for chunk in record.chunks:
+            workspace.chunks.remove(chunk)
+
+
+def _active(workspace: Workspace, reference: str) -> Memory:
+    memory = workspace.memories.get(workspace.resolve(reference, Memory)[1])
+    if memory.state is not State.ACTIVE:
+        successor = successor_of(memory)
+        raise InvalidValue(
+            f"memory {memory.id} is {memory.state.replace('_', ' ')}, not active",
+            f"{short(successor)} holds instead" if successor else "`pmem restore` brings it back",
+        )
+    return memory
+
+
+def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Memory:
+    """Make a memory like another one but for some fields; it holds from now on."""
+    now = workspace.now()
+    event = Event(event=EventKind.ADD, at=now, actor=workspace.actor, detail={SUPERSEDES: old.id})
+    fresh = {"valid_from": now, "valid_until": old.valid_until, **fields}
+    checks.validity(fresh["valid_from"], fresh["valid_until"])
+    kept = tuple(link for link in old.relationships if link.type not in JUDGEMENTS)
+    return msgspec.structs.replace(
+        old,
+        id=workspace.new_id(),
+        created_at=now,
+        updated_at=now,
+        source=Source(),
+        access=Access(),
+        relationships=kept,
+        history=(event,),
+        **fresh,
+    )
+
+
+def _replaced(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
+    now, actor = workspace.now(), workspace.actor
+    link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
+    event = Event(event=EventKind.SUPERSEDE, at=now, actor=actor, detail={"by": new.id})
+    return Superseded(
+        memory=workspace.memories.put(linked(new, link, actor, now)),
+        superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),
+    )

@@ -1,0 +1,204 @@
+"""`stats`, `events` and `history` on terminals: panels that fit, lines that are cut, no crash."""
+
+import re
+from datetime import datetime, timedelta
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem.cli import dashboard
+from pmem.cli.journal import story_lines
+from pmem.cli.panels import beside, cut_line, padded, sparkline
+from pmem.cli.session import Line
+from pmem.core.growth import Period
+from pmem.core.journal import Historic, steps
+from pmem.core.visible import visible
+from pmem.figures import Statistics, statistics
+from pmem.records import EventKind, Memory, MemoryType, Record
+from tests import strategies
+from tests.cli.shell import pmem
+from tests.cli.test_overlay import TITLES, cells
+from tests.cli.test_streams import ESCAPE, on_terminal
+from tests.conftest import NOW
+from tests.core.test_journal import edited, historic, memory
+from tests.test_figures import store
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def text(line: Line) -> str:
+    return visible("".join(part for part, _ in line))
+
+
+def figures(count: int, content: str = "We use PostgreSQL") -> Statistics:
+    """Return figures about so many memories, made over the last two months."""
+    types = list(MemoryType)
+    memories: list[Record] = [
+        Memory(
+            id=f"mjwaid1q-{number:08}",
+            type=types[number % len(types)],
+            content=f"{content} {number}",
+            category=f"category-{number % 12}",
+            valid_from=NOW,
+            valid_until=NOW + timedelta(days=number),
+            created_at=NOW - timedelta(days=number % 58),
+            updated_at=NOW,
+        )
+        for number in range(count)
+    ]
+    return statistics(store(*memories))
+
+
+@pytest.mark.parametrize("width", [60, 61, 80, 99, 100, 101, 120, 200, 500])
+@pytest.mark.parametrize("count", [1, 5, 300])
+def test_every_panel_has_straight_edges(width: int, count: int) -> None:
+    lines = [text(line) for line in dashboard.screen(figures(count), width)]
+    longest = max(map(cells, lines))
+    assert longest <= width
+    if width < 100:
+        assert {cells(line) for line in lines} == {min(width, 78)}
+        assert {line[0] + line[-1] for line in lines} == {"╭╮", "││", "╰╯"}
+    else:
+        assert any(line.count("╭") == 2 for line in lines)
+        assert {line[0] for line in lines} <= set("╭│╰ ")
+
+
+@pytest.mark.parametrize("content", TITLES)
+def test_no_text_bends_an_edge(content: str) -> None:
+    for width in (60, 80):
+        lines = list(dashboard.screen(figures(3, content), width))
+        assert {cells(text(line)) for line in lines} == {min(width, 78)}
+    wide = [line for line in dashboard.screen(figures(3, content), 120) if len(text(line)) > 62]
+    assert {cells(text(line)) for line in wide} == {120}
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(strategies.any_record, max_size=5, unique_by=lambda record: record.id),
+    strategies.times,
+    st.integers(1, 220),
+)
+def test_any_figures_can_be_drawn_at_any_width(
+    records: list[Record], now: datetime, width: int
+) -> None:
+    found = statistics(store(*records, now=now))
+    assert list(dashboard.plain_lines(found))
+    lines = list(dashboard.screen(found, width))
+    if width >= dashboard.NARROW and not dashboard.note(found):
+        assert max(cells(text(line)) for line in lines) <= width
+
+
+def test_a_dashboard_says_what_it_draws() -> None:
+    shown = "\n".join(text(line) for line in dashboard.screen(figures(300), 80))
+    for part in ("Memory: 300 memories", "Growth", "per 2 days", "in all", "Room", "Ends next"):
+        assert part in shown
+    assert "Recalled" not in shown  # nothing was
+    assert "category-11" in shown  # what does not fit on one line goes on the next
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=90), st.integers(1, 60))
+def test_periods_are_put_together_without_losing_one(added: list[int], most: int) -> None:
+    periods = [Period(start=NOW, added=count, total=0) for count in added]
+    groups = dashboard._gathered(periods, most)
+    assert len(groups) <= most
+    assert [period for group in groups for period in group] == periods
+    assert len(groups[-1]) == max(map(len, groups))
+
+
+@given(st.lists(st.floats(0, 1e300) | st.integers(0, 10**9)))
+def test_a_sparkline_has_a_cell_for_each_value(values: list[float]) -> None:
+    drawn = sparkline(values)
+    assert len(values) == len(drawn)
+    assert all((mark == BARS[0]) == (value == 0) for mark, value in zip(drawn, values, strict=True))
+    order = sorted(range(len(values)), key=values.__getitem__)
+    assert [drawn[place] for place in order] == sorted(drawn)
+
+
+def test_a_sparkline_rises_with_its_values() -> None:
+    assert BARS == sparkline(range(8))
+    assert "▂█" == sparkline([1, 1000])
+    assert ("", "▁▁") == (sparkline([]), sparkline([0, 0]))
+
+
+@given(strategies.texts, st.integers(0, 30))
+def test_padding_takes_the_cells_that_it_is_given(given_text: str, width: int) -> None:
+    assert cells(visible(padded(given_text, width))) == width
+    assert cells(text(cut_line([(given_text, ""), ("more", "")], width))) <= width
+
+
+def test_columns_stand_beside_each_other() -> None:
+    left: list[Line] = [[("数据", "")], [("b", "")]]
+    right: list[Line] = [[("1", "")], [("2", "")], [("3", "")]]
+    assert ["数据  1", "b     2", "      3"] == [text(line) for line in beside(left, right)]
+    assert ["数据", "b"] == [text(line) for line in beside(left, [])]
+
+
+@given(historic)
+def test_any_history_can_be_told(record: Historic) -> None:
+    blocks = [text(line) for line in story_lines(steps(record))]
+    heads = [line for line in blocks if re.match(r"\d{4,}-\d\d-\d\dT", line)]
+    assert max(1, len(record.history)) == len(heads)
+
+
+@pytest.mark.parametrize("kind", EventKind)
+def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
+    event = msgspec.structs.replace(memory().history[0], event=kind, detail={"into": "a-00000002"})
+    lines = story_lines(steps(msgspec.structs.replace(memory(), history=(event,))))
+    assert any(kind in text(line) for line in lines)
+
+
+@pytest.mark.parametrize("odd", [5, None, True, "text", [5], {"a": 5}, [["b"]]])
+@pytest.mark.parametrize("name", ["link", "removed", "replaced", "merged"])
+def test_a_detail_that_pmem_never_wrote_is_told_without_a_crash(name: str, odd: object) -> None:
+    link = {"target": "1-00000002", "type": "related_to"}
+    event = msgspec.structs.replace(memory().history[0], detail={"link": link, name: odd})
+    lines = list(story_lines(steps(msgspec.structs.replace(memory(), history=(event,)))))
+    assert lines
+
+
+def test_a_change_deep_in_a_long_text_is_seen() -> None:
+    start = "The service answers within its limit. " * 20
+    record = edited(edited(memory(), f"{start}It is 200 ms.", 1), f"{start}It is 150 ms.", 2)
+    told = [text(line) for line in story_lines(steps(record))]
+    assert (
+        '    content: "…in its limit. It is 200 ms." → "…in its limit. It is 150 ms."' == told[-1]
+    )
+    other = edited(record, "Quite another text, " * 20, 3)
+    head, was, became = (text(line) for line in list(story_lines(steps(other)))[-3:])
+    assert ("    content:", '      - "The', '      + "Quite') == (head, was[:12], became[:14])
+
+
+@pytest.mark.usefixtures("project")
+def test_the_log_is_cut_to_a_terminal_and_whole_in_a_pipe() -> None:
+    long = "数据库使用 PostgreSQL，备份每天凌晨三点运行，保留三十天，由运维团队负责检查和恢复。"
+    assert pmem("add", long).code == 0
+    code, shown = on_terminal(["events"], 70)
+    (line,) = COLOURS.sub("", shown).splitlines()
+    assert (code, line[-1], cells(line) <= 70) == (0, "…", True)
+    assert ESCAPE in shown
+    assert long in pmem("events").text
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("columns", "environment", "first"),
+    [
+        (80, {}, "╭─ Memory: 1 memory "),
+        (80, {"NO_COLOR": "1"}, "╭─ Memory: 1 memory "),
+        (59, {}, "memories       1, "),
+    ],
+)
+def test_stats_on_a_terminal(columns: int, environment: dict[str, str], first: str) -> None:
+    assert pmem("add", "We use PostgreSQL").code == 0
+    code, shown = on_terminal(["stats"], columns, environment=environment)
+    assert (code, COLOURS.sub("", shown).startswith(first)) == (0, True)
+    assert (ESCAPE in shown) == (not environment)
+
+
+@pytest.mark.usefixtures("project")
+def test_an_empty_store_says_how_to_begin() -> None:
+    code, shown = on_terminal(["stats"], 80)
+    assert (code, "`pmem add` keeps the first" in shown, "╭" in shown) == (0, True, False)

@@ -1,0 +1,122 @@
+"""One memory out of several: what any of them held is in it, or in the record that went."""
+
+from datetime import datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.lifecycle import merging
+from pmem.core.lifecycle.states import restored
+from pmem.core.retention import linked, unlinked
+from pmem.records import Access, Episode, EventKind, Memory, State
+from tests.conftest import NOW
+from tests.core.lifecycle.makers import (
+    DAY,
+    TEXTS,
+    crowds,
+    event,
+    identifier,
+    link,
+    memory,
+)
+
+
+@given(crowds())
+def test_nothing_that_any_of_them_held_is_lost(crowd: list[Memory | Episode]) -> None:
+    memories = sorted((m for m in crowd if isinstance(m, Memory)), key=merging.rank)
+    if len(memories) < 2:
+        return
+    first, *others = memories
+    whole = merging.absorbing(first, others, "ada", NOW)
+    ids = {known.id for known in memories}
+    for known in memories:
+        assert set(known.tags) <= set(whole.tags)
+        assert known.importance <= whole.importance
+        assert known.pinned <= whole.pinned
+        assert known.valid_from >= whole.valid_from
+        assert whole.subject or not known.subject
+        ends = {(each.target, each.type) for each in known.relationships if each.target not in ids}
+        assert ends <= {(each.target, each.type) for each in whole.relationships}
+        assert (known.access.last_at or NOW - 999 * DAY) <= (whole.access.last_at or NOW)
+    assert whole.access.count == sum(known.access.count for known in memories)
+    assert not any(each.target in ids for each in whole.relationships)
+    assert len({(each.target, each.type) for each in whole.relationships}) == len(
+        whole.relationships
+    )
+    assert (whole.id, whole.content, whole.state) == (first.id, first.content, State.ACTIVE)
+    assert whole.history[:-1] == first.history
+    assert whole.history[-1].detail == {"merged": [other.id for other in others]}
+
+
+def test_the_pinned_the_important_the_older_one_survives() -> None:
+    plain, older = memory(2), memory(3, created_at=NOW - 2 * DAY)
+    important = memory(4, importance=0.9)
+    pinned = memory(5, importance=0.1, pinned=True)
+    ranked = sorted((plain, older, important, pinned), key=merging.rank)
+    assert ranked == [pinned, important, older, plain]
+
+
+@given(st.sampled_from(TEXTS))
+def test_a_merged_memory_keeps_everything_and_comes_back_as_it_was(content: str) -> None:
+    known = memory(2, content, tags=("a",), relationships=(link(3),), subject="ledger")
+    gone = merging.absorbed(known, identifier(1), "ada", NOW)
+    assert (gone.state, gone.history[-1].detail) == (State.MERGED, {"into": identifier(1)})
+    back = restored(gone, event(EventKind.RESTORE))
+    for name in ("content", "tags", "relationships", "subject", "valid_until", "state"):
+        assert getattr(back, name) == getattr(known, name)
+
+
+def test_links_to_a_merged_memory_lead_to_the_survivor_as_well() -> None:
+    start = memory(3, relationships=(link(2), link(2, "updates", 0.8), link(1)))
+    found = merging.redirected(start, identifier(2), identifier(1), "ada", NOW)
+    ends = [(each.target[:7], each.type, each.strength) for each in found.relationships]
+    assert ends == [
+        ("1000002", "related_to", 0.5),
+        ("1000002", "updates", 0.8),
+        ("1000001", "related_to", 0.5),
+        ("1000001", "updates", 0.8),
+    ]
+    assert merging.redirected(found, identifier(2), identifier(1), "ada", NOW) is found
+    assert merging.redirected(start, identifier(9), identifier(1), "ada", NOW) is start
+
+
+def test_two_that_were_one_are_known_whichever_went() -> None:
+    def gone_into(number: int, survivor: int) -> Memory:
+        gone = merging.absorbed(memory(number), identifier(survivor), "ada", NOW)
+        return restored(gone, event(EventKind.RESTORE))
+
+    first, second, third, other = memory(1), gone_into(2, 1), gone_into(3, 1), memory(4)
+    assert merging.was_undone(first, second)
+    assert merging.was_undone(second, first)
+    assert merging.was_undone(second, third), "both were parts of the first"
+    assert not merging.was_undone(second, other)
+    assert not merging.was_undone(first, other)
+
+
+def test_a_link_that_was_cut_is_remembered_and_one_that_stands_is_not_cut() -> None:
+    known = linked(memory(1), link(2), "ada", NOW)
+    assert not merging.was_cut(known, identifier(2))
+    cut = unlinked(known, identifier(2), None, "ada", NOW)
+    assert merging.was_cut(cut, identifier(2))
+    assert not merging.was_cut(cut, identifier(3))
+
+
+def test_a_history_that_others_wrote_does_not_confuse_the_past() -> None:
+    strange = (
+        event(EventKind.UNLINK, detail={"removed": ["no link", 7]}),
+        event(EventKind.UNLINK, detail={"removed": 7}),
+        event(EventKind.MERGE, detail={"into": ["a list"]}),
+    )
+    known = memory(1, history=strange)
+    assert not merging.was_cut(known, identifier(2))
+    assert not merging.was_undone(known, memory(2))
+
+
+def test_the_latest_recall_counts() -> None:
+    def recalled(number: int, at: datetime | None) -> Memory:
+        return memory(number, access=Access(count=2, last_at=at))
+
+    whole = merging.absorbing(
+        recalled(1, None), [recalled(2, NOW - DAY), recalled(3, NOW)], "ada", NOW
+    )
+    assert whole.access == Access(count=6, last_at=NOW)

@@ -1,0 +1,114 @@
+"""Ages and growth: nothing is counted twice, nothing is lost, whatever the clocks say."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.growth import MOST_PERIODS, OLDER, by_age, growth
+from pmem.times import UNDATED
+from tests import strategies
+from tests.conftest import NOW
+
+near = st.integers(-3, 3000).map(lambda days: NOW - timedelta(days=days, hours=days % 24))
+
+
+def _at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@given(st.lists(strategies.times, max_size=20), strategies.times)
+def test_every_time_has_one_age(times: list[datetime], now: datetime) -> None:
+    counts = by_age(times, now)
+    assert len(times) == sum(counts.values())
+    assert counts == {
+        name: sum(by_age([at], now)[name] for at in times) for name in by_age([], now)
+    }
+
+
+@pytest.mark.parametrize(
+    ("ago", "bucket"),
+    [
+        (timedelta(days=-400), "today"),
+        (timedelta(0), "today"),
+        (timedelta(days=1) - timedelta(milliseconds=1), "today"),
+        (timedelta(days=1), "this_week"),
+        (timedelta(days=7), "this_month"),
+        (timedelta(days=30), "this_quarter"),
+        (timedelta(days=91), "this_year"),
+        (timedelta(days=365), OLDER),
+        (NOW - UNDATED, OLDER),
+    ],
+)
+def test_an_age_is_in_its_bucket(ago: timedelta, bucket: str) -> None:
+    assert [bucket] == [name for name, count in by_age([NOW - ago], NOW).items() if count]
+
+
+@given(st.lists(near, max_size=30))
+def test_growth_adds_up(times: list[datetime]) -> None:
+    grown = growth(times, NOW)
+    assert len(times) == sum(period.added for period in grown.periods)
+    assert len(times) == (grown.periods[-1].total if grown.periods else 0)
+    starts = [period.start for period in grown.periods]
+    assert starts == sorted(set(starts))
+    assert grown.per == "year" or len(starts) <= MOST_PERIODS
+    total = 0
+    for period in grown.periods:
+        total += period.added
+        assert total == period.total
+    if times:
+        assert starts[0] <= min(times)
+        assert starts[-1] <= max(NOW, *times)
+
+
+@given(st.lists(strategies.times, max_size=4), strategies.times)
+def test_growth_adds_up_at_both_ends_of_the_calendar(times: list[datetime], now: datetime) -> None:
+    assert len(times) == sum(period.added for period in growth(times, now).periods)
+
+
+@pytest.mark.parametrize(
+    ("first", "per", "periods", "start"),
+    [
+        ("2026-11-21", "day", 1, "2026-11-21"),
+        ("2026-09-23", "day", 60, "2026-09-23"),
+        ("2026-09-22", "week", 9, "2026-09-21"),
+        ("2025-10-06", "week", 59, "2025-10-06"),
+        ("2024-01-31", "month", 35, "2024-01-01"),
+        ("2021-12-31", "month", 60, "2021-12-01"),
+        ("2021-11-30", "year", 6, "2021-01-01"),
+    ],
+)
+def test_periods_are_as_short_as_there_is_room_for(
+    first: str, per: str, periods: int, start: str
+) -> None:
+    grown = growth([_at(first), NOW], NOW)
+    assert (per, periods) == (grown.per, len(grown.periods))
+    assert _at(start) == grown.periods[0].start
+
+
+def test_an_empty_store_has_not_grown() -> None:
+    assert ("day", ()) == (growth([], NOW).per, growth([], NOW).periods)
+
+
+def test_what_came_without_a_time_counts_in_the_first_period() -> None:
+    grown = growth([UNDATED, NOW - timedelta(days=1), NOW, UNDATED], NOW)
+    assert [3, 1] == [period.added for period in grown.periods]
+
+
+def test_a_clock_that_ran_ahead_lengthens_the_growth() -> None:
+    grown = growth([NOW, NOW + timedelta(days=2)], NOW)
+    assert [(1, 1), (0, 1), (1, 2)] == [(period.added, period.total) for period in grown.periods]
+
+
+def test_days_are_those_of_utc_wherever_a_time_was_written() -> None:
+    east, west = (timezone(timedelta(hours=hours)) for hours in (14, -12))
+    now = datetime(2026, 11, 21, 20, tzinfo=UTC)
+    made = [
+        datetime(2026, 11, 22, 9, tzinfo=east),
+        datetime(2026, 11, 20, 12, tzinfo=west),
+        datetime(2026, 11, 20, 23, tzinfo=UTC),
+    ]
+    grown = growth(made, now)
+    assert [1, 2] == [period.added for period in grown.periods]
+    assert len(made) == grown.periods[-1].total
