@@ -4,16 +4,19 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from pmem.core.lifecycle.states import successor_of
 from pmem.errors import InvalidValue, PmemError
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
 from pmem.storage.jsonfiles import LOCAL
 from pmem.workspace import Workspace
+
+_LONGEST_CIRCLE: Final = 20
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -56,6 +59,7 @@ def check(workspace: Workspace) -> Checked:
     findings += _settings_findings(workspace)
     ids = _all_ids(workspace)
     findings += _duplicates(workspace, ids)
+    findings += _circles(workspace, found[STORES[Memory]])
     everything = set(ids)
     for folder, records in found.items():
         for record in records:
@@ -115,6 +119,25 @@ def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
         for identifier, times in Counter(ids).items()
         if times > 1
     ]
+
+
+def _circles(workspace: Workspace, memories: list[Memory]) -> Iterator[Finding]:
+    """Report memories that are merged into each other, so that none of them is active.
+
+    Git leaves such a circle when two clones merged a pair each its own way, and one side of each
+    file was taken.
+    """
+    into = {memory.id: successor_of(memory) for memory in memories if successor_of(memory)}
+    for start, first in into.items():
+        reached = start
+        for _ in range(_LONGEST_CIRCLE):
+            reached = into.get(reached, "")
+            if reached in ("", start):
+                break
+        if reached == start:
+            path = os.path.join(workspace.root, STORES[Memory], f"{start}.json")
+            sentence = f"{path} is merged into {first}, and that into it: restore one of them"
+            yield Finding(path, "circle", sentence)
 
 
 def _targets(record: Memory | Episode | Conversation | Chunk) -> Iterator[str]:
