@@ -1,0 +1,95 @@
+"""Reading and writing JSON without losing how its numbers were written.
+
+The standard library reads everything that the record classes do, only slower, and starts quicker.
+What is written has the form of the files on disk: two spaces, UTF-8, a final newline.
+"""
+
+import json
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+MAX_DEPTH: Final = 64
+
+
+class NotJson(Exception):
+    """Bytes that are not one JSON object that could be written again as it was."""
+
+
+class _Number(float):
+    """A number that remembers how it was written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "_Number":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def load(data: bytes) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Args:
+        data: UTF-8.
+
+    Raises:
+        NotJson: It is anything else, or has a key twice, or is nested too deep.
+    """
+    try:
+        text = data.decode()
+        value = json.loads(
+            text, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_object
+        )
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error) or "nested too deep") from None
+    if not isinstance(value, dict):
+        raise NotJson("no object")
+    return value
+
+
+def dump(value: Any) -> bytes:
+    """Write JSON as the files on disk are.
+
+    Args:
+        value: What `load` returned, or a part of several such values.
+
+    Raises:
+        NotJson: It cannot be written as UTF-8, or is nested too deep.
+    """
+    try:
+        return f"{_written(value, 0)}\n".encode()
+    except UnicodeEncodeError as error:
+        raise NotJson(f"half a character: {error.reason}") from None
+
+
+def _written(value: Any, level: int) -> str:
+    if level > MAX_DEPTH:
+        raise NotJson("nested too deep")
+    if isinstance(value, _Number):
+        return value.text
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if not isinstance(value, dict | list):
+        return json.dumps(value)
+    inner = [
+        f"{encode_basestring(key)}: {_written(value[key], level + 1)}"
+        if isinstance(value, dict)
+        else _written(key, level + 1)
+        for key in value
+    ]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    if not inner:
+        return opening + closing
+    edge = "\n" + "  " * level
+    return f"{opening}{edge}  {f',{edge}  '.join(inner)}{edge}{closing}"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise NotJson("a key stands there twice")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise NotJson(f"{constant} is no JSON")

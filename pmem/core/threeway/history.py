@@ -1,0 +1,85 @@
+"""Histories of two sides: what is new on each, and the one that holds all of both."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from pmem.core.threeway.lists import numbered, together
+from pmem.core.threeway.values import Object, canonical, moment, same
+
+SOURCE: Final = "git"
+"""The source of the events that merging writes."""
+
+
+class Sides:
+    """The events of a record before and on its two sides.
+
+    Args:
+        base: The record that both started from.
+        late: One side.
+        early: The other side.
+    """
+
+    def __init__(self, base: Object, late: Object, early: Object) -> None:
+        self._base = {key for key, _ in _keyed(base)}
+        self._late, self._early = dict(_keyed(late)), dict(_keyed(early))
+
+    def events(self) -> list[Any]:
+        """Return all events of both sides: by time, and each side's own order kept."""
+        found = self._late | self._early
+        order = {key: (moment(event["at"]), key) for key, event in found.items()}
+        return [found[key] for key in together([*self._late], [*self._early], order.__getitem__)]
+
+    def has_been(self, side: Object, field: str, value: Any) -> bool:
+        """Tell whether a side had a value in a field since it left the base."""
+        return any(same(event["before"][field], value) for event in self._changes(side, (field,)))
+
+    def last(self, side: Object, fields: Iterable[str], time: str) -> datetime:
+        """Return when a side changed one of the fields last; where nothing tells, the record."""
+        times = [moment(event["at"]) for event in self._changes(side, fields)]
+        return max(times, default=None) or moment(side[time])
+
+    def keeps_the_past(self, side: Object) -> bool:
+        """Tell whether a side has all events of the base."""
+        return self._base <= {key for key, _ in _keyed(side)}
+
+    def _changes(self, side: Object, fields: Iterable[str]) -> list[Any]:
+        wanted = set(fields)
+        return [
+            event
+            for key, event in _keyed(side)
+            if key not in self._base and wanted & event.get("before", {}).keys()
+        ]
+
+
+def note(
+    at: str,
+    lost: Mapping[str, Any],
+    inner: Mapping[tuple[str, ...], Any],
+    conflicts: Sequence[str],
+) -> dict[str, Any]:
+    """Return the event that keeps what found no place in a merged record.
+
+    Args:
+        at: When the later side changed.
+        lost: Values of the record's own fields.
+        inner: Values inside of them, by the way that leads there.
+        conflicts: Fields in which the sides contradict each other.
+    """
+    detail: dict[str, Any] = {}
+    if conflicts:
+        detail["conflict"] = sorted(conflicts)
+    if inner:
+        detail["kept"] = [{"path": [*path], "value": inner[path]} for path in sorted(inner)]
+    event: dict[str, Any] = {"event": "MERGE", "at": at, "source": SOURCE}
+    if lost:
+        event["before"] = {field: lost[field] for field in sorted(lost)}
+    if detail:
+        event["detail"] = detail
+    return event
+
+
+def _keyed(side: Object) -> list[tuple[tuple[str, int], Any]]:
+    """Return a side's events by what makes each the one it is: all of it, and its number."""
+    events = side.get("history", [])
+    return list(zip(numbered(map(canonical, events)), events, strict=True))

@@ -1,0 +1,291 @@
+"""Merging one record: what either side changed holds, and nothing that either side says is lost.
+
+The two sides are put in order first, the one that changed later in front, and only then compared.
+So it makes no difference which of them is called ours.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from pmem.core.threeway import history
+from pmem.core.threeway.lists import kept, together
+from pmem.core.threeway.shapes import UNKNOWN, Rule, Shape
+from pmem.core.threeway.sides import checked
+from pmem.core.threeway.values import (
+    MISSING,
+    Doubt,
+    Object,
+    canonical,
+    moment,
+    moment_in,
+    same,
+)
+
+Path = tuple[str, ...]
+
+
+class Merged(NamedTuple):
+    """A merged record.
+
+    `result` is None where the record is gone. `conflicts` names the fields in which the sides
+    contradict each other, `notes` every field of which one side's value went into the history.
+    """
+
+    result: dict[str, Any] | None
+    conflicts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def merged(
+    base: dict[str, Any] | None,
+    ours: dict[str, Any] | None,
+    theirs: dict[str, Any] | None,
+    shape: Shape,
+) -> Merged:
+    """Merge what two sides made of a record.
+
+    Args:
+        base: The record that both started from; None where both made it.
+        ours: One side's; None where it was purged.
+        theirs: The other side's.
+        shape: What the fields of such a record are.
+
+    Returns:
+        The same, to the order of the keys, whichever side is called ours.
+
+    Raises:
+        Doubt: One of the three is not what pmem writes, or they are not the same record.
+    """
+    if ours is None or theirs is None:
+        left = theirs if ours is None else ours
+        return Merged(None if base is not None and same(left, base) else left)
+    for side in (base, ours, theirs):
+        if side is not None:
+            checked(side, shape)
+    if len({side["id"] for side in (base, ours, theirs) if side is not None}) > 1:
+        raise Doubt("the sides are different records")
+    if same(ours, theirs) or (base is not None and same(theirs, base)):
+        return Merged(ours)
+    if base is not None and same(ours, base):
+        return Merged(theirs)
+    early, late = sorted((ours, theirs), key=lambda side: _order(side, shape))
+    return _Merging(shape, base or {}, late, early).merged()
+
+
+def _order(side: Object, shape: Shape) -> tuple[Any, str]:
+    return moment(side[shape.time]), canonical(side)
+
+
+class _Merging:
+    """One merge under way, and the values that found no place in its result."""
+
+    def __init__(self, shape: Shape, base: Object, late: Object, early: Object) -> None:
+        self._shape = shape
+        self._base = base
+        self._new = history.Sides(base, late, early)
+        self._lost: dict[str, Any] = {}
+        self._inner: dict[Path, Any] = {}
+        self._conflicts: list[str] = []
+        self._late = self._revived(late, early)
+        self._early = self._revived(early, late)
+
+    def merged(self) -> Merged:
+        """Merge the record, and note in its history what found no place elsewhere."""
+        result = self._object(self._shape, self._base, self._late, self._early, ())
+        self._note_what_was_taken_back(result)
+        notes = (*sorted(self._lost), *("/".join(path) for path in sorted(self._inner)))
+        if notes:
+            at = self._late[self._shape.time]
+            event = history.note(at, self._lost, self._inner, self._conflicts)
+            result["history"] = [*result.get("history", []), event]
+        return Merged(result, tuple(sorted(self._conflicts)), notes)
+
+    def _revived(self, side: Object, other: Object) -> Object:
+        """Return a side as if it had not left recall, where the other one edited it after that."""
+        base, texts = self._base, self._shape.texts
+        edits = [field for field in texts if not same(base.get(field), other.get(field))]
+        left = base.get("state", "active") != side.get("state", "active")
+        moved = base.get("state", "active") != other.get("state", "active")
+        if not base or not edits or not left or moved or side.get("state") == "active":
+            return side
+        time = self._shape.time
+        if self._new.last(side, ("state",), time) > self._new.last(other, edits, time):
+            return side
+        fields = [field for field in ("state", "purge_at", "valid_until") if field in side]
+        changed = [field for field in fields if not same(base.get(field), side.get(field))]
+        self._lost |= {field: side[field] for field in changed}
+        return {**side, **{field: base.get(field) for field in changed}}
+
+    def _note_what_was_taken_back(self, result: Object) -> None:
+        """Note the values that a side took back together with their events, as a revert does."""
+        sides = (self._late, self._early)
+        for side, other in (sides, sides[::-1]):
+            if self._new.keeps_the_past(side):
+                continue
+            for field in self._shape.fields:
+                rule = self._shape.rules.get(field, Rule.VALUE)
+                if rule in (Rule.VALUE, Rule.STATEMENT) and field not in self._shape.derived:
+                    before, now = self._base.get(field, MISSING), side.get(field, MISSING)
+                    held = same(before, other.get(field, MISSING)) and not same(now, before)
+                    if held and same(now, result.get(field, MISSING)):
+                        self._lose((field,), self._lost.get(field, before))
+
+    def _object(
+        self, shape: Shape, base: Object, late: Object, early: Object, path: Path
+    ) -> dict[str, Any]:
+        known = [field for field in shape.fields if field in late or field in early]
+        others = together([*late], [*early], str)
+        keys = [*known, *(key for key in others if key not in shape.fields)]
+        led = {
+            field: leader
+            for field, leader in shape.follows.items()
+            if field in known and not same(late.get(leader), early.get(leader))
+        }
+        found: dict[str, Any] = {}
+        for key in sorted(keys, key=led.__contains__):
+            if key in led:
+                leader = led[key]
+                lead = same(found.get(leader), late.get(leader))
+                source, other = (late, early) if lead else (early, late)
+                found[key] = self._led(shape, key, base, source, other, (*path, key))
+            else:
+                before, *now = (side.get(key, MISSING) for side in (base, late, early))
+                found[key] = self._field(shape, key, before, now[0], now[1], (*path, key))
+        return {key: found[key] for key in keys if found[key] is not MISSING}
+
+    def _led(
+        self, shape: Shape, field: str, base: Object, source: Object, other: Object, path: Path
+    ) -> Any:
+        """Return a field of the side that the field which leads it came from."""
+        value, left = source.get(field, MISSING), other.get(field, MISSING)
+        if field not in shape.derived and not same(left, value) and not same(left, base.get(field)):
+            self._lose(path, left)
+        return value
+
+    def _field(self, shape: Shape, key: str, base: Any, late: Any, early: Any, path: Path) -> Any:
+        rule = shape.rules.get(key)
+        if rule is None:
+            rule = Rule.VALUE if key in shape.fields else _unknown(base, late, early)
+        if rule is Rule.EVENTS:
+            return self._new.events()
+        if rule is Rule.LATEST or same(late, early) or same(base, early):
+            return late
+        if same(base, late):
+            return early
+        return self._both(rule, shape, base, late, early, path)
+
+    def _both(self, rule: Rule, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
+        """Merge what both sides changed."""
+        inside = shape.inside.get(path[-1], UNKNOWN)
+        if rule is Rule.STATEMENT:
+            return self._statement(path[-1], late, early)
+        if rule is Rule.ITEMS:
+            return self._items(inside, base or [], late or [], early or [], path)
+        if rule is Rule.PART:
+            return self._part(inside, base, late, early, path)
+        if rule is Rule.SUM and self._base:
+            return _sum(base or 0, late or 0, early or 0)
+        if rule in _COMBINED:
+            return _COMBINED[rule](base, late, early)
+        return self._value(late, early, path)
+
+    def _value(self, late: Any, early: Any, path: Path) -> Any:
+        """Return the later of two values that both changed; none at all is no value."""
+        if late is MISSING:
+            return early
+        self._lose(path, early)
+        return late
+
+    def _statement(self, field: str, late: Any, early: Any) -> Any:
+        """Return one of two statements: what grew out of the other one, else the later."""
+        if late is MISSING or early is MISSING or self._new.has_been(self._late, field, early):
+            return early if late is MISSING else late
+        if self._new.has_been(self._early, field, late):
+            return early
+        self._lose((field,), early)
+        self._conflicts.append(field)
+        return late
+
+    def _part(self, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
+        if not isinstance(late, dict) or not isinstance(early, dict):
+            return self._value(late, early, path)
+        before = base if isinstance(base, dict) else {}
+        if not shape.atomic:
+            return self._object(shape, before, late, early, path)
+        whole = [{k: side[k] for k in shape.fields if k in side} for side in (before, late, early)]
+        chosen = whole[1]
+        if same(whole[0], whole[1]):
+            chosen = whole[2]
+        elif not same(whole[0], whole[2]) and not same(whole[1], whole[2]):
+            self._lose(path, early)
+        rest = [
+            {k: side[k] for k in side if k not in shape.fields} for side in (before, late, early)
+        ]
+        return chosen | self._object(UNKNOWN, rest[0], rest[1], rest[2], path)
+
+    def _items(self, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
+        before, here, there = (_by_identity(side, shape) for side in (base, late, early))
+        changed = {
+            key: item
+            for key, item in (here | there).items()
+            if key in before and not (key in here and key in there) and not same(before[key], item)
+        }
+        order = {key: _item_order(item, shape) for key, item in (before | here | there).items()}
+        gone = before.keys() - changed.keys()
+        result = []
+        for key in kept(gone, [*here], [*there], lambda key: (order[key], key)):
+            item = here.get(key) or there[key]
+            if key in here and key in there:
+                base_item = before.get(key, {})
+                item = self._object(shape, base_item, here[key], there[key], (*path, *key))
+            result.append(item)
+        return result
+
+    def _lose(self, path: Path, value: Any) -> None:
+        """Note a value that a later one takes the place of."""
+        if value is MISSING:
+            return
+        if len(path) == 1:
+            self._lost[path[0]] = value
+        else:
+            self._inner[path] = value
+
+
+def _unknown(base: Any, late: Any, early: Any) -> Rule:
+    """Return the rule for a field that this version does not know."""
+    if isinstance(late, dict) and isinstance(early, dict):
+        return Rule.PART
+    sides = [side for side in (base, late, early) if side is not MISSING]
+    texts = all(
+        isinstance(side, list) and all(isinstance(item, str) for item in side) for side in sides
+    )
+    return Rule.SET if texts and len(sides) > 1 else Rule.VALUE
+
+
+def _set(base: Any, late: Any, early: Any) -> list[str]:
+    return kept(base or (), list(dict.fromkeys(late or ())), list(dict.fromkeys(early or ())), str)
+
+
+def _sum(base: int, late: int, early: int) -> int:
+    return max(0, late + early - base)
+
+
+def _greatest(_base: Any, late: Any, early: Any) -> Any:
+    return max(late, early, key=_greatness)
+
+
+def _greatness(value: Any) -> tuple[int, Any, str]:
+    if value is MISSING or value is None:
+        return (0, 0, "")
+    return (1, moment(value), value) if isinstance(value, str) else (1, value, "")
+
+
+def _by_identity(items: list[Any], shape: Shape) -> dict[Path, Any]:
+    return {tuple(item[field] for field in shape.identity): item for item in items}
+
+
+def _item_order(item: Object, shape: Shape) -> Any:
+    return moment_in(item, shape.time)
+
+
+_COMBINED: Final = {Rule.SET: _set, Rule.SUM: _greatest, Rule.GREATEST: _greatest}
+"""Rules that need the three values alone. Where there was no base, both counted the same."""

@@ -1,0 +1,193 @@
+"""What merging must know of each kind of record: which of its fields are more than one value.
+
+The names are written out, because importing the record classes would take longer than merging;
+a test holds the two together.
+"""
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+
+class Rule(Enum):
+    """How a field merges that both sides changed."""
+
+    VALUE = 1
+    """The later side's value; the other one goes into the history."""
+    STATEMENT = 2
+    """Likewise, but two different values are a conflict, unless one grew out of the other."""
+    SET = 3
+    """Texts of which each side may have added and removed some."""
+    ITEMS = 4
+    """Objects with an identity, each merged for itself."""
+    EVENTS = 5
+    """The history: everything that happened, by time."""
+    PART = 6
+    """An object of its own shape."""
+    SUM = 7
+    """A count: what both sides added."""
+    GREATEST = 8
+    """A number or a time that only grows."""
+    LATEST = 9
+    """When the record changed: never earlier than on either side."""
+
+
+_NOTHING: Final[Mapping[str, "Shape"]] = MappingProxyType({})
+
+
+class Shape(NamedTuple):
+    """The fields of an object.
+
+    `rules` names those that are not plain values, `inside` the shapes of parts and items.
+    A field in `follows` comes from the side that another field comes from. The fields of an
+    `atomic` part only mean something together. `identity` is what tells items apart, `time`
+    when one came to be, or for a record, when it changed. `texts` are what an edit changes.
+    """
+
+    fields: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    rules: Mapping[str, Rule] = MappingProxyType({})
+    inside: Mapping[str, "Shape"] = _NOTHING
+    follows: Mapping[str, str] = MappingProxyType({})
+    derived: tuple[str, ...] = ()
+    atomic: bool = False
+    identity: tuple[str, ...] = ()
+    time: str = ""
+    texts: tuple[str, ...] = ()
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+UNKNOWN: Final = Shape()
+_LINK: Final = Shape(
+    fields=_words("target type strength created_at"),
+    rules={"created_at": Rule.GREATEST},
+    follows={"strength": "created_at"},
+    identity=("target", "type"),
+    time="created_at",
+)
+_SCOPE: Final = Shape(fields=_words("app user agent run actor role"), atomic=True)
+_SOURCE: Final = Shape(
+    fields=_words("kind conversation message file lines commit"),
+    atomic=True,
+)
+_ACCESS: Final = Shape(
+    fields=_words("count last_at"), rules={"count": Rule.SUM, "last_at": Rule.GREATEST}
+)
+_TURNS: Final = Shape(fields=_words("start end"), atomic=True)
+_MESSAGE: Final = Shape(
+    fields=_words(
+        "id external_id role speaker content created_at tokens importance tool_call tool_result"
+    ),
+    follows={"tokens": "content"},
+    derived=("tokens",),
+    identity=("id",),
+    time="created_at",
+)
+_FACT: Final = Shape(
+    fields=_words(
+        "id content type confidence subject message extracted_at standing memory settled_at"
+    ),
+    follows={"memory": "standing", "settled_at": "standing"},
+    identity=("id",),
+    time="extracted_at",
+)
+MEMORY: Final = Shape(
+    fields=_words(
+        "id schema type content category subject tags scope importance pinned state valid_from"
+        " valid_until purge_at relationships source created_at updated_at access tokens history"
+    ),
+    required=_words("id content category valid_from created_at updated_at"),
+    rules={
+        "type": Rule.STATEMENT,
+        "content": Rule.STATEMENT,
+        "tags": Rule.SET,
+        "scope": Rule.PART,
+        "relationships": Rule.ITEMS,
+        "source": Rule.PART,
+        "updated_at": Rule.LATEST,
+        "access": Rule.PART,
+        "history": Rule.EVENTS,
+    },
+    inside={"scope": _SCOPE, "relationships": _LINK, "source": _SOURCE, "access": _ACCESS},
+    follows={"tokens": "content", "purge_at": "state"},
+    derived=("tokens",),
+    time="updated_at",
+    texts=("content",),
+)
+EPISODE: Final = Shape(
+    fields=_words(
+        "id schema type title summary context participants outcome valence significance"
+        " linked_memories conversation turns tags pinned state purge_at created_at updated_at"
+        " access tokens history"
+    ),
+    required=_words("id type title summary created_at updated_at"),
+    rules={
+        "type": Rule.STATEMENT,
+        "summary": Rule.STATEMENT,
+        "participants": Rule.SET,
+        "linked_memories": Rule.SET,
+        "turns": Rule.PART,
+        "tags": Rule.SET,
+        "updated_at": Rule.LATEST,
+        "access": Rule.PART,
+        "history": Rule.EVENTS,
+    },
+    inside={"turns": _TURNS, "access": _ACCESS},
+    follows={"tokens": "summary", "purge_at": "state"},
+    derived=("tokens",),
+    time="updated_at",
+    texts=("title", "summary", "context", "outcome"),
+)
+CONVERSATION: Final = Shape(
+    fields=_words(
+        "id schema external_id title status started_at ended_at updated_at outcome turns"
+        " cleared_turns chunks merged_chunks recent_messages pruned pruned_at facts active_facts"
+        " milestones history"
+    ),
+    required=_words("id started_at updated_at"),
+    rules={
+        "updated_at": Rule.LATEST,
+        "turns": Rule.SUM,
+        "cleared_turns": Rule.GREATEST,
+        "chunks": Rule.SET,
+        "merged_chunks": Rule.GREATEST,
+        "recent_messages": Rule.ITEMS,
+        "pruned": Rule.SET,
+        "pruned_at": Rule.GREATEST,
+        "facts": Rule.ITEMS,
+        "active_facts": Rule.SET,
+        "milestones": Rule.SET,
+        "history": Rule.EVENTS,
+    },
+    inside={"recent_messages": _MESSAGE, "facts": _FACT},
+    follows={"ended_at": "status"},
+    time="updated_at",
+)
+CHUNK: Final = Shape(
+    fields=_words(
+        "id schema conversation number merged_into summary key_topics tokens created_at messages"
+        " facts"
+    ),
+    required=_words("id conversation number summary created_at messages"),
+    rules={
+        "key_topics": Rule.SET,
+        "messages": Rule.ITEMS,
+        "facts": Rule.ITEMS,
+        "history": Rule.EVENTS,
+    },
+    inside={"messages": _MESSAGE, "facts": _FACT},
+    follows={"tokens": "summary"},
+    derived=("tokens",),
+    time="created_at",
+)
+SHAPES: Final[dict[str, Shape]] = {
+    "long-term-memory": MEMORY,
+    "episodic-memory": EPISODE,
+    "conversations": CONVERSATION,
+    "conversation-chunks": CHUNK,
+}
+"""The shape of the records in each store's folder."""

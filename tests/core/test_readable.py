@@ -1,0 +1,44 @@
+"""Records as text: everything is told, on lines that compare well and act on no terminal."""
+
+from hypothesis import given
+
+from pmem.core.rawjson import load
+from pmem.core.readable import readable
+from pmem.records import dump
+from tests import strategies
+
+
+@given(strategies.any_record)
+def test_any_record_is_told_in_visible_lines(record: object) -> None:
+    value = load(dump(record))
+    text = readable(value)
+    assert text.endswith("\n")
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert f"id: {value['id']}\n" in text
+
+
+def test_a_memory_is_told_content_first_and_its_history_last() -> None:
+    memory = {
+        "id": "a-k3v9k3v9",
+        "content": "We use PostgreSQL\nsince May",
+        "tags": ["db", "sql"],
+        "scope": {"app": "shop"},
+        "purge_at": None,
+        "relationships": [{"target": "b-p7q2p7q2", "type": "updates", "strength": 0.50}],
+        "new": [1, {"deep": True}],
+        "history": [{"event": "UPDATE", "at": "now", "before": {"content": "a\nb"}}, "odd"],
+    }
+    assert readable(memory) == (
+        "We use PostgreSQL\nsince May\n\nid: a-k3v9k3v9\ntags: db, sql\nscope: app shop\n"
+        "relationships:\n  target b-p7q2p7q2, type updates, strength 0.5\n"
+        "new:\n  1\n  deep true\nnow UPDATE\n  was content: a\\nb\nodd\n"
+    )
+
+
+def test_a_conversation_is_told_as_who_said_what() -> None:
+    message = {"id": "m", "role": "user", "speaker": "Ada", "content": "Hi\nyou", "tokens": 2}
+    talk = {"id": "c", "recent_messages": [message]}
+    assert readable(talk) == (
+        "id: c\nrecent_messages:\n  Ada user:\n    Hi\n    you\n    id: m\n    tokens: 2\n"
+    )

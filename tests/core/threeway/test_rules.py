@@ -1,0 +1,228 @@
+"""The rules of merging, one by one."""
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from pmem import records
+from pmem.core.threeway import SHAPES, Doubt, Shape, merged, open_conflicts
+from pmem.core.threeway.lists import together
+from tests.core.threeway.sides import Dice, Json, record
+
+MEMORY = SHAPES["long-term-memory"]
+BEGUN = "2026-01-01T00:00:00Z"
+
+
+def day(number: int) -> str:
+    return f"2026-01-{number:02d}T00:00:00Z"
+
+
+def memory(**fields: Any) -> Json:
+    drawn = record(Dice(1), "long-term-memory")
+    known = {"content": "first", "tags": [], "relationships": [], "access": {}, "state": "active"}
+    times = {"purge_at": None, "valid_until": None, "updated_at": BEGUN}
+    added = [{"event": "ADD", "at": BEGUN}]
+    return drawn | known | times | {"importance": 0.5, "type": "fact", "history": added} | fields
+
+
+def edited(base: Json, number: int, kind: str = "UPDATE", **fields: Any) -> Json:
+    before = {name: base.get(name) for name in fields}
+    event = {"event": kind, "at": day(number), "before": before}
+    return {**base, **fields, "updated_at": day(number), "history": [*base["history"], event]}
+
+
+BASE = memory()
+LINK = {"target": "b-00000001", "type": "updates", "strength": 0.2, "created_at": BEGUN}
+
+
+@pytest.mark.parametrize(
+    ("field", "base", "early", "late", "wanted"),
+    [
+        ("importance", 0.5, 0.6, 0.7, 0.7),
+        ("importance", 0.5, 0.6, 0.6, 0.6),
+        ("importance", 0.5, 0.6, 0.5, 0.6),
+        ("tags", ["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]),
+        (
+            "access",
+            {},
+            {"count": 2},
+            {"count": 3, "last_at": day(9)},
+            {"count": 5, "last_at": day(9)},
+        ),
+        ("access", {}, {"count": 2}, {"count": 2}, {"count": 2}),
+        ("relationships", [], [LINK], [LINK], [LINK]),
+        ("relationships", [LINK], [], [LINK], []),
+        ("relationships", [LINK], [], [{**LINK, "strength": 0.9}], [{**LINK, "strength": 0.9}]),
+        ("new_list", ["a"], ["a", "b"], ["c"], ["b", "c"]),
+        ("new_numbers", [1, 2], [1, 3], [2, 2], [2, 2]),
+        ("new_part", {"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {"a": 3, "b": 2}),
+    ],
+)
+def test_what_a_field_becomes(field: str, base: Any, early: Any, late: Any, wanted: Any) -> None:
+    begun = memory(**{field: base})
+    sides = edited(begun, 2, **{field: early}), edited(begun, 3, **{field: late})
+    result = merged(begun, *sides, MEMORY).result
+    assert result is not None
+    assert result[field] == wanted
+
+
+def test_the_strength_of_a_link_is_that_of_the_later_linking() -> None:
+    begun = memory(relationships=[LINK])
+    strong, weak = {**LINK, "strength": 0.9, "created_at": day(5)}, {**LINK, "strength": 0.1}
+    late = edited(begun, 9, relationships=[weak])
+    result = merged(begun, edited(begun, 5, relationships=[strong]), late, MEMORY).result
+    assert result is not None
+    assert result["relationships"] == [strong]
+    assert result["history"][-1]["detail"]["kept"][0]["value"] == 0.1
+
+
+def test_the_other_value_is_kept_in_the_history() -> None:
+    done = merged(BASE, edited(BASE, 2, importance=0.6), edited(BASE, 3, importance=0.7), MEMORY)
+    assert done.result is not None
+    event = {"event": "MERGE", "at": day(3), "source": "git", "before": {"importance": 0.6}}
+    assert done.result["history"][-1] == event
+    assert (done.conflicts, done.notes) == ((), ("importance",))
+
+
+@pytest.mark.parametrize(("edit", "delete", "state"), [(3, 2, "active"), (2, 3, "soft_deleted")])
+def test_an_edit_survives_a_deletion_unless_that_is_later(
+    edit: int, delete: int, state: str
+) -> None:
+    one = edited(BASE, edit, content="second")
+    other = edited(BASE, delete, "DELETE", state="soft_deleted", purge_at=day(30))
+    done = merged(BASE, one, other, MEMORY)
+    assert done.result is not None
+    assert (done.result["content"], done.result["state"]) == ("second", state)
+    assert done.conflicts == ()
+    kept = (
+        {"state": "soft_deleted", "purge_at": day(30)}
+        if state == "active"
+        else {"state": "active", "purge_at": None}
+    )
+    assert done.result["history"][-1]["before"] == kept
+
+
+def test_a_memory_that_was_archived_and_edited_later_is_valid_again() -> None:
+    one = edited(BASE, 2, "ARCHIVE", state="archived", valid_until=day(2))
+    result = merged(BASE, one, edited(BASE, 3, content="second"), MEMORY).result
+    assert result is not None
+    assert (result["state"], result["valid_until"]) == ("active", None)
+
+
+def test_two_texts_are_a_conflict_until_somebody_edits() -> None:
+    one, other = edited(BASE, 2, content="second"), edited(BASE, 3, content="third")
+    done = merged(BASE, one, other, MEMORY)
+    assert done.result is not None
+    assert (done.conflicts, done.result["content"]) == (("content",), "third")
+    assert open_conflicts(done.result["history"]) == ["content"]
+    pinned = edited(done.result, 4, pinned=True)
+    assert open_conflicts(pinned["history"]) == ["content"]
+    assert open_conflicts(edited(pinned, 5, content="both")["history"]) == []
+
+
+def test_a_text_that_grew_out_of_the_other_is_no_conflict() -> None:
+    picked = edited(BASE, 2, content="second")
+    grown = edited(picked, 3, content="third")
+    done = merged(BASE, grown, {**picked, "pinned": True, "updated_at": day(9)}, MEMORY)
+    assert done.result is not None
+    assert (done.conflicts, done.result["content"]) == ((), "third")
+
+
+def test_two_types_are_a_conflict() -> None:
+    done = merged(BASE, edited(BASE, 2, type="goal"), edited(BASE, 3, type="insight"), MEMORY)
+    assert done.conflicts == ("type",)
+
+
+def test_a_purge_holds_unless_the_other_side_changed_something() -> None:
+    changed = edited(BASE, 2, pinned=True)
+    assert merged(BASE, None, dict(BASE), MEMORY).result is None
+    assert merged(BASE, changed, None, MEMORY).result == changed
+
+
+def test_the_history_goes_by_time_and_keeps_every_event_once() -> None:
+    shared = edited(BASE, 2, subject="x")
+    one = edited(edited(shared, 4, pinned=True), 7, tags=["a"])
+    other = edited(edited(shared, 3, tags=["b"]), 5, category="c")
+    result = merged(BASE, one, other, MEMORY).result
+    assert result is not None
+    assert [event["at"] for event in result["history"]] == [BEGUN, *map(day, (2, 3, 4, 5, 7))]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"id": "z-00000000"},
+        {"id": 1},
+        {"schema": 2},
+        {"schema": True},
+        {"updated_at": "soon"},
+        {"updated_at": "2026-01-01T00:00:00"},
+        {"tags": "a"},
+        {"tags": [1]},
+        {"history": {}},
+        {"history": [{"event": "ADD"}]},
+        {"history": [{"event": "ADD", "at": BEGUN, "before": []}]},
+        {"relationships": [{"target": "a"}]},
+        {"relationships": [LINK, LINK]},
+        {"access": []},
+        {"access": {"count": "2"}},
+        {"scope": "all"},
+    ],
+)
+def test_what_pmem_never_writes_is_not_merged(damage: Json) -> None:
+    with pytest.raises(Doubt):
+        merged(BASE, edited(BASE, 2, pinned=True) | damage, edited(BASE, 3, subject="x"), MEMORY)
+
+
+def test_a_side_without_a_needed_field_is_not_merged() -> None:
+    lacking = {key: value for key, value in BASE.items() if key != "content"}
+    with pytest.raises(Doubt, match="content is missing"):
+        merged(None, lacking, BASE, MEMORY)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "wanted"),
+    [
+        ("abc", "abc", "abc"),
+        ("ac", "bc", "abc"),
+        ("abd", "acd", "abcd"),
+        ("ab", "ba", "ab"),
+        ("", "ba", "ba"),
+        ("xa", "a", "xa"),
+    ],
+)
+def test_two_orders_become_one(one: str, other: str, wanted: str) -> None:
+    assert "".join(together(one, other, str)) == wanted
+    assert "".join(together(other, one, str)) == wanted
+
+
+def _parts(type_: Any) -> list[Any]:
+    """Return the record parts that a field's type names."""
+    named = [type_, *(inner for outer in get_args(type_) for inner in _parts(outer))]
+    return [part for part in named if isinstance(part, type) and issubclass(part, records.Part)]
+
+
+@pytest.mark.parametrize("type_", records.STORES, ids=lambda type_: type_.__name__)
+def test_the_shapes_are_those_of_the_records(type_: records.RecordType) -> None:
+    shape = SHAPES[records.STORES[type_]]
+    fields = {field.name: field for field in msgspec.structs.fields(type_)}
+    assert shape.fields == tuple(fields)
+    assert set(shape.required) == {name for name, field in fields.items() if field.required}
+    for name, field in fields.items():
+        inner = [part for part in _parts(field.type) if part is not records.Event]
+        assert (name in shape.inside) == bool(inner)
+        for part in inner:
+            assert shape.inside[name].fields == part.__struct_fields__
+    assert _names(shape) <= {*shape.fields, "history"}
+
+
+def _names(shape: Shape) -> set[str]:
+    return {
+        *shape.rules,
+        *shape.inside,
+        *shape.follows,
+        *shape.follows.values(),
+        *shape.derived,
+        *shape.texts,
+    }
