@@ -1,7 +1,7 @@
 """Where settings come from: flags, the environment, the project's file, the user's own."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -28,14 +28,28 @@ class Configuration:
         root: The memory folder.
         overrides: Settings by dotted name that win over every other source.
         environment: The environment's variables.
+        project: Returns the project's settings by dotted name, where they are not in `root`.
     """
 
     def __init__(
-        self, root: str, overrides: Mapping[str, Any], environment: Mapping[str, str]
+        self,
+        root: str,
+        overrides: Mapping[str, Any],
+        environment: Mapping[str, str],
+        project: Callable[[], dict[str, Any]] | None = None,
     ) -> None:
         self._root = root
+        self._project = project or (lambda: read_config(os.path.join(root, CONFIG_FILE)))
         self.overrides = overrides
         self._environment = environment
+
+    def at(self, project: Callable[[], dict[str, Any]]) -> "Configuration":
+        """Return the same configuration with other settings of the project's.
+
+        Args:
+            project: Returns them by dotted name.
+        """
+        return Configuration(self._root, self.overrides, self._environment, project)
 
     @property
     def settings(self) -> Settings:
@@ -81,7 +95,7 @@ class Configuration:
         return [
             ("flag", from_flags),
             ("environment", from_environment(self._environment)),
-            ("project", read_config(os.path.join(self._root, CONFIG_FILE))),
+            ("project", self._project()),
             ("user", read_config(user_config(self._environment))),
         ]
 
@@ -116,19 +130,34 @@ def read_config(path: str) -> dict[str, Any]:
         Damaged: It is not TOML, or it may not be read.
         InvalidValue: It is a folder.
     """
-    import tomllib
-
     try:
         with open(path, "rb") as file:
-            return flatten(tomllib.load(file))
+            data = file.read()
     except FileNotFoundError:
         return {}
     except IsADirectoryError:
         raise InvalidValue(f"{path} is a folder, not a configuration file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Damaged(f"{path} is not valid TOML: {error}") from None
     except OSError as error:
         raise Damaged(f"{path} cannot be read: {error.strerror}") from None
+    return parse_config(data, path)
+
+
+def parse_config(data: bytes, path: str) -> dict[str, Any]:
+    """Turn a configuration file's bytes into dotted names.
+
+    Args:
+        data: What the file holds.
+        path: Where it is, for the error's sentence.
+
+    Raises:
+        Damaged: It is not TOML.
+    """
+    import tomllib
+
+    try:
+        return flatten(tomllib.loads(data.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Damaged(f"{path} is not valid TOML: {error}") from None
 
 
 def _may_name(name: str, path: str) -> bool:

@@ -74,7 +74,9 @@ def find(workspace: Workspace, reference: str) -> Record | Said:
             return said
         later = workspace.present and _find_message(workspace.present, reference)
         if later:
-            raise NotFound(f"message {later.message.id} was not said yet at that time") from None
+            raise NotFound(
+                f"message {later.message.id} was not said yet at {workspace.name}"
+            ) from None
         raise missing from None
 
 
@@ -96,8 +98,8 @@ def listing(
     """
     workspace = seen_at(workspace, at)
     passed = workspace.memories.find(wanted)
-    now = workspace.now()
-    found = [memory for memory in passed if not workspace.is_past or valid_at(memory, now)]
+    then = workspace.moment
+    found = [memory for memory in passed if then is None or valid_at(memory, then)]
     shown = found if limit is None else found[max(0, len(found) - limit) :]
     return Listing(items=tuple(shown), total=len(found))
 

@@ -24,10 +24,15 @@ _IGNORE_CONVERSATIONS: Final = """\
 /conversations/
 /conversation-chunks/
 """
-_ATTRIBUTES: Final = """\
+MERGE_ATTRIBUTES: Final = "\n".join(
+    f"/{folder}/*.json merge=pmem diff=pmem" for folder in STORES.values()
+)
+_ATTRIBUTES: Final = f"""\
 # One record a file: the same bytes on every system, and readable differences.
 *.json text eol=lf
 config.toml text eol=lf
+# Records merge field by field, where `pmem setup git` was run; elsewhere as any text does.
+{MERGE_ATTRIBUTES}
 # A golden set's lines may stand in any order: keep both sides'.
 golden.jsonl text eol=lf merge=union
 """

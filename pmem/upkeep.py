@@ -8,9 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem import gitsetup
 from pmem.core.lifecycle.states import successor_of
+from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue, PmemError
-from pmem.records import STORES, Chunk, Conversation, Episode, Memory
+from pmem.ids import short
+from pmem.records import STORES, Chunk, Conversation, Episode, Memory, State, plain
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
 from pmem.storage.jsonfiles import LOCAL
@@ -69,6 +72,7 @@ def check(workspace: Workspace) -> Checked:
                 for target in _targets(record)
                 if target not in everything
             ]
+            findings += _contradictions(path, record)
     return Checked(
         records=sum(len(records) for records in found.values()),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -96,6 +100,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _unfinished(workspace, fix=fix),
         _records(workspace),
         _recalls(workspace, fix=fix),
+        _git(workspace),
     ]
 
 
@@ -119,6 +124,17 @@ def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
         for identifier, times in Counter(ids).items()
         if times > 1
     ]
+
+
+def _contradictions(path: str, record: Any) -> Iterator[Finding]:
+    """Report what two branches said differently, until somebody settles it."""
+    if isinstance(record, Memory | Episode) and record.state is not State.SOFT_DELETED:
+        for field in open_conflicts(plain(record.history)):
+            message = (
+                f"{path} was changed on two branches: the later {field} holds, `pmem history"
+                f" {short(record.id)}` shows the other; `pmem edit` settles it"
+            )
+            yield Finding(path, "conflict", message)
 
 
 def _circles(workspace: Workspace, memories: list[Memory]) -> Iterator[Finding]:
@@ -207,6 +223,11 @@ def _records(workspace: Workspace) -> Diagnosis:
     wrong = len(checked.findings)
     detail = f"{checked.records} records" + (f", {wrong} findings: run `pmem check`" * bool(wrong))
     return Diagnosis(name="records", ok=not wrong, detail=detail)
+
+
+def _git(workspace: Workspace) -> Diagnosis:
+    ok, detail = gitsetup.summary(workspace)
+    return Diagnosis(name="git", ok=ok, detail=detail)
 
 
 def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:

@@ -13,7 +13,6 @@ from pmem.configuration import Configuration
 from pmem.core.tokens import counter
 from pmem.errors import (
     Ambiguous,
-    InvalidValue,
     NoProject,
     NotFound,
     Refused,
@@ -28,6 +27,7 @@ from pmem.times import in_utc
 if TYPE_CHECKING:
     from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
+    from pmem.storage.revision import Revision
 
 CANDIDATES_SHOWN: Final = 10
 
@@ -85,15 +85,21 @@ class Workspace:
         backend: Backend | None = None,
     ) -> None:
         self.root = root
-        self._given_actor = actor
+        self.given_actor = actor
         self.read_only = read_only
-        self._now = now
-        self._environment = dict(environment or {})
-        self.configuration = Configuration(root, dict(overrides or {}), self._environment)
+        self.given_now = now
+        self.environment = dict(environment or {})
+        self.configuration = Configuration(root, dict(overrides or {}), self.environment)
         self._last_moment = 0
         self._given_backend = backend
+        self.name = "present"
+        """What a view of the past is of, in words (see `at` and `at_revision`)."""
         self.present: Workspace | None = None
-        """What this is a view of the past of (see `at`)."""
+        """What a view of the past is a view of."""
+        self.moment: datetime | None = None
+        """The moment that a view is of."""
+        self.revision: Revision | None = None
+        """The git revision that a view is of."""
 
     @cached_property
     def backend(self) -> Backend:
@@ -109,9 +115,9 @@ class Workspace:
     @cached_property
     def actor(self) -> str:
         """Who writes."""
-        if self._given_actor is not None:
-            return self._given_actor
-        return user_name(self.root, self._environment)
+        if self.given_actor is not None:
+            return self.given_actor
+        return user_name(self.root, self.environment)
 
     @cached_property
     def memories(self) -> Store[Memory]:
@@ -135,7 +141,7 @@ class Workspace:
 
     @property
     def is_past(self) -> bool:
-        """Whether it is a view of a moment (see `at`)."""
+        """Whether it is a view of a moment or of a revision (see `at` and `at_revision`)."""
         return self.present is not None
 
     def at(self, moment: datetime) -> "Workspace":
@@ -147,23 +153,25 @@ class Workspace:
         Raises:
             InvalidValue: The time leaves the calendar when moved to UTC.
         """
-        from pmem.storage.past import Past
+        from pmem.views import at_moment
 
-        try:
-            then = in_utc(moment)
-        except OverflowError:
-            raise InvalidValue(f"{moment} leaves the calendar in UTC") from None
-        view = Workspace(
-            self.root,
-            actor=self._given_actor,
-            now=then,
-            read_only=True,
-            overrides=self.configuration.overrides,
-            environment=self._environment,
-            backend=Past(self.backend, then, self._tokens_of),
-        )
-        view.present = self
-        return view
+        return at_moment(self, moment)
+
+    def at_revision(self, revision: str) -> "Workspace":
+        """Return a read-only view of everything as a git revision has it, settings too.
+
+        The present stays what it is: a checkout of that revision would answer the same.
+
+        Args:
+            revision: A branch, a tag, or a commit such as `HEAD~3`.
+
+        Raises:
+            NoRevision: Git knows no such revision, or there is no repository.
+            NotFound: The memory was not there at that revision, or there is no git.
+        """
+        from pmem.views import at_revision
+
+        return at_revision(self, revision)
 
     @cached_property
     def local(self) -> "LocalState":
@@ -196,7 +204,7 @@ class Workspace:
 
     def now(self) -> datetime:
         """Return the present in UTC, to the millisecond."""
-        return in_utc(self._now or datetime.now(UTC))
+        return in_utc(self.given_now or datetime.now(UTC))
 
     def new_id(self, at: datetime | None = None) -> str:
         """Make an id that sorts after every other that this workspace made.
@@ -217,9 +225,6 @@ class Workspace:
             InvalidValue: What counts them exactly is not installed.
         """
         return counter(self.settings.tokenizer)
-
-    def _tokens_of(self, text: str) -> int:
-        return self.count(text)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -248,7 +253,7 @@ class Workspace:
             Refused: The workspace is read-only.
         """
         if self.is_past:
-            raise Refused("what has been cannot be changed", "leave out the time to write")
+            raise Refused("what has been cannot be changed", "leave out --at to write")
         if self.read_only:
             raise Refused("this run is read-only", "leave out --read-only to write")
 
@@ -271,7 +276,7 @@ class Workspace:
             later = self.present._fitting(reference, types)
             if reference and later:
                 what = " or ".join(f"{KINDS[type_]} {id_}" for type_, id_ in later[:2])
-                raise NotFound(f"{what} did not exist at that time")
+                raise NotFound(f"{what} did not exist at {self.name}")
         return _only(reference, found, types)
 
     def _fitting(

@@ -52,6 +52,7 @@ DELETES = {"purge": "PINNED", "sweep": "REMOVED"}
 
 WRITES_NEITHER = {
     "init",
+    "setup git",
     "doctor",
     "conversation start",
     "conversation pause",

@@ -51,6 +51,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "unlink": Entry("changes", "unlink", "pmem unlink k3v9 p7q2"),
     "history": Entry("changes", "history", "pmem history k3v9"),
     "events": Entry("journal", "events", "pmem events --after 1w --event UPDATE"),
+    "changelog": Entry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "search": Entry("recall", "search", 'pmem search "which database" --kind memory'),
     "context": Entry("context", "context", 'pmem context "which database" --budget 1000'),
     "consolidate": Entry("upkeep", "consolidate", "pmem consolidate --dry-run"),
@@ -116,6 +117,10 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
             "set": Entry("project", "config_set", "pmem config set chunk_size 20"),
             "unset": Entry("project", "config_unset", "pmem config unset chunk_size"),
         },
+    ),
+    "setup": (
+        "Teach the programs around a project about its memory.",
+        {"git": Entry("setup", "git", "pmem setup git")},
     ),
     "import": (
         "Take in records from other programs' files.",

@@ -119,10 +119,21 @@ def unlink(
     return _record_answer("unlinked", memories.unlink(session.workspace, start, end, type))
 
 
-def history(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
+def history(
+    ctx: typer.Context,
+    reference: options.Reference,
+    at: options.At = None,
+    git: Annotated[
+        bool, typer.Option("--git", help="The commits that touched it; also of what was purged.")
+    ] = False,
+) -> Answer:
     """Show what happened to a record, the oldest event first."""
     session: Session = ctx.obj
     workspace = session.workspace_at(at)
+    if git:
+        from pmem.cli.changelog import provenance_answer
+
+        return provenance_answer(workspace, reference)
     events = lookup.history(workspace, reference)
     return Answer(data=events, lines=story_lines(journal.story(workspace, reference)))
 

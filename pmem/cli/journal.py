@@ -128,14 +128,14 @@ def _told(entry: Entry) -> Iterator[tuple[str, str]]:
 
 def _changes(entry: Entry) -> list[str]:
     return [
-        f"{name}: {' → '.join(_sides(name, entry.before, entry.after, _VALUE))}"
+        f"{name}: {' → '.join(sides(name, entry.before, entry.after, _VALUE))}"
         for name in entry.before
     ]
 
 
 def _change(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
     """Yield a change on one line where it fits, else each side on a line of its own."""
-    was, *became = _sides(name, before, after, _LONG_VALUE)
+    was, *became = sides(name, before, after, _LONG_VALUE)
     label = name.replace("_", " ")
     if len(label) + len(was) + sum(map(len, became)) <= _ONE_LINE:
         new = [(" → ", ""), *((side, "green") for side in became)] if became else []
@@ -146,8 +146,15 @@ def _change(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterato
     yield from ([("      + ", ""), (side, "green")] for side in became)
 
 
-def _sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:
-    """Say what a field was and, where that is known, what it became."""
+def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:
+    """Say what a field was and, where that is known, what it became.
+
+    Args:
+        name: The field's name.
+        before: Earlier values by field.
+        after: Later values by field, where they are known.
+        most: Characters of each side.
+    """
     if name not in after:
         return [_said(name, before[name], most)]
     was, became = before[name], after[name]

@@ -32,7 +32,10 @@ AllStates = Annotated[bool, typer.Option("--all-states", help="In any state.")]
 After = Annotated[str | None, typer.Option("--after", metavar="TIME", help="Made from then on.")]
 Before = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Made before then.")]
 At = Annotated[
-    str | None, typer.Option("--at", metavar="TIME", help="As it was, and what held, at that time.")
+    str | None,
+    typer.Option(
+        "--at", metavar="TIME|REV", help="As it was, and what held, at that time or git revision."
+    ),
 ]
 
 

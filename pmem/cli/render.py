@@ -86,16 +86,18 @@ def confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def leave(code: int, text: str = "") -> "NoReturn":
+def leave(code: int, last: "str | bytes" = "") -> "NoReturn":
     """Leave the process at once, with everything written.
 
     Args:
         code: The exit code.
-        text: A last word for standard output.
+        last: A last word for standard output; bytes are written as they are.
     """
     try:
-        if text:
-            _write(sys.stdout, text)
+        if isinstance(last, bytes):
+            _write_bytes(last)
+        elif last:
+            _write(sys.stdout, last)
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
@@ -131,8 +133,7 @@ def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
 def _show_notes(session: "Session", note: str) -> None:
     if note:
         _write(sys.stderr, f"{clean(note)}\n")
-    workspace = session.opened
-    for problem in workspace.problems if workspace else ():
+    for problem in session.problems:
         _write(sys.stderr, f"pmem: left out: {clean(problem.message)}\n")
 
 

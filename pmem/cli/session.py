@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import msgspec
 
 from pmem.configuration import folder_name
 from pmem.errors import InvalidValue, StorageRefused, UsageError
+from pmem.storage.backend import Problem
 from pmem.times import in_utc, parse_time
 from pmem.workspace import Workspace, discover
 
@@ -68,6 +69,7 @@ class Session:
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
         self.overrides: dict[str, Any] = {}
+        self.views: list[Workspace] = []
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -86,14 +88,47 @@ class Session:
         )
 
     def workspace_at(self, text: str | None) -> Workspace:
-        """Return the memory folder as it was at the time that an option gives, if it does.
+        """Return the memory folder as it was when an option says, if it does.
+
+        Args:
+            text: A time, else a git revision.
 
         Raises:
             NoProject: There is none.
-            InvalidValue: It is no time.
+            InvalidValue: It is neither a time nor a revision.
+            NotFound: The memory was not there at that revision.
         """
-        at = self.time(text)
-        return self.workspace if at is None else self.workspace.at(at)
+        if text is None:
+            return self.workspace
+        try:
+            at = self.time(text)
+        except InvalidValue as no_time:
+            view = self._at_revision(text, no_time.hint)
+        else:
+            assert at is not None
+            view = self.workspace.at(at)
+        self.views.append(view)
+        return view
+
+    def _at_revision(self, text: str, hint: str) -> Workspace:
+        from pmem.storage.repository import NoRevision
+
+        try:
+            return self.workspace.at_revision(text)
+        except NoRevision as error:
+            raise InvalidValue(
+                f"{text!r} is neither a time nor a git revision: {error.reason}",
+                f"{hint}; or name a branch, a tag or a commit",
+            ) from None
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """The files met so far that could not be used, in the present and in the past."""
+        if self.opened is not None:
+            yield from self.opened.problems
+        for view in self.views:
+            if view.revision is not None:
+                yield from view.problems
 
     @property
     def opened(self) -> Workspace | None:

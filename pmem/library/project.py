@@ -7,14 +7,17 @@ from datetime import datetime
 from typing import Any, Self
 
 from pmem import (
+    changelog,
     consolidation,
     evaluation,
     exchange,
     figures,
     golden,
+    provenance,
     setup,
     upkeep,
 )
+from pmem.changelog import Changelog
 from pmem.consolidation import UpkeepReport
 from pmem.evaluation import Evaluation, EvaluationRequest
 from pmem.exchange import Imported
@@ -22,6 +25,7 @@ from pmem.figures import Statistics
 from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
+from pmem.provenance import Provenance
 from pmem.storage.backend import Backend, Problem
 from pmem.upkeep import Checked, Diagnosis
 from pmem.workspace import Workspace, discover
@@ -79,15 +83,33 @@ class Project(Memories, Conversations):
         """
         return cls(discover(start), **options)
 
-    def at(self, moment: datetime) -> Self:
+    def at(self, when: datetime | str) -> Self:
         """Return the project as it was, to read only.
 
         Args:
-            moment: When; what happened at that very moment has happened.
+            when: A moment (what happened at that very moment has happened), or a git revision
+                by its name, at the present.
+
+        Raises:
+            InvalidValue: Git knows no such revision.
+            NotFound: The memory was not there at that revision.
         """
         view = copy(self)
-        view.workspace = self.workspace.at(moment)
+        here = self.workspace
+        view.workspace = here.at_revision(when) if isinstance(when, str) else here.at(when)
         return view
+
+    def changelog(self, revisions: str = "HEAD..") -> Changelog:
+        """Say what the memory learned, changed and forgot between two git revisions.
+
+        Args:
+            revisions: Such as `main..HEAD`; see `pmem.changelog.changelog`.
+        """
+        return changelog.changelog(self.workspace, revisions)[0]
+
+    def provenance(self, reference: str) -> Provenance:
+        """Return the commits that touched a record, the newest last; also of one that is gone."""
+        return provenance.provenance(self.workspace, reference)
 
     @property
     def problems(self) -> list[Problem]:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 _SAFE: Final = (
     "-c",
@@ -14,11 +14,72 @@ _SAFE: Final = (
     "core.hooksPath=/dev/null",
 )
 _KEPT: Final = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-_SECONDS: Final = 10
+_SET: Final = {
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # older versions of git fetch what a partial clone lacks
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",
+}
+SECONDS: Final = 10
+
+
+class Outcome(NamedTuple):
+    """What a git command did."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+def command(arguments: Sequence[str]) -> list[str]:
+    """Return the command line of a git command that only reads.
+
+    Args:
+        arguments: The command, without `git`.
+    """
+    return ["git", *_SAFE, *arguments]
+
+
+def surroundings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment that git runs in: without its own variables, and without a network.
+
+    Args:
+        environment: The environment's variables.
+    """
+    clean = {
+        name: value
+        for name, value in environment.items()
+        if name in _KEPT or not name.startswith("GIT_")
+    }
+    return {**clean, **_SET}
+
+
+def run(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Outcome:
+    """Run a git command that only reads.
+
+    Args:
+        folder: Where to run it.
+        arguments: The command, without `git`.
+        environment: The environment's variables; git's own are left out.
+
+    Raises:
+        OSError: There is no git, or it cannot be run there.
+        subprocess.TimeoutExpired: It took longer than 10 seconds.
+    """
+    done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
+        command(arguments),
+        cwd=folder,
+        env=surroundings(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 
 def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """Run a git command that only reads.
+    """Run a git command that only reads, or changes this clone's configuration.
 
     Args:
         folder: Where to run it.
@@ -28,24 +89,11 @@ def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -
     Returns:
         What it printed, or None when there is no git, or git says no.
     """
-    clean = {
-        name: value
-        for name, value in environment.items()
-        if name in _KEPT or not name.startswith("GIT_")
-    }
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
-            ["git", *_SAFE, *arguments],  # noqa: S607 - git is where the user has it
-            cwd=folder,
-            env=clean,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=True,
-        )
+        done = run(folder, arguments, environment)
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.decode("utf-8", "replace")
+    return None if done.code else done.out.decode("utf-8", "replace")
 
 
 def user_name(folder: str, environment: Mapping[str, str]) -> str:

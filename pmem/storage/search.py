@@ -229,6 +229,21 @@ def open_index(
     return None
 
 
+def passing_index(
+    look: Callable[[RecordType], Listing], read: Reader, text: Callable[[Place], str]
+) -> SearchIndex:
+    """Make an index in memory, for searches of one process.
+
+    Args:
+        look: Lists a store's folder.
+        read: Reads a record.
+        text: Returns a document's text, for phrases.
+    """
+    connection = _connect(":memory:")
+    update(connection, {folder: look(type_) for folder, type_ in TYPES.items()}, read)
+    return SearchIndex(":memory:", connection, text)
+
+
 _NOT_OURS: Final = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,

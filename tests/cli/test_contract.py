@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -396,6 +397,77 @@ class Upkeep(Strict):
     counts: dict[str, int]
 
 
+class Link(Strict):
+    type: str
+    target: str
+    strength: float
+
+
+class FieldChange(Strict):
+    before: Any
+    after: Any
+
+
+class About(Strict, kw_only=True):
+    id: str
+    short: Short
+    kind: Literal["memory", "episode"]
+    type: str
+    subject: str | None
+    text: str
+
+
+class Learned(About, kw_only=True):
+    how: Literal["added", "restored"]
+    replaces: list[str]
+    linked: list[Link]
+
+
+class Different(About, kw_only=True):
+    fields: dict[str, FieldChange]
+    linked: list[Link]
+    unlinked: list[Link]
+
+
+class Forgotten(About, kw_only=True):
+    how: Literal["superseded", "merged", "archived", "removed", "purged"]
+    by: str | None
+
+
+class End(Strict):
+    name: str
+    commit: str | None
+
+
+class Changelog(Strict, rename={"start": "from", "end": "to"}):
+    start: End
+    end: End
+    learned: list[Learned]
+    changed: list[Different]
+    forgotten: list[Forgotten]
+    total: int
+
+
+class Touch(Strict):
+    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
+    author: str
+    at: datetime
+    subject: str
+    what: Literal["added", "changed", "removed", "damaged"]
+    fields: dict[str, FieldChange]
+    linked: list[Link]
+    unlinked: list[Link]
+
+
+class Provenance(Strict):
+    id: str
+    kind: Literal["memory", "episode", "conversation", "chunk"]
+    present: bool
+    events: list[Event]
+    commits: list[Touch]
+    origin: Touch | None
+
+
 class Skipped(Strict):
     where: str
     why: str
@@ -406,6 +478,18 @@ class Imported(Strict):
     updated: int
     unchanged: int
     skipped: list[Skipped]
+
+
+class GitPart(Strict):
+    name: str
+    wanted: str
+    found: str | None
+
+
+class GitSetup(Strict):
+    parts: list[GitPart]
+    ok: bool
+    program: bool
 
 
 class Envelope(Strict):
@@ -432,6 +516,12 @@ ANSWERS: list[tuple[str, Any]] = [
     ("list", Listing),
     ("list --limit 1", Listing),
     ("history REF", list[Event]),
+    ("history REF --git", Provenance),
+    ("changelog HEAD..", Changelog),
+    ("changelog HEAD~1", Changelog),
+    ("list --at HEAD~1", Listing),
+    ("search Known --at HEAD", Found),
+    ("stats --at HEAD", Statistics),
     ("edit REF changed", Memory),
     ("rm REF", Memory),
     ("rm REF OTHER", list[Memory]),
@@ -486,6 +576,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("config unset chunk_size", dict[str, Any]),
     ("import messages -", Imported),
     ("import arrays backup", Imported),
+    ("setup git", GitSetup),
+    ("setup git --print", dict[str, str]),
+    ("setup git --remove", GitSetup),
     ("export arrays", dict[str, Any]),
     ("export arrays backup", dict[str, Any]),
     ("export audit", Trail),
@@ -496,11 +589,20 @@ ANSWERS: list[tuple[str, Any]] = [
 ]
 
 
+def _git(*arguments: str) -> None:
+    who = ("-c", "user.name=Kim", "-c", "user.email=kim@example.org")
+    subprocess.run(["git", *who, *arguments], check=True, timeout=60)
+
+
 @pytest.fixture
 def filled(project: str) -> dict[str, str]:
     """Keep two linked memories and a conversation; return what a command may name them."""
+    _git("init", "--quiet")
     first, second = (_id(pmem("add", text, "--json")) for text in ("Known", "Other"))
+    _git("add", "--all")
+    _git("commit", "--quiet", "--message", "Two memories")
     assert pmem("link", second, first).code == 0
+    _git("commit", "--quiet", "--all", "--message", "A link")
     talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
     assert pmem("conversation", "say", "Which database?").code == 0
     assert pmem("export", "arrays", "backup").code == 0

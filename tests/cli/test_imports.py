@@ -69,6 +69,14 @@ def test_only_a_look_into_the_past_imports_what_it_takes(project: str, record: s
     assert past <= imported("show", "k3v9k3v9", "--at", "2026-11-21T14:10:00Z")
 
 
+def test_what_git_runs_for_each_file_needs_no_record_library(project: str, record: str) -> None:
+    file = f"{project}/long-term-memory/{record}.json"
+    heavy = {"typer", "msgspec", "orjson", "pmem.records"}
+    assert imported("textconv", file) & heavy == set()
+    merging = imported("merge-driver", file, file, file, "7", f"long-term-memory/{record}.json")
+    assert merging & heavy == set()
+
+
 @pytest.fixture
 def record(project: str) -> str:
     """Put a memory with a known id into the project."""

@@ -6,7 +6,8 @@ output as it is, standard error with `! ` before every line, and `[exit 3]` when
 first command describe the transcript.
 
 What changes from run to run has names: `<dir>` is the repository, `<id1>` the first id that
-was printed, `<short1>` its short form. Commands may use them too.
+was printed, `<short1>` its short form. Commands may use them too. `<commit1>` is the first
+commit, whole or short.
 """
 
 import glob
@@ -112,6 +113,8 @@ class Session:
         if names:
             longest = sorted(map(re.escape, names), key=len, reverse=True)
             text = re.sub(rf"\b(?:{'|'.join(longest)})\b", name, text)
+        for number, commit in enumerate(_commits(self._root), start=1):
+            text = re.sub(rf"\b{commit[:10]}(?:{commit[10:]})?\b", f"<commit{number}>", text)
         text = text.replace(os.path.realpath(self._root), "<dir>").replace(self._root, "<dir>")
         text = text.replace(f"pmem {pmem.__version__}", "pmem <version>")
         return _LONG_NUMBER.sub(r"\1", _PYTHON.sub("Python <python>", text))
@@ -122,6 +125,15 @@ class Session:
             return whole if found[1] == "id" else whole.rpartition("-")[2]
 
         return _NAME.sub(identifier, text).replace("<dir>", self._root)
+
+
+def _commits(folder: str) -> list[str]:
+    """Return the commits that were made in a repository, by its own log."""
+    try:
+        with open(os.path.join(folder, ".git", "logs", "HEAD"), encoding="utf-8") as file:
+            return list(dict.fromkeys(line.split(" ")[1] for line in file))
+    except FileNotFoundError:
+        return []
 
 
 def _printed(outcome: Outcome) -> str:

@@ -46,6 +46,10 @@ def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> N
         assert shell.run(f"pmem link {filled['k3v9']} {filled['p7q2']}").code == 0
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
+    if words == "changelog":
+        who = "git -c user.name=Kim -c user.email=kim@example.org"
+        line = f"git add --all && {who} commit --quiet -m memory && git branch -M main"
+        assert shell.run(line).code == 0
     if words in ("checkpoint load", "checkpoint rm"):
         assert shell.run(EXAMPLES["checkpoint save"]).code == 0
     if words.startswith("conversation"):

@@ -1,0 +1,215 @@
+"""The commands that look at the memory through git: changelog, and history with commits."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Annotated, Any, Final, NamedTuple
+
+import typer
+
+from pmem import provenance
+from pmem.changelog import Changelog
+from pmem.changelog import changelog as compared
+from pmem.cli.journal import sides
+from pmem.cli.session import Answer, Line, Session
+from pmem.core.changelog import About, Changed, FieldChange, Forgotten, How, Learned, Link
+from pmem.core.markdown import escaped
+from pmem.errors import UsageError
+from pmem.ids import short
+from pmem.provenance import Provenance, Touch, What
+from pmem.storage import repository
+from pmem.times import iso
+from pmem.workspace import Workspace
+
+_MOST: Final = 200
+"""Entries under one heading of a Markdown page; GitHub takes no page beyond 1 MiB."""
+_VALUE: Final = 60
+_BODY: Final = 120
+_BODIES: Final = ("content", "summary")
+_REPLACED: Final = (How.SUPERSEDED, How.MERGED)
+_COLOURS: Final = {
+    "Learned": "green",
+    "Changed": "yellow",
+    "Replaced": "magenta",
+    "Forgotten": "red",
+}
+_DONE: Final = {
+    What.ADDED: "green",
+    What.CHANGED: "yellow",
+    What.REMOVED: "red",
+    What.DAMAGED: "red",
+}
+
+Say = Callable[[str], str]
+"""Turns a text from the memory into one that its surroundings can hold."""
+
+
+class Row(NamedTuple):
+    """One entry: which record it is about, and what is said of it."""
+
+    entry: About
+    said: str
+
+
+def changelog(
+    ctx: typer.Context,
+    revisions: Annotated[
+        str, typer.Argument(metavar="[A..B]", help="Two git revisions; `A..` is up to now.")
+    ] = "HEAD..",
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Write Markdown, for a pull request or a CI job.")
+    ] = False,
+) -> Answer:
+    """Say what the memory learned, changed and forgot between two revisions."""
+    session: Session = ctx.obj
+    found, views = compared(session.workspace, revisions)
+    session.views += views
+    if markdown and not session.json:
+        return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
+    return Answer(data=found, lines=_lines(found), note="" if found.total else _nothing(found))
+
+
+def provenance_answer(workspace: Workspace, reference: str) -> Answer:
+    """Return the answer of `history --git`.
+
+    Args:
+        workspace: Where the record is; a view of a revision, or the present.
+        reference: Which record.
+
+    Raises:
+        UsageError: The workspace is a view of a moment.
+        NotFound, Ambiguous: The reference.
+        InvalidValue: There is no repository.
+    """
+    if workspace.moment is not None:
+        raise UsageError("--git goes with a revision, not with a time")
+    found = provenance.provenance(workspace, reference)
+    note = "" if found.commits else f"no commit has {found.kind} {found.id} yet"
+    return Answer(data=found, lines=_provenance_lines(found), note=note)
+
+
+def _lines(found: Changelog) -> Iterator[Line]:
+    for heading, rows in _sections(found, str):
+        yield [(heading, f"bold {_COLOURS[heading]}"), (f"  {len(rows)}", "dim")]
+        for entry, said in rows:
+            yield [
+                (f"  {entry.short}", "cyan"),
+                (f"  {_type(entry):<10} ", "dim"),
+                (said, ""),
+            ]
+
+
+def _page(found: Changelog) -> Iterator[str]:
+    """Yield the lines of a Markdown page."""
+    yield f"## Memory: {_counts(found)}"
+    yield ""
+    yield f"`{_end(found.start.commit)}` to {_markdown_end(found)}"
+    for heading, rows in _sections(found, escaped):
+        yield ""
+        yield f"### {heading} ({len(rows)})"
+        yield ""
+        for entry, said in rows[:_MOST]:
+            yield f"- **{escaped(_type(entry))}** {said} `{entry.short}`"
+        if len(rows) > _MOST:
+            yield f"- and {len(rows) - _MOST} more"
+
+
+def _sections(found: Changelog, say: Say) -> Iterator[tuple[str, list[Row]]]:
+    """Yield every heading that has entries; what stands for another one is told once, there."""
+    texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
+    replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
+    told = {entry.by for entry in replaced}
+    sections = {
+        "Learned": [_learned(entry, say) for entry in found.learned if entry.id not in told],
+        "Changed": [_changed(entry, say) for entry in found.changed],
+        "Replaced": [_replaced(entry, texts, say) for entry in replaced],
+        "Forgotten": [_gone(entry, say) for entry in found.forgotten if entry.how not in _REPLACED],
+    }
+    yield from ((heading, rows) for heading, rows in sections.items() if rows)
+
+
+def _learned(entry: Learned, say: Say) -> Row:
+    restored = " (restored)" if entry.how is How.RESTORED else ""
+    return Row(entry, f"{_titled(entry, say)}{restored}{_after(_ties(entry.linked, '', say))}")
+
+
+def _changed(entry: Changed, say: Say) -> Row:
+    parts = list(_differences(entry, say))
+    rewritten = any(name in entry.fields for name in _BODIES)
+    return Row(entry, "; ".join(parts if rewritten else [_titled(entry, say), *parts]))
+
+
+def _differences(entry: Changed | Touch, say: Say) -> Iterator[str]:
+    yield from _fields(entry.fields, say)
+    yield from _ties(entry.linked, "", say)
+    yield from _ties(entry.unlinked, "no longer ", say)
+
+
+def _replaced(entry: Forgotten, texts: dict[str, Any], say: Say) -> Row:
+    into = "" if entry.by is None else say(short(entry.by))
+    new = texts.get(entry.by or "")
+    now = f"{say(new.text)} ({into})" if new else into or "nothing"
+    word = " (merged)" if entry.how is How.MERGED else ""
+    return Row(entry, f"{_titled(entry, say)} → {now}{word}")
+
+
+def _gone(entry: Forgotten, say: Say) -> Row:
+    return Row(entry, f"{_titled(entry, say)} ({entry.how})")
+
+
+def _fields(fields: dict[str, FieldChange], say: Say) -> Iterator[str]:
+    """Say field by field what was and what is; texts from where they begin to differ."""
+    before = {name: change.before for name, change in fields.items()}
+    after = {name: change.after for name, change in fields.items()}
+    for name in fields:
+        most = _BODY if name in _BODIES else _VALUE
+        yield f"{say(name)}: " + " → ".join(map(say, sides(name, before, after, most)))
+
+
+def _ties(links: Iterable[Link], word: str, say: Say) -> Iterator[str]:
+    for link in links:
+        yield f"{word}{say(link.type.replace('_', ' '))} {say(short(link.target))}"
+
+
+def _after(parts: Iterable[str]) -> str:
+    return "".join(f"; {part}" for part in parts)
+
+
+def _titled(entry: About, say: Say) -> str:
+    return f"{say(entry.subject)}: {say(entry.text)}" if entry.subject else say(entry.text)
+
+
+def _type(entry: About) -> str:
+    return entry.type.replace("_", " ")
+
+
+def _counts(found: Changelog) -> str:
+    counts = {name: len(getattr(found, name)) for name in ("learned", "changed", "forgotten")}
+    said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    return said or "nothing changed"
+
+
+def _nothing(found: Changelog) -> str:
+    ends = f"{_end(found.start.commit)} and {_end(found.end.commit)}"
+    return f"nothing changed between {ends}"
+
+
+def _end(commit: str | None) -> str:
+    return "the working tree" if commit is None else repository.short(commit)
+
+
+def _markdown_end(found: Changelog) -> str:
+    end = _end(found.end.commit)
+    return f"`{end}`" if found.end.commit else end
+
+
+def _provenance_lines(found: Provenance) -> Iterator[Line]:
+    for touch in found.commits:
+        here = found.origin is not None and touch.commit == found.origin.commit
+        yield [
+            (repository.short(touch.commit), "yellow"),
+            (f"  {iso(touch.at)}", "dim"),
+            (f"  {touch.what:<8} ", _DONE[touch.what]),
+            (touch.author, "cyan"),
+            (f"  {' '.join(touch.subject.split())}", ""),
+            ("  (the present content)" if here else "", "green"),
+        ]
+        yield from ([(f"    {said}", "")] for said in _differences(touch, str))

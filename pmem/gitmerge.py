@@ -1,0 +1,152 @@
+"""What git runs for each file: merging two versions of a record, and telling one as text.
+
+Both are processes of their own for every file, so nothing here imports the record classes.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from pmem.core.rawjson import NotJson, dump, load
+from pmem.core.threeway import SHAPES, Doubt, Shape, merged
+from pmem.ids import is_id
+
+CONFLICT: Final = 10
+"""The driver's exit code for a conflict that is written down already."""
+DOUBT: Final = 5
+"""Its exit code where the files are not for it to merge: the fallback in git's settings does."""
+USAGE: Final = 2
+_MOST_BYTES: Final = 64 * 1024 * 1024
+_MARKER: Final = 7
+_SCRATCH: Final = ".tmp-"
+
+
+def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
+    """Merge a file for git; see `gitattributes(5)`, "Defining a custom merge driver".
+
+    Args:
+        arguments: The files of the base, of ours and of theirs, the length of conflict markers,
+            and the path in the repository. The result takes the place of ours.
+
+    Returns:
+        The exit code (0, `CONFLICT`, or another one, and then ours is as it was) and what to
+        print.
+    """
+    if len(arguments) != 5:
+        _say("git calls it as pmem merge-driver BASE OURS THEIRS MARKER-SIZE PATH")
+        return USAGE, b""
+    base, ours, theirs, marker, path = arguments
+    shape = SHAPES.get(os.path.basename(os.path.dirname(path)))
+    identifier = os.path.basename(path).removesuffix(".json")
+    if shape is None or not is_id(identifier):
+        return DOUBT, b""
+    data = [_read(file) for file in (base, ours, theirs)]
+    try:
+        code, result = _merged(data, shape, identifier, marker)
+    except (Doubt, NotJson):
+        return DOUBT, b""
+    _replace(ours, result, os.path.join(os.path.dirname(os.path.dirname(path)), "local"))
+    return code, b""
+
+
+def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
+    """Tell a record as text that people read, for `git diff`.
+
+    Args:
+        arguments: The file. What is no record is told as it is.
+
+    Returns:
+        The exit code and what to print.
+    """
+    if len(arguments) != 1:
+        _say("git calls it as pmem textconv FILE")
+        return USAGE, b""
+    data = _read(arguments[0])
+    try:
+        from pmem.core.readable import readable
+
+        return 0, readable(load(data)).encode()
+    except (NotJson, UnicodeEncodeError):
+        return 0, data
+
+
+PLUMBING: Final[dict[str, Callable[[Sequence[str]], tuple[int, bytes]]]] = {
+    "merge-driver": merge_driver,
+    "textconv": textconv,
+}
+"""Commands that git calls; they take no options and need no command line."""
+
+
+def run(name: str, arguments: Sequence[str]) -> tuple[int, bytes]:
+    """Run one of the commands in `PLUMBING`; an error is an exit code, and one line of talk."""
+    try:
+        return PLUMBING[name](arguments)
+    except OSError as error:
+        _say(f"{error.filename}: {error.strerror}")
+        return 74, b""
+    except Exception as error:
+        _say(f"this is a bug in pmem: {type(error).__name__}: {error}")
+        return 70, b""
+
+
+def _say(text: str) -> None:
+    os.write(sys.stderr.fileno(), f"pmem: {text}\n".encode("utf-8", "backslashreplace"))
+
+
+def _merged(data: Sequence[bytes], shape: Shape, identifier: str, marker: str) -> tuple[int, bytes]:
+    sides: list[Any] = [load(side) if number or side else None for number, side in enumerate(data)]
+    ids = {side.get("id") for side in sides if side is not None}
+    if len(ids) > 1:
+        return CONFLICT, _side_by_side(data[1], data[2], int(marker) if marker.isdecimal() else 0)
+    if ids != {identifier}:
+        raise Doubt("the file has another record's name")
+    base, ours, theirs = sides
+    done = merged(base, ours, theirs, shape)
+    for number in (1, 2):
+        if done.result is sides[number]:
+            return 0, data[number]
+    return CONFLICT if done.conflicts else 0, dump(done.result)
+
+
+def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:
+    """Write two records that git took for one, whole: their lines must never be mixed."""
+    size = length or _MARKER
+    parts = (
+        b"<" * size + b" ours\n",
+        ours,
+        b"=" * size + b"\n",
+        theirs,
+        b">" * size + b" theirs\n",
+    )
+    return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts if part)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise OSError(27, "File too large", path)
+    return data
+
+
+def _replace(path: str, data: bytes, scratch: str) -> None:
+    """Put a file in another one's place at once: git must never find half of it.
+
+    Args:
+        path: The file that is replaced.
+        data: What it is to hold.
+        scratch: Where the new file is made, if that folder is there: what a killed process
+            leaves in it is ignored by git, and swept away by the next writer.
+    """
+    folder = scratch if os.path.isdir(scratch) else os.path.dirname(path) or "."
+    temporary = os.path.join(folder, f"{_SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, os.stat(path).st_mode & 0o777)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

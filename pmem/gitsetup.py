@@ -1,0 +1,206 @@
+"""Telling git how records merge, and how they are shown: what the project shares, and this clone.
+
+Git never takes a program to run from a project, so every clone has to be told once.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pmem.errors import Locked, NotFound
+from pmem.setup import MERGE_ATTRIBUTES
+from pmem.storage import git
+from pmem.storage.durable import refusals, write_file
+from pmem.workspace import Workspace
+
+ATTRIBUTES_FILE: Final = ".gitattributes"
+SETTINGS: Final[Mapping[str, str]] = {
+    "merge.pmem.name": "pmem record merge",
+    "merge.pmem.driver": (
+        "pmem merge-driver %O %A %B %L %P; rc=$?; case $rc in 0|10) exit $rc;;"
+        " *) git merge-file --marker-size=%L %A %O %B;; esac"
+    ),
+    "diff.pmem.textconv": "pmem textconv",
+}
+"""This clone's settings. Where the driver is missing, crashes or doubts, git merges the lines.
+
+No `cachetextconv`: with it, `git diff` writes commits, and fails where nobody has a name."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One thing that git is told: as it should be, and as it is."""
+
+    name: str
+    wanted: str
+    found: str | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as it should be."""
+        return self.wanted == self.found
+
+
+class GitSetup(msgspec.Struct, frozen=True):
+    """What git knows about records in this clone."""
+
+    parts: tuple[Part, ...]
+    program: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether git merges records by field."""
+        return all(part.ok for part in self.parts)
+
+    @property
+    def begun(self) -> bool:
+        """Whether somebody has set up this clone, be it in part."""
+        return any(part.found is not None for part in self.parts if part.name in SETTINGS)
+
+
+def look(workspace: Workspace) -> GitSetup:
+    """Return what git knows about records in this clone.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+    """
+    if not _is_inside(workspace):
+        raise NotFound(
+            f"{workspace.root} is in no git work tree, or there is no git",
+            "run `git init` around it",
+        )
+    lines = _attributes(workspace).splitlines()
+    parts = [
+        Part(ATTRIBUTES_FILE, line, line if line in lines else None)
+        for line in MERGE_ATTRIBUTES.splitlines()
+    ]
+    parts += [Part(name, value, _setting(workspace, name)) for name, value in SETTINGS.items()]
+    return GitSetup(tuple(parts), program=shutil.which("pmem") is not None)
+
+
+def install(workspace: Workspace) -> GitSetup:
+    """Tell git how records merge; safe to repeat.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        What git knows now.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+        Refused: The workspace is read-only.
+        Locked: Another process is changing git's configuration.
+        StorageRefused: The attributes cannot be written.
+    """
+    workspace.must_be_writable()
+    found = look(workspace)
+    for part in found.parts:
+        if part.name in SETTINGS and not part.ok:
+            _configure(workspace, "--replace-all", part.name, part.wanted)
+    missing = [part.wanted for part in found.parts if part.name not in SETTINGS and not part.ok]
+    if missing:
+        _add_lines(workspace, missing)
+    return look(workspace)
+
+
+def remove(workspace: Workspace) -> GitSetup:
+    """Take back what this clone was told; the attributes stay, for they are the project's.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        What git knows now.
+
+    Raises:
+        NotFound, Refused, Locked: See `install`.
+    """
+    workspace.must_be_writable()
+    for part in look(workspace).parts:
+        if part.name in SETTINGS and part.found is not None:
+            _configure(workspace, "--unset-all", part.name)
+    for section in sorted({name.rpartition(".")[0] for name in SETTINGS}):
+        if not git.ask(
+            workspace.root,
+            ["config", "--local", "--get-regexp", f"^{section}\\."],
+            workspace.environment,
+        ):
+            git.ask(
+                workspace.root,
+                ["config", "--local", "--remove-section", section],
+                workspace.environment,
+            )
+    return look(workspace)
+
+
+def summary(workspace: Workspace) -> tuple[bool, str]:
+    """Say in a few words how records merge here, and whether that is well.
+
+    A clone that nobody set up is well: its records merge as text.
+
+    Args:
+        workspace: Whose memory folder.
+    """
+    try:
+        found = look(workspace)
+    except NotFound:
+        return True, "not in a git work tree"
+    if not found.begun:
+        return True, "records merge as text; `pmem setup git` merges them by field"
+    wrong = sorted({part.name for part in found.parts if not part.ok})
+    if wrong:
+        return False, f"{', '.join(wrong)} is not as it should be: run `pmem setup git`"
+    if not found.program:
+        return False, "git would not find pmem: put it on the PATH"
+    return True, "records merge by field"
+
+
+def script() -> str:
+    """Return what `install` does, as lines for a shell and for the attributes."""
+    settings = "".join(f"git config --local {name} '{value}'\n" for name, value in SETTINGS.items())
+    return f"{settings}# in the memory folder's {ATTRIBUTES_FILE}:\n{MERGE_ATTRIBUTES}\n"
+
+
+def _is_inside(workspace: Workspace) -> bool:
+    asked = ["rev-parse", "--is-inside-work-tree"]
+    return (git.ask(workspace.root, asked, workspace.environment) or "").strip() == "true"
+
+
+def _setting(workspace: Workspace, name: str) -> str | None:
+    """Return a setting of this clone; of several values, all."""
+    asked = ["config", "--local", "--null", "--get-all", name]
+    answer = git.ask(workspace.root, asked, workspace.environment)
+    return None if answer is None else answer.rstrip("\0").replace("\0", "\n")
+
+
+def _configure(workspace: Workspace, *arguments: str) -> None:
+    if git.ask(workspace.root, ["config", "--local", *arguments], workspace.environment) is None:
+        raise Locked(
+            "git refused to change this clone's configuration",
+            "see whether .git/config.lock is left from another git, and whether it may be written",
+        )
+
+
+def _attributes(workspace: Workspace) -> str:
+    path = os.path.join(workspace.root, ATTRIBUTES_FILE)
+    with refusals(path):
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+
+def _add_lines(workspace: Workspace, lines: list[str]) -> None:
+    path = os.path.join(workspace.root, ATTRIBUTES_FILE)
+    text = _attributes(workspace)
+    start = text if text.endswith("\n") or not text else f"{text}\n"
+    added = "".join(f"{line}\n" for line in lines)
+    with refusals(path):
+        write_file(path, (start + added).encode("utf-8", "surrogateescape"))

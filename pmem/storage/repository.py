@@ -1,0 +1,289 @@
+"""The git repository around a memory folder, to read what it keeps: no checkout, no writing.
+
+Every path is relative to the memory folder; git runs in it and finds the repository itself.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import IO, Final, NamedTuple
+
+from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.storage import git
+from pmem.storage.recordfile import MAX_FILE_BYTES
+
+_BATCH: Final = 100
+"""Objects asked for before their answers are read: so many names fit into any pipe."""
+_BATCH_SECONDS: Final = 120
+_REVISION: Final = re.compile(r"(?![-^])[^\x00-\x20\x7f:?*\[\\{]+")
+_FORMAT: Final = "--format=%x01%H%x00%an%x00%aI%x00%s"
+_LOG: Final = (
+    "--literal-pathspecs",
+    *("-c", "log.showSignature=false", "-c", "log.follow=false", "-c", "log.showRoot=true"),
+    *("log", "-O/dev/null", "--topo-order", "--encoding=UTF-8"),
+    *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "-c", "-z"),
+)
+
+
+class NoRevision(InvalidValue):
+    """A name is no git revision.
+
+    Args:
+        name: The name.
+        reason: Why it is none.
+    """
+
+    default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name!r} is no git revision: {reason}")
+        self.reason = reason
+
+
+class Entry(NamedTuple):
+    """What a tree holds under a path: git's mode in octal, and the object's name."""
+
+    mode: str
+    object: str
+
+
+class Commit(NamedTuple):
+    """A commit that touched a file, and the file's objects: its parents' and its own.
+
+    Where the file is missing, its object is None.
+    """
+
+    id: str
+    author: str
+    at: datetime
+    subject: str
+    before: tuple[str | None, ...]
+    after: str | None
+
+
+class Repository:
+    """Reads commits, trees and blobs.
+
+    Args:
+        folder: The memory folder.
+        environment: The environment's variables.
+    """
+
+    def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+
+    def commit(self, revision: str) -> str:
+        """Return the id of the commit that a revision means.
+
+        Args:
+            revision: A branch, a tag, a commit's id or its start, `HEAD~3` and the like; dates
+                and searches (`@{yesterday}`, `:/text`) are none.
+
+        Raises:
+            NoRevision: Git knows none of that name, or there is no repository.
+            NotFound: There is no git.
+        """
+        if not _REVISION.fullmatch(revision) or ".." in revision:
+            raise NoRevision(revision, "git takes no such name")
+        found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        if found.code:
+            raise NoRevision(revision, self._why_not(found, "git knows no such commit"))
+        return found.out.decode().strip()
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the best common ancestor of two commits.
+
+        Raises:
+            InvalidValue: They have none.
+        """
+        found = self._run("merge-base", one, other)
+        if found.code:
+            raise InvalidValue(self._why_not(found, "the two revisions have no common ancestor"))
+        return found.out.decode().split()[0]
+
+    def files(self, commit: str) -> dict[str, Entry]:
+        """Return everything in the memory folder at a commit, by path; links are not followed."""
+        listed = self._must("ls-tree", "-r", "-z", commit)
+        found = {}
+        for line in listed.split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            mode, _, object_ = about.decode().split(" ")
+            found[os.fsdecode(path)] = Entry(mode, object_)
+        return found
+
+    def place(self) -> str:
+        """Return the memory folder's path in the repository, with a slash at the end."""
+        return os.fsdecode(self._must("rev-parse", "--show-prefix").removesuffix(b"\n"))
+
+    def blobs(self, objects: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the contents of blobs in their order, read by one git process.
+
+        Args:
+            objects: Their names. One that is missing, damaged or larger than a record may be
+                yields None.
+        """
+        place = 0
+        while place < len(objects):
+            for data in self._batch(objects[place:]):
+                place += 1
+                yield data
+            if place < len(objects):  # git gave up at this one
+                place += 1
+                yield None
+
+    def log(self, commit: str, path: str, *, whole: bool) -> list[Commit]:
+        """Return the commits up to one that touched a file, the newest last.
+
+        A merge counts where the file differs from that of every parent.
+
+        Args:
+            commit: Where to begin.
+            path: The file.
+            whole: Also those that did not lead to the file as it is, or to there being none.
+        """
+        way = ("--full-history",) if whole else ()
+        listed = self._must(*_LOG, *way, "--reverse", "--raw", _FORMAT, commit, "--", path)
+        return list(_commits(iter(listed.split(b"\0"))))
+
+    def touched(self, commit: str, folders: Sequence[str]) -> set[tuple[str, str]]:
+        """Return the files that commits up to one ever touched: folder and name.
+
+        Args:
+            commit: Where to begin.
+            folders: Where to look.
+        """
+        listed = self._must(
+            *_LOG, "--full-history", "--name-only", "--format=", commit, "--", *folders
+        )
+        paths = (os.fsdecode(path.strip(b"\n")) for path in listed.split(b"\0"))
+        parts = (path.rsplit("/", 2) for path in paths if path.count("/"))
+        return {(part[-2], part[-1]) for part in parts}
+
+    def _batch(self, objects: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield contents until one process is through, or cannot go on."""
+        with self._reader() as process:
+            assert process.stdin
+            assert process.stdout
+            for start in range(0, len(objects), _BATCH):
+                names = objects[start : start + _BATCH]
+                try:
+                    process.stdin.write("".join(f"{name}\n" for name in names).encode())
+                    process.stdin.flush()
+                except BrokenPipeError:
+                    return
+                for _ in names:
+                    header = process.stdout.readline().split()
+                    if not header or (len(header) == 3 and int(header[2]) > MAX_FILE_BYTES):
+                        return
+                    yield _content(process.stdout, header)
+
+    @contextmanager
+    def _reader(self) -> Iterator[subprocess.Popen[bytes]]:
+        """Run `git cat-file --batch`, and end it however the reading ends."""
+        from threading import Timer
+
+        try:
+            process = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
+                git.command(["cat-file", "--batch"]),
+                cwd=self._folder,
+                env=git.surroundings(self._environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise _no_git(error) from None
+        timer = Timer(_BATCH_SECONDS, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield process
+        finally:
+            timer.cancel()
+            process.kill()
+            for stream in (process.stdin, process.stdout):
+                _close(stream)
+            process.wait()
+
+    def _must(self, *arguments: str) -> bytes:
+        found = self._run(*arguments)
+        if found.code:
+            raise StorageRefused(self._why_not(found, "git cannot read the repository"))
+        return found.out
+
+    def _run(self, *arguments: str) -> git.Outcome:
+        try:
+            return git.run(self._folder, arguments, self._environment)
+        except OSError as error:
+            raise _no_git(error) from None
+        except subprocess.TimeoutExpired:
+            raise StorageRefused(
+                f"git took longer than {git.SECONDS} seconds in {self._folder}"
+            ) from None
+
+    def _why_not(self, failed: git.Outcome, otherwise: str) -> str:
+        """Say why git failed: in its own words, unless it has none."""
+        if "not a git repository" in failed.err:
+            return f"{self._folder} is not in a git repository"
+        words = failed.err.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
+        return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
+
+
+def short(commit: str) -> str:
+    """Return the start of a commit's id as people read it."""
+    return commit[:10]
+
+
+def _no_git(error: OSError) -> NotFound:
+    return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
+
+
+def _content(stream: IO[bytes], header: list[bytes]) -> bytes | None:
+    """Read what follows a header; a name that is no blob's has no content of use."""
+    if len(header) != 3:
+        return None
+    data = stream.read(int(header[2]) + 1)
+    return data[:-1] if header[1] == b"blob" and len(data) == int(header[2]) + 1 else None
+
+
+def _close(stream: IO[bytes] | None) -> None:
+    try:
+        if stream is not None:
+            stream.close()
+    except OSError:
+        return
+
+
+def _commits(words: Iterator[bytes]) -> Iterator[Commit]:
+    """Read the commits that a log lists; those without a line on the file are left out."""
+    head: list[str] = []
+    for word in words:
+        told = word.lstrip(b"\n")
+        if told[:1] == b"\x01":
+            rest = [next(words, b"") for _ in range(3)]
+            head = [part.decode("utf-8", "replace") for part in (told[1:], *rest)]
+        elif told[:1] == b":":
+            next(words, None)  # the path
+            *before, after = _objects(told.decode())
+            identifier, author, at, subject = head
+            yield Commit(identifier, author, _time(at), subject, tuple(before), after)
+
+
+def _objects(line: str) -> list[str | None]:
+    """Return the objects on a raw line: for n parents, n + 1 modes and n + 1 objects."""
+    parents = len(line) - len(line.lstrip(":"))
+    words = line[parents:].split(" ")[parents + 1 : 2 * parents + 2]
+    return [None if set(word) == {"0"} else word for word in words]
+
+
+def _time(text: str) -> datetime:
+    from pmem.times import UNDATED, parse_moment
+
+    try:
+        return parse_moment(text)
+    except InvalidValue:  # a year beyond the calendar
+        return UNDATED

@@ -1,0 +1,66 @@
+"""Read-only views of a workspace: as it was at a moment, or as a git revision has it."""
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from pmem.configuration import CONFIG_FILE, parse_config
+from pmem.errors import InvalidValue
+from pmem.storage.backend import Backend
+from pmem.storage.past import Past
+from pmem.storage.repository import Repository
+from pmem.storage.revision import Revision
+from pmem.times import in_utc
+from pmem.workspace import Workspace
+
+
+def at_moment(workspace: Workspace, moment: datetime) -> Workspace:
+    """Return a view of everything as it was, whose present is that moment; see `Workspace.at`."""
+    try:
+        then = in_utc(moment)
+    except OverflowError:
+        raise InvalidValue(f"{moment} leaves the calendar in UTC") from None
+    count = lambda text: workspace.count(text)  # noqa: E731, PLW0108 - made when first needed
+    past = Past(workspace.backend, then, count)
+    view = _view(workspace, past, then, "that time")
+    view.moment, view.revision = then, workspace.revision
+    return view
+
+
+def at_revision(workspace: Workspace, name: str) -> Workspace:
+    """Return a view of everything as a git revision has it; see `Workspace.at_revision`."""
+    repository = Repository(workspace.root, workspace.environment)
+    return seen_in(workspace, Revision(repository, repository.commit(name), name))
+
+
+def seen_in(workspace: Workspace, revision: Revision) -> Workspace:
+    """Return a view of everything as a git revision has it, at the same present.
+
+    Args:
+        workspace: What to view.
+        revision: Its records then.
+    """
+    view = _view(workspace, revision, workspace.given_now, revision.name)
+    view.revision = revision
+    view.configuration = workspace.configuration.at(partial(_settings, revision))
+    return view
+
+
+def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: str) -> Workspace:
+    view = Workspace(
+        workspace.root,
+        actor=workspace.given_actor,
+        now=now,
+        read_only=True,
+        environment=workspace.environment,
+        backend=backend,
+    )
+    view.configuration = workspace.configuration
+    view.present, view.name = workspace, name
+    return view
+
+
+def _settings(revision: Revision) -> dict[str, Any]:
+    """Read a project's settings as a revision has them."""
+    data = revision.file(CONFIG_FILE)
+    return {} if data is None else parse_config(data, revision.where(CONFIG_FILE))

@@ -1,0 +1,261 @@
+"""Real repositories: every way to bring two branches together, with the driver and without."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pmem.core.threeway import SHAPES, merged
+from tests.core.threeway.sides import Json
+from tests.faults.console import pmem
+from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read, scenarios
+
+STORE = "long-term-memory"
+MARKERS = (b"<<<<<<< ", b"=======\n", b">>>>>>> ")
+BEGUN = "2026-01-01T00:00:00Z"
+
+
+def memory(content: str, identifier: str = "a-k3v9k3v9", **fields: Any) -> Json:
+    """Return a memory as JSON."""
+    known = {
+        "id": identifier,
+        "schema": 1,
+        "type": "fact",
+        "content": content,
+        "category": "project",
+        "subject": None,
+        "tags": ["db"],
+        "scope": {},
+        "importance": 0.5,
+        "pinned": False,
+        "state": "active",
+        "valid_from": BEGUN,
+        "valid_until": None,
+        "purge_at": None,
+        "relationships": [],
+        "source": {},
+        "created_at": BEGUN,
+        "updated_at": BEGUN,
+        "access": {},
+        "tokens": 4,
+        "history": [{"event": "ADD", "at": BEGUN, "actor": "ada"}],
+    }
+    return {**known, **fields}
+
+
+def edited(record: Json, day: int, **fields: Any) -> Json:
+    """Return a memory that was edited on a day of January."""
+    at = f"2026-01-{day:02d}T00:00:00Z"
+    before = {name: record[name] for name in fields}
+    event = {"event": "UPDATE", "at": at, "actor": "ada", "before": before}
+    return {**record, **fields, "updated_at": at, "history": [*record["history"], event]}
+
+
+BASE = memory("We use MySQL")
+PATH = path_of(STORE, BASE)
+OURS = edited(BASE, 2, tags=["db", "sql"], importance=0.9)
+THEIRS = edited(BASE, 3, content="We use PostgreSQL", tags=["store"], tokens=5)
+RIVAL = edited(BASE, 4, content="We use Oracle", tokens=4)
+
+
+@pytest.fixture
+def repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set up the current folder, the program that is tested on the path."""
+    begin(monkeypatch)
+
+
+def two(ours: Json = OURS, theirs: Json = THEIRS) -> None:
+    """Make the branches `ours`, which is checked out, and `theirs`."""
+    branches({PATH: data(BASE)}, ours={PATH: data(ours)}, theirs={PATH: data(theirs)})
+    ok("checkout", "--quiet", "--force", "ours")
+
+
+def both_are_there() -> None:
+    """See that the record has what either side did to it, and nothing is left to do."""
+    found = json.loads(read(PATH))
+    assert found == merged(BASE, OURS, THEIRS, SHAPES[STORE]).result
+    assert (found["content"], found["tags"]) == ("We use PostgreSQL", ["sql", "store"])
+    assert ok("diff", "--name-only", "--diff-filter=U") == ""
+    assert b"0 findings" in pmem("check").out
+
+
+WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "merge": (("merge", "--quiet", "--no-edit", "theirs"),),
+    "merge the other way": (
+        ("checkout", "--quiet", "theirs"),
+        ("merge", "--quiet", "--no-edit", "ours"),
+    ),
+    "merge preferring ours": (("merge", "--quiet", "--no-edit", "-Xours", "theirs"),),
+    "squash": (("merge", "--quiet", "--squash", "theirs"),),
+    "rebase": (("rebase", "--quiet", "theirs"),),
+    "rebase by patches": (("rebase", "--quiet", "--apply", "theirs"),),
+    "cherry-pick": (("cherry-pick", "theirs"),),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_bring_branches_together_keeps_both(way: str, repository: None) -> None:
+    two()
+    for arguments in WAYS[way]:
+        ok(*arguments)
+    both_are_there()
+
+
+def test_a_stash_comes_back_onto_a_change(repository: None) -> None:
+    two()
+    ok("checkout", "--quiet", "base")
+    Path(PATH).write_bytes(data(THEIRS))
+    ok("stash", "--quiet")
+    ok("checkout", "--quiet", "ours")
+    ok("stash", "pop", "--quiet")
+    both_are_there()
+
+
+def test_a_revert_takes_back_one_change_and_says_so(repository: None) -> None:
+    later = edited(THEIRS, 5, importance=0.9)
+    two(BASE, THEIRS)
+    ok("checkout", "--quiet", "theirs")
+    Path(PATH).write_bytes(data(later))
+    ok("commit", "--quiet", "--all", "--message", "importance")
+    ok("revert", "--no-edit", "HEAD~1")
+    found = json.loads(read(PATH))
+    assert (found["content"], found["importance"]) == ("We use MySQL", 0.9)
+    assert found["history"][-1]["before"]["content"] == "We use PostgreSQL"
+
+
+def test_a_contradiction_is_written_down_and_reported_until_it_is_settled(
+    repository: None,
+) -> None:
+    two(THEIRS, RIVAL)
+    assert git("merge", "--no-edit", "theirs").code == 1
+    assert json.loads(read(PATH))["content"] == "We use Oracle"
+    assert b"We use PostgreSQL" in read(PATH)
+    ok("commit", "--quiet", "--all", "--message", "merged")
+    assert pmem("check").code == 1
+    assert [found["code"] for found in pmem("check", "--json").data["findings"]] == ["conflict"]
+    assert pmem("edit", "k3v9", "We use Oracle and PostgreSQL").code == 0
+    assert pmem("check").code == 0
+
+
+def test_records_that_git_takes_for_one_are_never_mixed(repository: None) -> None:
+    twin = memory("We use MySQL", "b-p7q2p7q2")
+    other = path_of(STORE, twin)
+    changed = edited(BASE, 3, importance=0.9)
+    branches(
+        {PATH: data(BASE)},
+        ours={PATH: b"", other: data(twin)},
+        theirs={PATH: data(changed)},
+    )
+    ok("checkout", "--quiet", "--force", "ours")
+    assert git("merge", "--no-edit", "theirs").code == 1
+    found = read(other)
+    assert all(mark in found for mark in MARKERS)
+    assert data(twin) in found
+    assert data(changed) in found
+    assert b"conflict markers" in pmem("check").out
+
+
+def test_any_records_merge_and_a_into_b_is_b_into_a(repository: None) -> None:
+    drawn = scenarios(range(40))
+    branches(
+        {path: data(base) for _, path, base, *_ in drawn},
+        ours={path: data(one) for _, path, _, one, _, _ in drawn},
+        theirs={path: data(side) for _, path, _, _, side, _ in drawn},
+    )
+    left = []
+    for here, there in (("ours", "theirs"), ("theirs", "ours")):
+        ok("checkout", "--quiet", "--force", here)
+        git("merge", "--no-edit", there)
+        left.append({path: read(path) for _, path, *_ in drawn})
+        unmerged = set(ok("diff", "--name-only", "--diff-filter=U").split())
+        for store, path, base, one, side, _ in drawn:
+            wanted = merged(base, one, side, SHAPES[store])
+            assert wanted.result is not None
+            assert read(path) == data(wanted.result)
+            assert (path in unmerged) == bool(wanted.conflicts)
+        ok("reset", "--quiet", "--hard")
+    assert left[0] == left[1]
+
+
+def test_three_branches_lose_nothing(repository: None) -> None:
+    drawn = [item for item in scenarios(range(40, 56)) if item[0] == STORE]
+    branches(
+        {path: data(base) for _, path, base, _, _, _ in drawn},
+        one={path: data(one) for _, path, _, one, _, _ in drawn},
+        two={path: data(side) for _, path, _, _, side, _ in drawn},
+        three={path: data(three) for _, path, _, _, _, three in drawn},
+    )
+    ok("checkout", "--quiet", "--force", "one")
+    for name in ("two", "three"):
+        git("merge", "--no-edit", name)
+        ok("commit", "--quiet", "--all", "--allow-empty", "--message", name)
+    for _, path, _, one, side, three in drawn:
+        events = json.loads(read(path))["history"]
+        for version in (one, side, three):
+            assert [event for event in version["history"] if event not in events] == []
+
+
+BREAKING = {
+    "crashes": "exit 1",
+    "shows a traceback": "echo Traceback >&2; exit 1",
+    "writes half a file and dies": 'printf "{" > "$2.half"; kill -9 $$',
+    "is killed": "kill -9 $$",
+    "is stopped after too long": "sleep 0.1; kill -15 $$",
+    "refuses": "exit 200",
+}
+
+
+@pytest.mark.parametrize("how", [*BREAKING, "is missing"])
+def test_a_driver_that_fails_never_drops_a_side(
+    how: str, repository: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    if how in BREAKING:
+        (bin_ / "pmem").write_text(f"#!/bin/sh\n{BREAKING[how]}\n", encoding="utf-8")
+        (bin_ / "pmem").chmod(0o755)
+    else:
+        for name in ("git", "sh"):
+            (bin_ / name).symlink_to(shutil.which(name) or name)
+    path = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}" if how in BREAKING else str(bin_)}
+
+    two(THEIRS, RIVAL)
+    assert git("merge", "--no-edit", "theirs", environment=path).code == 1
+    found = read(PATH)
+    assert all(mark in found for mark in MARKERS)
+    assert b"We use PostgreSQL" in found
+    assert b"We use Oracle" in found
+    ok("merge", "--abort")
+    assert b"0 findings" in pmem("check").out
+
+
+def test_without_the_driver_distant_changes_still_merge(repository: None) -> None:
+    pinned, tagged = {**BASE, "pinned": True}, {**BASE, "category": "team"}
+    two(pinned, tagged)
+    ok("config", "merge.pmem.driver", "no-such-program %A")
+    assert git("merge", "--no-edit", "theirs").code == 1  # git alone would keep ours, unmarked
+    ok("merge", "--abort")
+    ok("config", "--remove-section", "merge.pmem")
+    ok("merge", "--quiet", "--no-edit", "theirs")
+    found = json.loads(read(PATH))
+    assert (found["pinned"], found["category"]) == (True, "team")
+
+
+def test_a_record_that_cannot_be_read_is_left_to_git(repository: None) -> None:
+    two()
+    Path(PATH).write_bytes(data(OURS).replace(b"{", b"{,", 1))
+    ok("commit", "--quiet", "--all", "--message", "damaged")
+    before = read(PATH)
+    assert git("merge", "--no-edit", "theirs").code == 1
+    assert b"We use PostgreSQL" in read(PATH)
+    assert before != read(PATH)
+
+
+def test_nothing_is_left_lying_about(repository: None) -> None:
+    two()
+    ok("merge", "--quiet", "--no-edit", "theirs")
+    assert [name for name in os.listdir(".") if name not in (".git", ROOT)] == []
+    assert [name for name in os.listdir(ROOT) if name.startswith(".tmp")] == []
