@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +43,8 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setenv("TZ", "UTC")
+    own = os.path.dirname(sys.executable)  # where an installed pmem is, for git to find it
+    monkeypatch.setenv("PATH", os.pathsep.join((own, os.environ.get("PATH", os.defpath))))
     monkeypatch.chdir(work)
     before = _traces(REAL_HOME)
     yield
