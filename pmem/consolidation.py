@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any, Final, Literal
 
 import msgspec
@@ -29,6 +28,7 @@ from pmem.core.lifecycle.plan import (
     text_of,
 )
 from pmem.core.lifecycle.presence import with_recalls
+from pmem.core.retention import age_in_days
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.lifecycle import cut_links
@@ -185,8 +185,7 @@ def _run(
     plan = planner(workspace, folded)
     fold = _fold_step(before, folded)
     names = {step.name: step for step in plan.steps}
-    wanted = names if asked is None else asked
-    steps = {name: step for name, step in names.items() if name in wanted}
+    steps = {name: step for name, step in names.items() if asked is None or name in asked}
     changed = [] if dry_run else _apply(workspace, list(steps.values()))
     left = {id(step) for step in changed}
     return UpkeepReport(
@@ -196,19 +195,16 @@ def _run(
             _report(name, step, "planned" if dry_run else "changed" if id(step) in left else "done")
             for name, step in (*((step.name, step) for step in fold), *steps.items())
         ),
-        missing=tuple(_missing(wanted.values(), names)),
+        missing=tuple(
+            step
+            for name, step in (asked or {}).items()
+            if name not in names and step.action != Action.FOLD
+        ),
         beyond=len(names) - len(steps),
         notices=plan.notices,
         waiting=plan.waiting,
         counts=_counts([step for step in steps.values() if id(step) not in left], fold),
     )
-
-
-def _missing(wanted: Iterable[Step | PlannedStep], names: Collection[str]) -> Iterator[PlannedStep]:
-    """Yield the steps of an earlier plan that would not come out the same."""
-    for step in wanted:
-        if isinstance(step, PlannedStep) and step.id not in names and step.action != Action.FOLD:
-            yield step
 
 
 def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> Plan:
@@ -266,11 +262,13 @@ def _elsewhere(
     workspace: Workspace, recalls: dict[str, Access], known: Collection[str]
 ) -> dict[str, Access]:
     """Return recent recalls of what is not here: it may be on another branch, or be mended."""
-    since = workspace.now() - timedelta(days=workspace.settings.ttl_days)
+    now, days = workspace.now(), workspace.settings.ttl_days
     return {
         id_: access
         for id_, access in recalls.items()
-        if id_ not in known and access.last_at is not None and access.last_at > since
+        if id_ not in known
+        and access.last_at is not None
+        and age_in_days(access.last_at, now) < days
     }
 
 

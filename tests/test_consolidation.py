@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem import consolidation
+from pmem import Project, consolidation
 from pmem.consolidation import PlannedStep, UpkeepReport
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import Refused
@@ -479,3 +479,17 @@ def test_a_merged_memory_comes_back_by_restore_and_stays(one: str, other: str) -
                 assert consolidation.consolidate(opened(folder)).steps == ()
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", ["ttl_days", "consolidation_threshold_days", "purge_days"])
+def test_a_time_beyond_the_calendar_is_never_over(name: str, root: str) -> None:
+    never: dict[str, Any] = {name: 10**12}
+    project = Project(root, now=NOW, **never)
+    for content in ("The port is 80", "The host is called Mercury"):
+        project.add(content, importance=0.1)
+    long_after = Project(root, now=NOW + 5000 * DAY, **never)
+    long_after.show(long_after.list().items[0].id)
+    steps = [*long_after.consolidate().steps, *long_after.sweep().steps]
+    idle = {"ttl_days": Action.EXPIRE, "consolidation_threshold_days": Action.ARCHIVE}
+    assert idle.get(name, Action.PURGE) not in {step.action for step in steps}
+    assert long_after.stats().memories == 2

@@ -4,7 +4,7 @@ Planning looks only at its arguments: the same memories and the same moment give
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -26,7 +26,7 @@ from pmem.core.lifecycle.similar import (
     texts_of,
 )
 from pmem.core.lifecycle.states import closed, moved
-from pmem.core.retention import linked, valid_at
+from pmem.core.retention import age_in_days, linked, valid_at
 from pmem.records import EventKind, Memory, State
 
 
@@ -97,8 +97,8 @@ def archive_faded(draft: Draft, rules: Rules) -> None:
 
 def faded(memory: Memory, now: datetime, rules: Rules) -> str:
     """Say why a memory is due to be archived; nothing where it is not."""
-    age = timedelta(days=rules.consolidation_threshold_days)
-    if memory.pinned or now - memory.created_at < age:
+    age = age_in_days(memory.created_at, now)
+    if memory.pinned or age < rules.consolidation_threshold_days:
         return ""
     left = presence(memory, now, rules.half_life_days)
     if memory.importance * left >= rules.archive_below:

@@ -1,7 +1,7 @@
 """What a sweep does: remove what nobody needs any more, and delete what was removed long ago."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
 
@@ -9,7 +9,7 @@ from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.plan import Action, Kept, Plan, Step, Touched
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
-from pmem.core.retention import changed, purge_time, unlinked
+from pmem.core.retention import age_in_days, changed, purge_time, unlinked
 from pmem.records import Episode, EventKind, Memory, State
 
 
@@ -48,7 +48,7 @@ def expire_unused(draft: Draft, rules: Rules) -> None:
             continue
         weight = record.importance if isinstance(record, Memory) else record.significance
         used = last_use(record)
-        if weight < rules.ttl_importance and draft.now - used > timedelta(days=rules.ttl_days):
+        if weight < rules.ttl_importance and age_in_days(used, draft.now) > rules.ttl_days:
             purge_at = purge_time(draft.now, rules.purge_days)
             draft.take(
                 Action.EXPIRE,
