@@ -16,6 +16,7 @@ from pmem.ids import short
 from pmem.lookup import get
 from pmem.memories import EditRequest, edited_fields
 from pmem.records import (
+    JUDGEMENTS,
     KINDS,
     Access,
     Chunk,
@@ -34,10 +35,6 @@ from pmem.workspace import Workspace
 
 SUPERSEDES = "supersedes"
 """The type of the link from a memory to the one that it replaces."""
-
-
-JUDGEMENTS = (SUPERSEDES, "updates", "contradicts")
-"""Types of links that say what one memory makes of another; a successor judges anew."""
 
 
 class Superseded(msgspec.Struct, frozen=True, kw_only=True):

@@ -124,6 +124,10 @@ class Relationship(Part, frozen=True, kw_only=True):
     created_at: Time | None = None
 
 
+JUDGEMENTS: Final = frozenset({"contradicts", "supersedes", "updates"})
+"""Types of links that say what one memory makes of another: they speak for neither of them."""
+
+
 class Source(Part, frozen=True, kw_only=True):
     """Where a memory comes from."""
 

@@ -138,10 +138,10 @@ def _contradictions(path: str, record: Any) -> Iterator[Finding]:
 
 
 def _circles(workspace: Workspace, memories: list[Memory]) -> Iterator[Finding]:
-    """Report memories that are merged into each other, so that none of them is active.
+    """Report memories that give way to each other, so that none of them is active.
 
-    Git leaves such a circle when two clones merged a pair each its own way, and one side of each
-    file was taken.
+    Git leaves such a circle when two clones merged or replaced a pair each its own way, and one
+    side of each file was taken.
     """
     into = {memory.id: successor_of(memory) for memory in memories if successor_of(memory)}
     for start, first in into.items():
@@ -152,7 +152,7 @@ def _circles(workspace: Workspace, memories: list[Memory]) -> Iterator[Finding]:
                 break
         if reached == start:
             path = os.path.join(workspace.root, STORES[Memory], f"{start}.json")
-            sentence = f"{path} is merged into {first}, and that into it: restore one of them"
+            sentence = f"{path} gave way to {first}, and that to it: restore one of them"
             yield Finding(path, "circle", sentence)
 
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.filters import fold
 from pmem.core.lifecycle.draft import Draft
+from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text import terms
 from pmem.ids import derived_id
@@ -34,7 +35,6 @@ PERIOD: Final = timedelta(days=30)
 """How far back insights look."""
 PAUSE: Final = timedelta(hours=24)
 """No insight follows another one sooner."""
-_SOURCE: Final = "consolidate"
 _NAME_CHARACTERS: Final = 80
 
 
@@ -71,7 +71,7 @@ def note_insights(draft: Draft) -> None:
 
 def is_insight(memory: Memory) -> bool:
     """Tell whether upkeep has noted a memory by itself."""
-    return memory.type is MemoryType.INSIGHT and memory.source.kind == _SOURCE
+    return memory.type is MemoryType.INSIGHT and memory.source.kind == SOURCE
 
 
 def _unsettled(draft: Draft) -> Iterator[Insight]:
@@ -136,16 +136,16 @@ def _recent(draft: Draft, at: datetime) -> bool:
 
 def _made(draft: Draft, insight: Insight) -> Memory:
     return Memory(
-        id=derived_id(draft.now, _SOURCE, insight.kind, insight.topic, iso(draft.now)),
+        id=derived_id(draft.now, SOURCE, insight.kind, insight.topic, iso(draft.now)),
         type=MemoryType.INSIGHT,
         content=insight.content,
         category=DEFAULT_CATEGORY[MemoryType.INSIGHT],
         tags=(insight.kind, insight.topic),
         importance=DEFAULT_IMPORTANCE[MemoryType.INSIGHT],
         valid_from=draft.now,
-        source=Source(kind=_SOURCE),
+        source=Source(kind=SOURCE),
         created_at=draft.now,
         updated_at=draft.now,
         tokens=draft.count(insight.content),
-        history=(Event(event=EventKind.ADD, at=draft.now, actor=draft.actor, source=_SOURCE),),
+        history=(Event(event=EventKind.ADD, at=draft.now, actor=draft.actor, source=SOURCE),),
     )

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-NO_BOOST: Final = frozenset({"contradicts", "supersedes", "updates"})
-"""Types of links that say nothing for the memories at their ends."""
+from pmem.records import JUDGEMENTS
+
 _DIGITS: Final = 9
 
 
@@ -62,11 +62,11 @@ def boosts(links: Iterable[Link]) -> dict[int, float]:
     """Return the strength of each memory's strongest link: S1's `max_related_strength`.
 
     Args:
-        links: as seen from the memories; those of the types `NO_BOOST` do not count.
+        links: as seen from the memories; those of the types `JUDGEMENTS` do not count.
     """
     strongest: dict[int, float] = {}
     for link in links:
-        if link.type not in NO_BOOST:
+        if link.type not in JUDGEMENTS:
             strongest[link.near] = max(strongest.get(link.near, 0.0), link.strength)
     return strongest
 

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import DEFAULTS, rank, total
-from pmem.core.retrieval.relations import NO_BOOST, Link, Links, Tie, boosts, brought_along
+from pmem.core.retrieval.relations import Link, Links, Tie, boosts, brought_along
+from pmem.records import JUDGEMENTS
 from tests.core.retrieval.stores import NOW, QUESTIONS, add, random_store
 
 strengths = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 ids = st.sampled_from("abcdefgh")
-types = st.sampled_from(["related_to", "depends_on", *sorted(NO_BOOST)])
+types = st.sampled_from(["related_to", "depends_on", *sorted(JUDGEMENTS)])
 ties = st.lists(st.builds(Tie, ids, ids, types, strengths), max_size=12)
 scores = st.dictionaries(ids, st.sampled_from([0.2, 0.4, 0.8, 1.0]), max_size=5)
 links = st.lists(st.builds(Link, st.integers(0, 5), st.integers(0, 5), types, strengths))
