@@ -93,6 +93,6 @@ def brought_along(scores: Mapping[str, float], ties: Iterable[Tie], most: int) -
     return list(best.values())[:most]
 
 
-def _order(brought: Brought) -> tuple[float, str, str, str]:
+def _order(brought: Brought) -> tuple[float, str, str, str, bool]:
     tie, value = brought
-    return -value, tie.id, tie.via, tie.type
+    return -value, tie.id, tie.via, tie.type, not tie.forward

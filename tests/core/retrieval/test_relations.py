@@ -151,3 +151,9 @@ def test_fewer_that_are_brought_along_are_the_first_of_more(
     assert keys == sorted(keys)
     reachable = {tie.id for tie in drawn if tie.via in found and tie.strength} - found.keys()
     assert {one.tie.id for one in everything} == reachable
+
+
+def test_of_links_both_ways_the_one_that_leads_from_the_hit_counts_in_any_order() -> None:
+    there, back = Tie("h", "a", "x", 0.5), Tie("h", "a", "x", 0.5, forward=False)
+    for ties in ([there, back], [back, there]):
+        assert [one.tie for one in brought_along({"h": 1.0}, ties, 2)] == [there]
