@@ -50,11 +50,9 @@ def extend(
     turn = conversation.turns - len(conversation.recent_messages)
     made = []
     for number, batch in enumerate(moved, start=len(conversation.chunks) + 1):
-        identifier = (
-            chunk_id(conversation, number, batch[0])
-            if chunk_id
-            else workspace.new_id(messages[-1].created_at)  # its id tells when it was made
-        )
+        identifier = chunk_id(conversation, number, batch[0]) if chunk_id else None
+        if identifier is None or _holds_others(workspace, identifier, batch):
+            identifier = workspace.new_id(messages[-1].created_at)  # its id tells when it was made
         facts = tuple(fact for message in batch for fact in stated.pop(message.id, ()))
         cleared = max(0, conversation.cleared_turns - turn)
         chunk = chunk_of(workspace, conversation, identifier, number, batch, facts, cleared)
@@ -136,6 +134,20 @@ def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
         workspace.chunks.put(_joined(workspace, older, newer))
         done += 1
     return msgspec.structs.replace(conversation, merged_chunks=done)
+
+
+def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message]) -> bool:
+    """Tell whether a chunk of that id is there with more than these messages.
+
+    A chunk outlives its conversation where someone deletes that one's file.
+    """
+    try:
+        held = workspace.chunks.get(identifier).messages
+    except NotFound:
+        return False
+    except (Damaged, StorageRefused):
+        return True
+    return not {message.id for message in held} <= {message.id for message in batch}
 
 
 def _by_message(facts: Sequence[Fact]) -> dict[str, list[Fact]]:

@@ -6,6 +6,7 @@ import msgspec
 
 from pmem.chunking import ChunkId, chunk_of, extend, merged
 from pmem.conversations import unfold
+from pmem.errors import NotFound
 from pmem.facts import noted, stated
 from pmem.ids import derived_id
 from pmem.records import Chunk, Conversation, Event, EventKind, Fact, Message, Standing, Status
@@ -33,7 +34,7 @@ def take_in(
     Returns:
         How many messages were added, and how many were there with another text.
     """
-    conversation = known or _imported(external_id, incoming)
+    conversation = known or _made(workspace, external_id, incoming)
     kept = {message.id: message for message in unfold(workspace, conversation).messages}
     fresh = [message for message in incoming if message.id not in kept]
     edited = {
@@ -56,10 +57,13 @@ def take_in(
     return len(fresh), len(edited)
 
 
-def _imported(external_id: str, incoming: Sequence[Message]) -> Conversation:
-    """Make the record of a transcript; the same transcript makes the same one everywhere."""
+def _made(workspace: Workspace, external_id: str, incoming: Sequence[Message]) -> Conversation:
+    """Return the record of a transcript; the same transcript makes the same one everywhere.
+
+    One that is there already, under another external id, goes on.
+    """
     begun = min(message.created_at for message in incoming)
-    return Conversation(
+    made = Conversation(
         id=derived_id(begun, "conversation", external_id),
         external_id=external_id,
         status=Status.ENDED,
@@ -67,6 +71,10 @@ def _imported(external_id: str, incoming: Sequence[Message]) -> Conversation:
         updated_at=begun,
         history=(Event(event=EventKind.ADD, at=begun, source="import messages"),),
     )
+    try:
+        return workspace.conversations.get(made.id)
+    except NotFound:
+        return made
 
 
 def imported_chunk_id(conversation: Conversation, number: int, first: Message) -> str:

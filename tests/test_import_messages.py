@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.conversations import Transcript, transcript
+from pmem.errors import Damaged
 from pmem.exchange import Imported, import_messages
 from pmem.interchange.messages import parse
 from pmem.records import Role
@@ -366,3 +367,55 @@ def test_a_tools_call_that_no_record_can_hold_is_skipped(workspace: Workspace) -
     assert [item.why for item in done.skipped] == [
         "has a `tool_call` that is nested deeper than 32 levels"
     ]
+
+
+def test_a_transcript_comes_again_after_its_conversations_file_was_deleted(
+    workspace: Workspace, root: str
+) -> None:
+    take(workspace, talk(40))
+    before = kept(workspace).conversation
+    os.unlink(os.path.join(root, "conversations", f"{before.id}.json"))
+    fresh = Workspace(root, actor="tester", now=NOW)
+    assert figures(take(fresh, talk(40))) == (40, 0, 0, 0)
+    assert kept(fresh).conversation == before
+    assert len(list(fresh.chunks.find())) == len(before.chunks)
+
+
+@pytest.mark.parametrize("harm", ["held more", "is damaged"])
+def test_a_chunk_left_behind_is_never_overwritten_with_less(
+    harm: str, workspace: Workspace, root: str
+) -> None:
+    take(workspace, talk(40))
+    before = kept(workspace)
+    os.unlink(os.path.join(root, "conversations", f"{before.conversation.id}.json"))
+    path = Path(root, "conversation-chunks", f"{before.chunks[0].id}.json")
+    chunk = json.loads(path.read_text())
+    chunk["messages"].append({**chunk["messages"][0], "id": "mjwaid1q-abcdefgh"})
+    path.write_text(json.dumps(chunk) if harm == "held more" else "{")
+    left = path.read_text()
+    fresh = Workspace(root, actor="tester", now=NOW)
+    assert figures(take(fresh, talk(40))) == (40, 0, 0, 0)
+    assert path.read_text() == left
+    again = kept(fresh)
+    assert again.messages == before.messages
+    assert again.chunks[0].id != before.chunks[0].id
+    assert again.chunks[1:] == before.chunks[1:]
+
+
+def test_a_transcript_goes_on_under_another_external_id(workspace: Workspace, root: str) -> None:
+    take(workspace, talk(40))
+    conversation = kept(workspace).conversation
+    path = Path(root, "conversations", f"{conversation.id}.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "external_id": "renamed"}))
+    fresh = Workspace(root, actor="tester", now=NOW)
+    assert figures(take(fresh, talk(41))) == (1, 0, 40, 0)
+    assert len(list(fresh.conversations.find())) == 1
+
+
+def test_a_damaged_conversation_is_named_and_left_as_it_is(workspace: Workspace, root: str) -> None:
+    take(workspace, talk(40))
+    path = Path(root, "conversations", f"{kept(workspace).conversation.id}.json")
+    path.write_text("{")
+    with pytest.raises(Damaged, match=path.name):
+        take(Workspace(root, actor="tester", now=NOW), talk(40))
+    assert path.read_text() == "{"
