@@ -132,7 +132,7 @@ def _contradictions(path: str, record: Any) -> Iterator[Finding]:
         for field in open_conflicts(plain(record.history)):
             message = (
                 f"{path} was changed on two branches: the later {field} holds, `pmem history"
-                f" {short(record.id)}` shows the other; `pmem edit` settles it"
+                f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
             )
             yield Finding(path, "conflict", message)
 

@@ -23,6 +23,7 @@ from tests.conftest import NOW
 from tests.core.test_journal import historic
 from tests.faults.console import bytes_of, pmem
 from tests.faults.test_locked import READING, WRITING
+from tests.storage.folders import contradict
 
 LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "add": (("One more",), ["ADD"]),
@@ -33,6 +34,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "unpin": (("PINNED",), ["UPDATE"]),
     "link": (("MEMORY", "REMOVED"), ["LINK"]),
     "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),
+    "settle": (("CONTRADICTED", "--other"), ["UPDATE"]),
     "purge": (("PINNED", "--force"), ["UNLINK", "UNLINK"]),
     "episode add": (("The kitchen was painted",), ["ADD"]),
     "facts promote": (("--above", "0.5"), ["ADD"]),
@@ -97,6 +99,8 @@ def ids(root: str) -> dict[str, str]:
     ran("pin", found["PINNED"])
     ran("link", found["MEMORY"], found["PINNED"])
     ran("rm", found["REMOVED"])
+    found["CONTRADICTED"] = ran("add", "Said on one branch", "--pin")
+    contradict(root, found["CONTRADICTED"])
     found["EPISODE"] = ran("episode", "add", "A turn", "--memory", found["PINNED"])
     found["talk"] = ran("conversation", "start", "talk")
     ran("conversation", "say", "We prefer small commits.", "--conversation", found["talk"])

@@ -36,6 +36,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "lookup",
             "memories",
             "recall",
+            "settling",
             "setup",
             "upkeep",
             "changelog",

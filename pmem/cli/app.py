@@ -49,6 +49,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "unpin": Entry("changes", "unpin", "pmem unpin k3v9"),
     "link": Entry("changes", "link", "pmem link k3v9 p7q2 --type depends_on"),
     "unlink": Entry("changes", "unlink", "pmem unlink k3v9 p7q2"),
+    "settle": Entry("changes", "settle", "pmem settle k3v9 --other"),
     "history": Entry("changes", "history", "pmem history k3v9"),
     "events": Entry("journal", "events", "pmem events --after 1w --event UPDATE"),
     "changelog": Entry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pmem import journal, lifecycle, lookup, memories
+from pmem import journal, lifecycle, lookup, memories, settling
 from pmem.cli import options
 from pmem.cli.journal import story_lines
 from pmem.cli.memory import Category, Importance, Since, Subject, Until, memory_line, title_of
@@ -117,6 +117,18 @@ def unlink(
     """Remove the links from one memory to another."""
     session: Session = ctx.obj
     return _record_answer("unlinked", memories.unlink(session.workspace, start, end, type))
+
+
+def settle(
+    ctx: typer.Context,
+    reference: options.References,
+    other: Annotated[
+        bool, typer.Option("--other", help="Take the other branch's value instead.")
+    ] = False,
+) -> Answer:
+    """Settle what two merged branches contradict each other about: what holds now is right."""
+    session: Session = ctx.obj
+    return _records_answer("settled", settling.settle(session.workspace, reference, other=other))
 
 
 def history(

@@ -36,6 +36,8 @@ _ONE_LINE: Final = 72
 _SHARED: Final = 20
 """Characters before the first difference of two long values that are shown."""
 _ACTOR: Final = 12
+_UNSAID: Final = ("replaced", "branch")
+"""What an event holds for pmem alone, or for another part of the same event."""
 _PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
 
 When = Annotated[str | None, typer.Option("--after", metavar="TIME", help="From then on.")]
@@ -181,7 +183,7 @@ def _details(detail: dict[str, Any]) -> Iterator[str]:
             yield f"{_link(value)}{_replaced(detail.get('replaced'))}"
         elif name == "removed" and isinstance(value, list):
             yield from (f"no longer {_link(link)}" for link in value if isinstance(link, dict))
-        elif name != "replaced" and value not in (None, "", [], {}):
+        elif name not in _UNSAID and value not in (None, "", [], {}):
             yield f"{name.replace('_', ' ')}: {_said(name, value, _VALUE)}"
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.core.filters import created
 from pmem.core.retention import json_value
+from pmem.core.unwinding import Unwinding
 from pmem.records import KINDS, Conversation, Episode, Event, EventKind, Memory
 
 TEXT_CHARACTERS: Final = 200
@@ -74,7 +75,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(NamedTuple):
-    """An event, and the fields in which the record then differed from what it is now."""
+    """An event, and the values right after it of all fields that the history tells of."""
 
     record: Historic
     place: int
@@ -119,14 +120,13 @@ def steps(record: Historic) -> list[Step]:
     """
     history = record.history or (Event(event=EventKind.ADD, at=created(record)),)
     fields = record.__struct_fields__
-    later: dict[str, Any] = {}
+    names = {name for event in history for name in event.before if name in fields}
+    unwinding = Unwinding({name: json_value(getattr(record, name)) for name in names})
     found = []
     for place, event in reversed(list(enumerate(history, start=1))):
-        known = [name for name in event.before if name in fields]
-        missing = [name for name in known if name not in later]
-        later = later | {name: json_value(getattr(record, name)) for name in missing}
-        found.append(Step(record, place, event, later))
-        later = later | {name: event.before[name] for name in known}
+        later = dict(unwinding.state)
+        led_to = unwinding.undo(event)
+        found.append(Step(record, place, event, later | led_to))
     return found[::-1]
 
 

@@ -20,6 +20,7 @@ import msgspec
 
 from pmem.core.filters import created
 from pmem.core.retention import as_of, json_value
+from pmem.core.unwinding import Unwinding
 from pmem.ids import moment_of
 from pmem.records import (
     Chunk,
@@ -161,11 +162,11 @@ def _conversation(conversation: Conversation, at: datetime, around: Around) -> C
 
 def _undone(conversation: Conversation, at: datetime) -> _Undone:
     names = _Undone.__struct_fields__
-    state = {name: json_value(getattr(conversation, name)) for name in names}
+    unwinding = Unwinding({name: json_value(getattr(conversation, name)) for name in names})
     for event in reversed(conversation.history):
         if event.at > at:
-            state |= {name: value for name, value in event.before.items() if name in names}
-    return msgspec.convert(state, _Undone)
+            unwinding.undo(event)
+    return msgspec.convert(unwinding.state, _Undone)
 
 
 def _outside(

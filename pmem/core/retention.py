@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
+from pmem.core.unwinding import Unwinding
 from pmem.records import (
     Conversation,
     Episode,
@@ -110,9 +111,10 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
     if not later:
         return record
     state: dict[str, Any] = orjson.loads(dump_line(record))
+    unwinding = Unwinding(state)
     for place, event in reversed(list(enumerate(record.history))):
         if event.at > at:
-            state.update(event.before)
+            unwinding.undo(event)
             _undo_links(state, event, record.history[:place])
     happened = tuple(event for event in record.history if event.at <= at)
     state["history"] = json_value(happened)

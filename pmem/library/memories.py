@@ -13,6 +13,7 @@ from pmem import (
     lookup,
     memories,
     recall,
+    settling,
 )
 from pmem.changes import Removable
 from pmem.contexts import ContextRequest
@@ -144,6 +145,10 @@ class Memories:
     def unlink(self, start: str, end: str, type: str | None = None) -> Memory:  # noqa: A002
         """Remove the links from one memory to another."""
         return memories.unlink(self.workspace, start, end, type)
+
+    def settle(self, *references: str, other: bool = False) -> Iterable[Removable]:
+        """Say that what holds now is right where two branches contradict, or the other value."""
+        return settling.settle(self.workspace, references, other=other)
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""

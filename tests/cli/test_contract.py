@@ -16,6 +16,7 @@ from pmem import recall
 from pmem.cli.app import COMMANDS, GROUPS, root
 from pmem.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
+from tests.storage.folders import contradict
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -531,6 +532,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("unpin REF", Memory),
     ("link REF OTHER", Memory),
     ("unlink OTHER REF", Memory),
+    ("settle CONTRADICTED", Memory),
     ("search Known", Found),
     ("search Known --no-related", Found),
     ("search zebra", Found),
@@ -603,6 +605,8 @@ def filled(project: str) -> dict[str, str]:
     _git("commit", "--quiet", "--message", "Two memories")
     assert pmem("link", second, first).code == 0
     _git("commit", "--quiet", "--all", "--message", "A link")
+    third = _id(pmem("add", "Third", "--json"))
+    contradict(project, third)
     talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
     assert pmem("conversation", "say", "Which database?").code == 0
     assert pmem("export", "arrays", "backup").code == 0
@@ -613,7 +617,14 @@ def filled(project: str) -> dict[str, str]:
     assert pmem("conversation", "say", "We prefer small commits.").code == 0
     fact = json.loads(pmem("facts", "list", "--json").out)["data"]["items"][0]["id"]
     episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
-    return {"REF": first, "OTHER": second, "TALK": talk, "FACT": fact, "EPISODE": episode}
+    return {
+        "REF": first,
+        "OTHER": second,
+        "CONTRADICTED": third,
+        "TALK": talk,
+        "FACT": fact,
+        "EPISODE": episode,
+    }
 
 
 @pytest.mark.parametrize(("line", "type_"), ANSWERS, ids=[line for line, _ in ANSWERS])
@@ -621,7 +632,7 @@ def test_json_is_one_line_with_what_is_promised(
     line: str, type_: Any, filled: dict[str, str]
 ) -> None:
     done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
-    assert done.code == (9 if line == "add Known" else 0), done.said
+    assert done.code == {"add Known": 9, "check": 1, "doctor": 1}.get(line, 0), done.said
     assert done.out.count(b"\n") == 1
     assert done.out.endswith(b"}\n")
     data = msgspec.json.decode(done.out, type=Envelope).data
@@ -733,7 +744,7 @@ def test_9_a_memory_should_be_updated_instead(filled: dict[str, str]) -> None:
     done = pmem("add", "Known", "--json")
     assert done.code == 9
     assert json.loads(done.out)["data"]["memory"]["id"] == filled["REF"]
-    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 2
+    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 3
 
 
 def test_70_a_bug_is_one_sentence_and_a_log(project: str) -> None:
@@ -761,7 +772,7 @@ def test_74_the_disk_is_full(filled: dict[str, str]) -> None:
         done = pmem("add", "too much")
     assert done.code == 74
     assert "No space left on device" in done.said
-    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 2
+    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 3
 
 
 def test_130_interrupted() -> None:

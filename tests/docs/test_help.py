@@ -8,6 +8,7 @@ import pytest
 
 from pmem.cli.app import COMMANDS, GROUPS, root
 from tests.cli.shell import Shell, new_repository
+from tests.storage.folders import contradict
 
 EXAMPLES = {name: entry.example for name, entry in COMMANDS.items()} | {
     f"{group} {name}": entry.example
@@ -44,6 +45,8 @@ def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> N
         assert shell.run(f"pmem rm {filled['k3v9']}").code == 0
     if words == "unlink":
         assert shell.run(f"pmem link {filled['k3v9']} {filled['p7q2']}").code == 0
+    if words == "settle":
+        contradict(f"{shell.folder}/.project-memory", filled["k3v9"])
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
     if words == "changelog":

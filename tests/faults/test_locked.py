@@ -32,6 +32,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "unpin": ("MEMORY",),
     "link": ("MEMORY", "OTHER"),
     "unlink": ("MEMORY", "OTHER"),
+    "settle": ("MEMORY",),
     "consolidate": (),
     "sweep": (),
     "doctor": ("--fix",),

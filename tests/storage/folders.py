@@ -97,3 +97,17 @@ def fixed_chance(seed: int = 7) -> Iterator[None]:
     chance = random.Random(seed)
     with mock.patch.object(os, "urandom", chance.randbytes):
         yield
+
+
+def contradict(root: str, identifier: str) -> None:
+    """Let two branches have said different things of a memory, as merging them writes it down."""
+    path = path_of(root, identifier, Memory)
+    record = json.loads(contents(path))
+    event = {
+        "event": "MERGE",
+        "at": record["updated_at"],
+        "source": "git",
+        "before": {"content": f"Not: {record['content']}"},
+        "detail": {"conflict": ["content"]},
+    }
+    write(path, json.dumps({**record, "history": [*record["history"], event]}).encode())

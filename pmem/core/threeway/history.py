@@ -1,6 +1,6 @@
 """Histories of two sides: what is new on each, and the one that holds all of both."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from pmem.core.threeway.values import Object, canonical, moment, same
 
 SOURCE: Final = "git"
 """The source of the events that merging writes."""
+_Key = tuple[str, int]
 
 
 class Sides:
@@ -39,16 +40,26 @@ class Sides:
         times = [moment(event["at"]) for event in self._changes(side, fields)]
         return max(times, default=None) or moment(side[time])
 
+    def times(self, side: Object, field: str) -> list[str]:
+        """Return when a side, and not the other one too, changed a field."""
+        shared = self._late.keys() & self._early.keys()
+        events = self._changes(side, (field,), apart_from=shared)
+        return list(dict.fromkeys(event["at"] for event in events))
+
     def keeps_the_past(self, side: Object) -> bool:
         """Tell whether a side has all events of the base."""
         return self._base <= {key for key, _ in _keyed(side)}
 
-    def _changes(self, side: Object, fields: Iterable[str]) -> list[Any]:
+    def _changes(
+        self, side: Object, fields: Iterable[str], apart_from: Container[_Key] = ()
+    ) -> list[Any]:
         wanted = set(fields)
         return [
             event
             for key, event in _keyed(side)
-            if key not in self._base and wanted & event.get("before", {}).keys()
+            if key not in self._base
+            and key not in apart_from
+            and wanted & event.get("before", {}).keys()
         ]
 
 
@@ -57,6 +68,7 @@ def note(
     lost: Mapping[str, Any],
     inner: Mapping[tuple[str, ...], Any],
     conflicts: Sequence[str],
+    branch: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Return the event that keeps what found no place in a merged record.
 
@@ -65,8 +77,11 @@ def note(
         lost: Values of the record's own fields.
         inner: Values inside of them, by the way that leads there.
         conflicts: Fields in which the sides contradict each other.
+        branch: When the side that a lost value is of had changed the field.
     """
     detail: dict[str, Any] = {}
+    if branch:
+        detail["branch"] = {field: [*branch[field]] for field in sorted(branch)}
     if conflicts:
         detail["conflict"] = sorted(conflicts)
     if inner:
@@ -79,7 +94,7 @@ def note(
     return event
 
 
-def _keyed(side: Object) -> list[tuple[tuple[str, int], Any]]:
+def _keyed(side: Object) -> list[tuple[_Key, Any]]:
     """Return a side's events by what makes each the one it is: all of it, and its number."""
     events = side.get("history", [])
     return list(zip(numbered(map(canonical, events)), events, strict=True))

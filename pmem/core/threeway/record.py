@@ -81,6 +81,7 @@ class _Merging:
     def __init__(self, shape: Shape, base: Object, late: Object, early: Object) -> None:
         self._shape = shape
         self._base = base
+        self._sides = (late, early)
         self._new = history.Sides(base, late, early)
         self._lost: dict[str, Any] = {}
         self._inner: dict[Path, Any] = {}
@@ -95,9 +96,20 @@ class _Merging:
         notes = (*sorted(self._lost), *("/".join(path) for path in sorted(self._inner)))
         if notes:
             at = self._late[self._shape.time]
-            event = history.note(at, self._lost, self._inner, self._conflicts)
+            branch = self._branch(result)
+            event = history.note(at, self._lost, self._inner, self._conflicts, branch)
             result["history"] = [*result.get("history", []), event]
         return Merged(result, tuple(sorted(self._conflicts)), notes)
+
+    def _branch(self, result: Object) -> dict[str, list[str]]:
+        """Return when the side whose value was lost had changed the field, where it tells."""
+        found = {}
+        for field, value in self._lost.items():
+            for side in self._sides:
+                kept = same(side.get(field, MISSING), result.get(field, MISSING))
+                if not kept and same(side.get(field, MISSING), value):
+                    found[field] = self._new.times(side, field)
+        return {field: times for field, times in found.items() if times}
 
     def _revived(self, side: Object, other: Object) -> Object:
         """Return a side as if it had not left recall, where the other one edited it after that."""

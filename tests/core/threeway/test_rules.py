@@ -80,7 +80,13 @@ def test_the_strength_of_a_link_is_that_of_the_later_linking() -> None:
 def test_the_other_value_is_kept_in_the_history() -> None:
     done = merged(BASE, edited(BASE, 2, importance=0.6), edited(BASE, 3, importance=0.7), MEMORY)
     assert done.result is not None
-    event = {"event": "MERGE", "at": day(3), "source": "git", "before": {"importance": 0.6}}
+    event = {
+        "event": "MERGE",
+        "at": day(3),
+        "source": "git",
+        "before": {"importance": 0.6},
+        "detail": {"branch": {"importance": [day(2)]}},
+    }
     assert done.result["history"][-1] == event
     assert (done.conflicts, done.notes) == ((), ("importance",))
 
@@ -115,10 +121,10 @@ def test_two_texts_are_a_conflict_until_somebody_edits() -> None:
     done = merged(BASE, one, other, MEMORY)
     assert done.result is not None
     assert (done.conflicts, done.result["content"]) == (("content",), "third")
-    assert open_conflicts(done.result["history"]) == ["content"]
+    assert open_conflicts(done.result["history"]) == {"content": "second"}
     pinned = edited(done.result, 4, pinned=True)
-    assert open_conflicts(pinned["history"]) == ["content"]
-    assert open_conflicts(edited(pinned, 5, content="both")["history"]) == []
+    assert open_conflicts(pinned["history"]) == {"content": "second"}
+    assert open_conflicts(edited(pinned, 5, content="both")["history"]) == {}
 
 
 def test_a_text_that_grew_out_of_the_other_is_no_conflict() -> None:

@@ -1,0 +1,118 @@
+"""What two branches contradict each other about, until somebody says what holds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pmem.core import rawjson
+from pmem.core.threeway import SHAPES, merged
+from tests.faults.console import added, pmem
+
+STORES = {"memory": "long-term-memory", "episode": "episodic-memory"}
+
+
+def two(root: str, kind: str, identifier: str, **said: tuple[Any, Any]) -> None:
+    """Merge what two branches made of a record: the earlier one's values, the later one's."""
+    path = Path(root, STORES[kind], f"{identifier}.json")
+    base = json.loads(path.read_text())
+    sides = []
+    for minute in (0, 1):
+        at = f"2027-01-01T00:0{minute}:00Z"
+        fields = {field: values[minute] for field, values in said.items()}
+        event = {"event": "UPDATE", "at": at, "before": {field: base[field] for field in said}}
+        history = [*base["history"], event]
+        sides.append({**base, **fields, "updated_at": at, "history": history})
+    result = merged(base, sides[0], sides[1], SHAPES[STORES[kind]]).result
+    assert result is not None
+    path.write_bytes(rawjson.dump(result))
+
+
+@pytest.fixture
+def memory(root: str) -> str:
+    found = added("The port is 80")
+    two(root, "memory", found, content=("The port is 8080", "The service is on port 443"))
+    return found
+
+
+def shown(identifier: str) -> Any:
+    return pmem("show", identifier, "--json").data
+
+
+def test_what_holds_can_be_kept(memory: str, root: str) -> None:
+    assert pmem("check").code == 1
+    before = shown(memory)
+    assert pmem("settle", memory).code == 0
+    assert pmem("check").code == 0
+    after = shown(memory)
+    assert after["content"] == before["content"] == "The service is on port 443"
+    assert after["history"][:-1] == before["history"]
+    assert after["history"][-1]["detail"] == {"settled": ["content"]}
+
+
+def test_the_other_value_can_be_taken_and_the_first_one_stays_in_the_history(
+    memory: str, root: str
+) -> None:
+    assert pmem("settle", memory, "--other").code == 0
+    assert pmem("check").code == 0
+    after = shown(memory)
+    assert after["content"] == "The port is 8080"
+    assert after["tokens"] < 8
+    assert after["history"][-1]["before"] == {"content": "The service is on port 443"}
+    assert b"8080" in pmem("search", "8080").out
+
+
+def test_an_edit_settles_as_well(memory: str, root: str) -> None:
+    assert pmem("edit", memory, "Port 80 leads to port 443").code == 0
+    assert pmem("check").code == 0
+
+
+def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
+    found = pmem("episode", "add", "The release went well", "--json").data["id"]
+    types = ("pivot", "breakthrough")
+    two(root, "episode", found, summary=("It went badly", "It was late"), type=types)
+    assert pmem("check").code == 1
+    assert pmem("settle", found, "--other").code == 0
+    assert pmem("check").code == 0
+    assert pmem("episode", "show", found, "--json").data["summary"] == "It went badly"
+
+
+def test_two_fields_are_settled_together(root: str) -> None:
+    found = added("The port is 80")
+    two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
+    assert pmem("settle", found, "--other").code == 0
+    assert (shown(found)["content"], shown(found)["type"]) == ("Eight", "decision")
+    assert pmem("check").code == 0
+
+
+def test_settling_what_is_settled_is_refused_and_settles_nothing_else(
+    memory: str, root: str
+) -> None:
+    other = added("Nobody contradicts this")
+    before = shown(memory)
+    done = pmem("settle", memory, other)
+    assert done.code == 3
+    assert done.err.startswith("pmem: " + other.rpartition("-")[2])
+    assert shown(memory) == before
+    assert pmem("settle", memory).code == 0
+    assert pmem("settle", memory).code == 3
+
+
+@pytest.mark.parametrize("value", [7, None, "", ["x"]])
+def test_a_value_that_no_memory_can_have_is_not_taken(value: Any, root: str) -> None:
+    found = added("The port is 80")
+    path = Path(root, "long-term-memory", f"{found}.json")
+    record = json.loads(path.read_text())
+    event = {
+        "event": "MERGE",
+        "at": "2027-01-01T00:00:00Z",
+        "source": "git",
+        "before": {"content": value, "unheard": 1},
+        "detail": {"conflict": ["content", "unheard", 7], "settled": 7},
+    }
+    path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
+    before = path.read_bytes()
+    done = pmem("settle", found, "--other")
+    assert (done.code, path.read_bytes()) == (3, before), done.err
+    assert pmem("settle", found).code == 0
