@@ -158,6 +158,26 @@ def test_records_that_git_takes_for_one_are_never_mixed(repository: None) -> Non
     assert b"conflict markers" in pmem("check").out
 
 
+@pytest.mark.parametrize("strategy", ["ort", "recursive"])
+def test_two_new_records_that_git_takes_for_the_same_old_one_stay_as_they_are(
+    strategy: str, repository: None
+) -> None:
+    """Both branches purged a record and added another one: to git, both renamed the old one."""
+    new = [memory("We use PostgreSQL", "b-p7q2p7q2"), memory("We use Oracle", "c-m4n5m4n5")]
+    paths = [path_of(STORE, record) for record in new]
+    branches(
+        {PATH: data(BASE)},
+        ours={PATH: b"", paths[0]: data(new[0])},
+        theirs={PATH: b"", paths[1]: data(new[1])},
+    )
+    for here, there in (("ours", "theirs"), ("theirs", "ours")):
+        ok("checkout", "--quiet", "--force", here)
+        git("merge", "--no-edit", "--strategy", strategy, there)
+        assert [read(path) for path in paths] == [data(record) for record in new]
+        assert b"2 records, 0 findings" in pmem("check").out
+        ok("reset", "--quiet", "--hard")
+
+
 def test_any_records_merge_and_a_into_b_is_b_into_a(repository: None) -> None:
     drawn = scenarios(range(40))
     branches(
