@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from pmem.core.retention import changed
+from pmem.core.threeway import history
 from pmem.records import Episode, Event, EventKind, Memory, State, Time
 
 Living = TypeVar("Living", bound=Memory | Episode)
@@ -98,6 +99,8 @@ def successor_of(record: Memory | Episode) -> str:
 def _validity_end(memory: Memory) -> datetime | None:
     """Return what closing a memory replaced, unless its end was changed after that."""
     for event in reversed(memory.history):
+        if event.source == history.SOURCE:  # it keeps what another branch had, and closed nothing
+            continue
         if "valid_until" in event.before:
             if event.event not in MOVES:
                 break

@@ -5,10 +5,12 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pmem.core.lifecycle.states import MOVES, can_move, closed, moved, restored
 from pmem.core.retention import changed
 from pmem.records import EventKind, Memory, State
+from pmem.times import iso
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, event, memory
 
@@ -64,6 +66,13 @@ def test_what_was_edited_before_a_memory_left_is_not_what_closed_it() -> None:
     edited = changed(memory(), event(EventKind.UPDATE), valid_until=NOW + DAY)
     back = restored(left(edited, EventKind.MERGE, NOW), event(EventKind.RESTORE))
     assert back.valid_until == NOW + DAY
+
+
+def test_what_merging_in_git_kept_of_another_branch_is_not_what_closed_a_memory() -> None:
+    gone = left(memory(), EventKind.SUPERSEDE, NOW)
+    noted = replace(event(EventKind.MERGE), source="git", before={"valid_until": iso(NOW - DAY)})
+    back = restored(replace(gone, history=(*gone.history, noted)), event(EventKind.RESTORE))
+    assert back.valid_until is None
 
 
 @given(begin=moments, end=st.none() | moments, at=moments)
