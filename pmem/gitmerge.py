@@ -62,12 +62,15 @@ def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
     if len(arguments) != 1:
         _say("git calls it as pmem textconv FILE")
         return USAGE, b""
-    data = _read(arguments[0])
+    with open(arguments[0], "rb") as file:
+        data = file.read()
+    if len(data) > _MOST_BYTES:
+        return 0, data
     try:
         from pmem.core.readable import readable
 
         return 0, readable(load(data)).encode()
-    except (NotJson, UnicodeEncodeError):
+    except (NotJson, UnicodeEncodeError, RecursionError):
         return 0, data
 
 

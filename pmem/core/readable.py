@@ -24,10 +24,13 @@ def _lines(record: Mapping[str, Any]) -> Iterator[str]:
     for name in texts:
         yield from (record[name] if name == "content" else f"{name}: {record[name]}").split("\n")
         yield ""
+    events: list[Any] = []
     for name, value in record.items():
-        if name not in (*texts, "history"):
+        if name == "history" and isinstance(value, list):
+            events = value
+        elif name not in texts:
             yield from _field(name, value)
-    for event in record.get("history") or ():
+    for event in events:
         yield from _event(event)
 
 
@@ -35,12 +38,12 @@ def _field(name: str, value: Any) -> Iterator[str]:
     if value is None or value in ([], {}, ""):
         return
     if not isinstance(value, list):
-        yield f"{name}: {_short(value)}"
+        yield f"{_short(name)}: {_short(value)}"
         return
     if all(isinstance(item, str) for item in value):
-        yield f"{name}: {', '.join(value)}"
+        yield f"{_short(name)}: {', '.join(map(_short, value))}"
         return
-    yield f"{name}:"
+    yield f"{_short(name)}:"
     for item in value:
         yield from (f"{_INDENT}{line}" for line in _item(item))
 
@@ -50,12 +53,14 @@ def _item(item: Any) -> Iterator[str]:
     if not isinstance(item, dict) or not isinstance(item.get("content"), str):
         yield _short(item)
         return
-    head = [str(item[key]) for key in ("created_at", "speaker", "role", "type") if item.get(key)]
+    head = [_short(item[key]) for key in ("created_at", "speaker", "role", "type") if item.get(key)]
     yield f"{' '.join(head)}:"
     yield from (f"{_INDENT}{line}" for line in item["content"].split("\n"))
     told = ("created_at", "speaker", "role", "type", "content")
     yield from (
-        f"{_INDENT}{name}: {_short(value)}" for name, value in item.items() if name not in told
+        f"{_INDENT}{_short(name)}: {_short(value)}"
+        for name, value in item.items()
+        if name not in told
     )
 
 
@@ -63,12 +68,13 @@ def _event(event: Any) -> Iterator[str]:
     if not isinstance(event, dict):
         yield _short(event)
         return
-    words = [str(event.get(key, "")) for key in ("at", "event", "actor", "source")]
+    words = [_short(event.get(key, "")) for key in ("at", "event", "actor", "source")]
     yield " ".join(word for word in words if word)
     for name in ("before", "detail"):
         if isinstance(event.get(name), dict):
             for key, value in event[name].items():
-                yield f"{_INDENT}{'was ' if name == 'before' else ''}{key}: {_short(value)}"
+                was = "was " if name == "before" else ""
+                yield f"{_INDENT}{was}{_short(key)}: {_short(value)}"
 
 
 def _short(value: Any) -> str:
@@ -76,7 +82,7 @@ def _short(value: Any) -> str:
     if isinstance(value, str):
         return value.replace("\n", "\\n")
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_short(inner)}" for key, inner in value.items())
+        return ", ".join(f"{_short(key)} {_short(inner)}" for key, inner in value.items())
     if isinstance(value, list):
         return "; ".join(map(_short, value))
     return dump(value).decode().strip()

@@ -1,11 +1,14 @@
 """Records as text: everything is told, on lines that compare well and act on no terminal."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from pmem.core.rawjson import load
 from pmem.core.readable import readable
 from pmem.records import dump
 from tests import strategies
+
+FIELDS = ("content", "title", "tags", "recent_messages", "source", "history", "new")
 
 
 @given(strategies.any_record)
@@ -42,3 +45,20 @@ def test_a_conversation_is_told_as_who_said_what() -> None:
     assert readable(talk) == (
         "id: c\nrecent_messages:\n  Ada user:\n    Hi\n    you\n    id: m\n    tokens: 2\n"
     )
+
+
+@given(st.sampled_from(FIELDS), strategies.json_values)
+def test_what_is_no_record_is_told_as_well(field: str, value: object) -> None:
+    assert readable({"id": "a", field: value}).endswith("\n")
+
+
+def test_a_line_break_in_a_short_text_makes_no_line() -> None:
+    hostile = {
+        "tags": ["a\nstate: active"],
+        "b\nstate": 1,
+        "scope": {"c\nstate": 2},
+        "recent_messages": [{"content": "", "speaker": "d\nstate", "e\nstate": 3}],
+        "history": [{"event": "f\nstate", "detail": {"g\nstate": 4}}],
+    }
+    assert readable(hostile).count("\\nstate") == 7
+    assert readable(hostile).count("\nstate") == 0
