@@ -36,8 +36,12 @@ class Sides:
         return any(same(event["before"][field], value) for event in self._changes(side, (field,)))
 
     def last(self, side: Object, fields: Iterable[str], time: str) -> datetime:
-        """Return when a side changed one of the fields last; where nothing tells, the record."""
-        times = [moment(event["at"]) for event in self._changes(side, fields)]
+        """Return when a side changed one of the fields last; where nothing tells, the record.
+
+        A note of an earlier merge is no change: it is from whenever either record changed.
+        """
+        changes = self._changes(side, fields)
+        times = [moment(event["at"]) for event in changes if event.get("source") != SOURCE]
         return max(times, default=None) or moment(side[time])
 
     def times(self, side: Object, field: str) -> list[str]:

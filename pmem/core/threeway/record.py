@@ -1,7 +1,8 @@
 """Merging one record: what either side changed holds, and nothing that either side says is lost.
 
 The two sides are put in order first, the one that changed later in front, and only then compared.
-So it makes no difference which of them is called ours.
+So it makes no difference which of them is called ours. Of a field that both changed, the value
+that was set later holds, as far as the histories tell.
 """
 
 from typing import Any, Final, NamedTuple
@@ -186,10 +187,12 @@ class _Merging:
         return self._both(rule, shape, base, late, early, path)
 
     def _both(self, rule: Rule, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
-        """Merge what both sides changed."""
+        """Merge what both sides changed; of a record's own fields, the one changed later leads."""
         inside = shape.inside.get(path[-1], UNKNOWN)
         if rule is Rule.STATEMENT:
             return self._statement(path[-1], late, early)
+        if len(path) == 1 and self._changed_earlier(path[0]):
+            late, early = early, late
         if rule is Rule.ITEMS:
             return self._items(inside, base or [], late or [], early or [], path)
         if rule is Rule.PART:
@@ -199,6 +202,11 @@ class _Merging:
         if rule in _COMBINED:
             return _COMBINED[rule](base, late, early)
         return self._value(late, early, path)
+
+    def _changed_earlier(self, field: str) -> bool:
+        """Tell whether the later side changed a field before the other side did."""
+        times = [self._new.last(it, (field,), self._shape.time) for it in (self._late, self._early)]
+        return times[0] < times[1]
 
     def _value(self, late: Any, early: Any, path: Path) -> Any:
         """Return the later of two values that both changed; none at all is no value."""
@@ -213,6 +221,8 @@ class _Merging:
             return early if late is MISSING else late
         if self._new.has_been(self._early, field, late):
             return early
+        if self._changed_earlier(field):
+            late, early = early, late
         self._lose((field,), early)
         self._conflicts.append(field)
         return late

@@ -91,6 +91,33 @@ def test_the_other_value_is_kept_in_the_history() -> None:
     assert (done.conflicts, done.notes) == ((), ("importance",))
 
 
+def test_of_two_values_the_one_that_was_set_later_wins_whatever_else_changed_after_it() -> None:
+    later = edited(BASE, 5, importance=0.9)
+    earlier = edited(edited(BASE, 2, importance=0.1), 9, pinned=True)
+    for sides in ((later, earlier), (earlier, later)):
+        result = merged(BASE, *sides, MEMORY).result
+        assert result is not None
+        assert (result["importance"], result["updated_at"]) == (0.9, day(9))
+        assert result["history"][-1]["before"] == {"importance": 0.1}
+
+
+def test_what_follows_a_field_comes_from_the_side_that_set_it_later() -> None:
+    removed = edited(BASE, 5, "DELETE", state="soft_deleted", purge_at=day(30))
+    archived = edited(edited(BASE, 2, "ARCHIVE", state="archived"), 9, pinned=True)
+    result = merged(BASE, removed, archived, MEMORY).result
+    assert result is not None
+    assert (result["state"], result["purge_at"]) == ("soft_deleted", day(30))
+
+
+def test_an_earlier_merge_makes_no_value_later_than_it_is() -> None:
+    early = edited(edited(BASE, 2, importance=0.1), 9, pinned=True)
+    met = merged(BASE, early, edited(BASE, 3, importance=0.2), MEMORY).result
+    assert met is not None
+    result = merged(BASE, met, edited(BASE, 5, importance=0.9), MEMORY).result
+    assert result is not None
+    assert result["importance"] == 0.9
+
+
 @pytest.mark.parametrize(("edit", "delete", "state"), [(3, 2, "active"), (2, 3, "soft_deleted")])
 def test_an_edit_survives_a_deletion_unless_that_is_later(
     edit: int, delete: int, state: str
