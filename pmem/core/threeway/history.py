@@ -35,6 +35,10 @@ class Sides:
         """Tell whether a side had a value in a field since it left the base."""
         return any(same(event["before"][field], value) for event in self._changes(side, (field,)))
 
+    def has_changed(self, side: Object, field: str) -> bool:
+        """Tell whether a side ever changed a field since it left the base."""
+        return any(event.get("source") != SOURCE for event in self._changes(side, (field,)))
+
     def last(self, side: Object, fields: Iterable[str], time: str) -> datetime:
         """Return when a side changed one of the fields last; where nothing tells, the record.
 

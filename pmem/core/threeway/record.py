@@ -22,6 +22,8 @@ from pmem.core.threeway.values import (
 )
 
 Path = tuple[str, ...]
+_REPLACED: Final = ("superseded", "merged")
+"""States of records whose text another one holds: only a new text brings one back."""
 
 
 class Merged(NamedTuple):
@@ -114,19 +116,22 @@ class _Merging:
 
     def _revived(self, side: Object, other: Object) -> Object:
         """Return a side as if it had not left recall, where the other one edited it after that."""
-        base, texts = self._base, self._shape.texts
-        edits = [field for field in texts if not same(base.get(field), other.get(field))]
-        left = base.get("state", "active") != side.get("state", "active")
-        moved = base.get("state", "active") != other.get("state", "active")
-        if not base or not edits or not left or moved or side.get("state") == "active":
+        was, now, elsewhere = (it.get("state", "active") for it in (self._base, side, other))
+        if not self._base or now in (was, "active") or elsewhere != was:
             return side
+        edits = self._edits(other, self._shape.texts if now in _REPLACED else self._shape.edited)
         time = self._shape.time
-        if self._new.last(side, ("state",), time) > self._new.last(other, edits, time):
+        if not edits or self._new.last(side, ("state",), time) > self._new.last(other, edits, time):
             return side
         fields = [field for field in ("state", "purge_at", "valid_until") if field in side]
-        changed = [field for field in fields if not same(base.get(field), side.get(field))]
+        changed = [field for field in fields if not same(self._base.get(field), side.get(field))]
         self._lost |= {field: side[field] for field in changed}
-        return {**side, **{field: base.get(field) for field in changed}}
+        return {**side, **{field: self._base.get(field) for field in changed}}
+
+    def _edits(self, side: Object, fields: tuple[str, ...]) -> list[str]:
+        """Return the fields in which a side differs, and its state where it left and came back."""
+        found = [field for field in fields if not same(self._base.get(field), side.get(field))]
+        return [*found, "state"] if self._new.has_changed(side, "state") else found
 
     def _note_what_was_taken_back(self, result: Object) -> None:
         """Note the values that a side took back together with their events, as a revert does."""

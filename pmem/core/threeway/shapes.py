@@ -42,7 +42,8 @@ class Shape(NamedTuple):
     `rules` names those that are not plain values, `inside` the shapes of parts and items.
     A field in `follows` comes from the side that another field comes from. The fields of an
     `atomic` part only mean something together. `identity` is what tells items apart, `time`
-    when one came to be, or for a record, when it changed. `texts` are what an edit changes.
+    when one came to be, or for a record, when it changed. `edited` are the fields that people
+    change, `texts` those of them that say what the record says.
     """
 
     fields: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ class Shape(NamedTuple):
     identity: tuple[str, ...] = ()
     time: str = ""
     texts: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -117,6 +119,7 @@ MEMORY: Final = Shape(
     derived=("tokens",),
     time="updated_at",
     texts=("content",),
+    edited=_words("content type category subject tags importance pinned valid_from"),
 )
 EPISODE: Final = Shape(
     fields=_words(
@@ -141,6 +144,9 @@ EPISODE: Final = Shape(
     derived=("tokens",),
     time="updated_at",
     texts=("title", "summary", "context", "outcome"),
+    edited=_words(
+        "title summary context outcome type participants valence significance tags pinned"
+    ),
 )
 CONVERSATION: Final = Shape(
     fields=_words(

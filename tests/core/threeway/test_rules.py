@@ -136,6 +136,33 @@ def test_an_edit_survives_a_deletion_unless_that_is_later(
     assert done.result["history"][-1]["before"] == kept
 
 
+@pytest.mark.parametrize("field", ["type", "pinned", "tags", "importance"])
+def test_whatever_somebody_edits_survives_an_earlier_deletion(field: str) -> None:
+    value: Json = {"type": "goal", "pinned": not BASE["pinned"], "tags": ["new"], "importance": 0.9}
+    removed = edited(BASE, 2, "TTL", state="soft_deleted", purge_at=day(30))
+    result = merged(BASE, removed, edited(BASE, 3, **{field: value[field]}), MEMORY).result
+    assert result is not None
+    assert (result["state"], result["purge_at"]) == ("active", None)
+    assert result["history"][-1]["before"]["state"] == "soft_deleted"
+
+
+def test_a_new_tag_brings_nothing_back_that_another_memory_replaced() -> None:
+    replaced = edited(BASE, 2, "SUPERSEDE", state="superseded", valid_until=day(2))
+    result = merged(BASE, replaced, edited(BASE, 3, tags=["new"]), MEMORY).result
+    assert result is not None
+    assert (result["state"], result["tags"]) == ("superseded", ["new"])
+
+
+@pytest.mark.parametrize(("back", "state"), [(4, "active"), (2, "soft_deleted")])
+def test_what_was_restored_after_it_was_removed_elsewhere_stays(back: int, state: str) -> None:
+    gone = {"state": "soft_deleted", "purge_at": day(30)}
+    fresh = {"state": "active", "purge_at": None}
+    returned = edited(edited(BASE, 1, "DELETE", **gone), back, "RESTORE", **fresh)
+    result = merged(BASE, returned, edited(BASE, 3, "DELETE", **gone), MEMORY).result
+    assert result is not None
+    assert result["state"] == state
+
+
 def test_a_memory_that_was_archived_and_edited_later_is_valid_again() -> None:
     one = edited(BASE, 2, "ARCHIVE", state="archived", valid_until=day(2))
     result = merged(BASE, one, edited(BASE, 3, content="second"), MEMORY).result
