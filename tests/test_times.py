@@ -42,6 +42,8 @@ def test_times_are_read_as_people_write_them(text: str, expected: str) -> None:
         "2026-02-30",
         "9999999w",
         "12345678d",
+        "1234567d",  # the start of a commit's id, as git shortens it
+        "123456d",
         "-3d",
         "3 d",
         "3y",
