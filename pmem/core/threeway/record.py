@@ -297,7 +297,10 @@ def _sum(base: int, late: int, early: int) -> int:
 
 
 def _greatest(_base: Any, late: Any, early: Any) -> Any:
-    return max(late, early, key=_greatness)
+    try:
+        return max(late, early, key=_greatness)
+    except TypeError:
+        raise Doubt("one side has a number where the other one has a time") from None
 
 
 def _greatness(value: Any) -> tuple[int, Any, str]:

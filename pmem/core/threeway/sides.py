@@ -66,7 +66,7 @@ def _items(field: str, value: Any, inside: Shape) -> None:
     found = set()
     for item in value:
         identity = tuple(item.get(key) for key in inside.identity)
-        if identity in found or not all(isinstance(part, str) for part in identity):
+        if not all(isinstance(part, str) for part in identity) or identity in found:
             raise Doubt(f"{field} has items that cannot be told apart")
         found.add(identity)
         moment_in(item, inside.time)

@@ -224,6 +224,7 @@ def test_the_history_goes_by_time_and_keeps_every_event_once() -> None:
         {"history": [{"event": "ADD"}]},
         {"history": [{"event": "ADD", "at": BEGUN, "before": []}]},
         {"relationships": [{"target": "a"}]},
+        {"relationships": [{"target": [], "type": "updates"}]},
         {"relationships": [LINK, LINK]},
         {"access": []},
         {"access": {"count": "2"}},
@@ -233,6 +234,14 @@ def test_the_history_goes_by_time_and_keeps_every_event_once() -> None:
 def test_what_pmem_never_writes_is_not_merged(damage: Json) -> None:
     with pytest.raises(Doubt):
         merged(BASE, edited(BASE, 2, pinned=True) | damage, edited(BASE, 3, subject="x"), MEMORY)
+
+
+def test_a_number_and_a_time_are_not_compared() -> None:
+    ours, theirs = (
+        edited(BASE, n, access={"last_at": value}) for n, value in ((2, 5), (3, day(3)))
+    )
+    with pytest.raises(Doubt):
+        merged(BASE, ours, theirs, MEMORY)
 
 
 def test_a_side_without_a_needed_field_is_not_merged() -> None:
