@@ -23,7 +23,7 @@ from pmem.core.threeway.values import (
 
 Path = tuple[str, ...]
 _REPLACED: Final = ("superseded", "merged")
-"""States of records whose text another one holds: only a new text brings one back."""
+"""States of records in whose place another one stands: to pin one does not bring it back."""
 
 
 class Merged(NamedTuple):
@@ -115,11 +115,11 @@ class _Merging:
         return {field: times for field, times in found.items() if times}
 
     def _revived(self, side: Object, other: Object) -> Object:
-        """Return a side as if it had not left recall, where the other one edited it after that."""
+        """Return a side as if it had not left recall, where the other one meant to keep it."""
         was, now, elsewhere = (it.get("state", "active") for it in (self._base, side, other))
         if not self._base or now in (was, "active") or elsewhere != was:
             return side
-        edits = self._edits(other, self._shape.texts if now in _REPLACED else self._shape.edited)
+        edits = self._kept(other, replaced=now in _REPLACED)
         time = self._shape.time
         if not edits or self._new.last(side, ("state",), time) > self._new.last(other, edits, time):
             return side
@@ -128,10 +128,19 @@ class _Merging:
         self._lost |= {field: side[field] for field in changed}
         return {**side, **{field: self._base.get(field) for field in changed}}
 
-    def _edits(self, side: Object, fields: tuple[str, ...]) -> list[str]:
-        """Return the fields in which a side differs, and its state where it left and came back."""
-        found = [field for field in fields if not same(self._base.get(field), side.get(field))]
-        return [*found, "state"] if self._new.has_changed(side, "state") else found
+    def _kept(self, side: Object, *, replaced: bool) -> list[str]:
+        """Return the fields that a side changed in order to keep a record: to say more, or to pin.
+
+        One that left recall there and came back was kept as well, by its state.
+        """
+        found = [
+            field for field in self._shape.texts if not same(self._base.get(field), side.get(field))
+        ]
+        if not replaced and side.get("pinned") is True and self._base.get("pinned") is not True:
+            found.append("pinned")
+        if self._new.has_changed(side, "state"):
+            found.append("state")
+        return found
 
     def _note_what_was_taken_back(self, result: Object) -> None:
         """Note the values that a side took back together with their events, as a revert does."""

@@ -42,8 +42,7 @@ class Shape(NamedTuple):
     `rules` names those that are not plain values, `inside` the shapes of parts and items.
     A field in `follows` comes from the side that another field comes from. The fields of an
     `atomic` part only mean something together. `identity` is what tells items apart, `time`
-    when one came to be, or for a record, when it changed. `edited` are the fields that people
-    change, `texts` those of them that say what the record says.
+    when one came to be, or for a record, when it changed. `texts` are what an edit changes.
     """
 
     fields: tuple[str, ...] = ()
@@ -56,7 +55,6 @@ class Shape(NamedTuple):
     identity: tuple[str, ...] = ()
     time: str = ""
     texts: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -119,7 +117,6 @@ MEMORY: Final = Shape(
     derived=("tokens",),
     time="updated_at",
     texts=("content",),
-    edited=_words("content type category subject tags importance pinned valid_from"),
 )
 EPISODE: Final = Shape(
     fields=_words(
@@ -144,9 +141,6 @@ EPISODE: Final = Shape(
     derived=("tokens",),
     time="updated_at",
     texts=("title", "summary", "context", "outcome"),
-    edited=_words(
-        "title summary context outcome type participants valence significance tags pinned"
-    ),
 )
 CONVERSATION: Final = Shape(
     fields=_words(

@@ -136,21 +136,31 @@ def test_an_edit_survives_a_deletion_unless_that_is_later(
     assert done.result["history"][-1]["before"] == kept
 
 
-@pytest.mark.parametrize("field", ["type", "pinned", "tags", "importance"])
-def test_whatever_somebody_edits_survives_an_earlier_deletion(field: str) -> None:
-    value: Json = {"type": "goal", "pinned": not BASE["pinned"], "tags": ["new"], "importance": 0.9}
-    removed = edited(BASE, 2, "TTL", state="soft_deleted", purge_at=day(30))
-    result = merged(BASE, removed, edited(BASE, 3, **{field: value[field]}), MEMORY).result
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({"pinned": True}, "active"),
+        ({"pinned": False}, "soft_deleted"),
+        ({"tags": ["new"]}, "soft_deleted"),
+    ],
+)
+def test_a_pin_survives_an_earlier_removal_and_other_changes_bring_nothing_back(
+    change: Json, state: str
+) -> None:
+    base = memory(pinned=change.get("pinned") is False)
+    removed = edited(base, 2, "TTL", state="soft_deleted", purge_at=day(30))
+    result = merged(base, removed, edited(base, 3, **change), MEMORY).result
     assert result is not None
-    assert (result["state"], result["purge_at"]) == ("active", None)
-    assert result["history"][-1]["before"]["state"] == "soft_deleted"
+    assert result["state"] == state
+    assert result | change == result
 
 
-def test_a_new_tag_brings_nothing_back_that_another_memory_replaced() -> None:
-    replaced = edited(BASE, 2, "SUPERSEDE", state="superseded", valid_until=day(2))
-    result = merged(BASE, replaced, edited(BASE, 3, tags=["new"]), MEMORY).result
+def test_a_pin_brings_nothing_back_that_another_memory_replaced() -> None:
+    base = memory(pinned=False)
+    replaced = edited(base, 2, "SUPERSEDE", state="superseded", valid_until=day(2))
+    result = merged(base, replaced, edited(base, 3, pinned=True), MEMORY).result
     assert result is not None
-    assert (result["state"], result["tags"]) == ("superseded", ["new"])
+    assert (result["state"], result["pinned"]) == ("superseded", True)
 
 
 @pytest.mark.parametrize(("back", "state"), [(4, "active"), (2, "soft_deleted")])
