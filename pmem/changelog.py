@@ -83,7 +83,7 @@ def _ends(repository: Repository, revisions: str) -> tuple[End, End]:
 def _parted(revisions: str) -> tuple[str, str, str]:
     dots = "..." if "..." in revisions else ".."
     left, found, right = revisions.strip().partition(dots)
-    if ".." in right:
+    if ".." in right or not left + found:
         raise InvalidValue(f"{revisions!r} is no range of revisions", "write it as main..HEAD")
     return left, found, right
 

@@ -142,7 +142,7 @@ def test_from_before_the_memory_everything_is_learned(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["nowhere..HEAD", "-x..HEAD", "HEAD..a b", "a..b..c", "HEAD:x", "--"]
+    "line", ["nowhere..HEAD", "-x..HEAD", "HEAD..a b", "a..b..c", "HEAD:x", "--", "", " "]
 )
 def test_what_is_no_range_gets_one_sentence(line: str, project: Project) -> None:
     done = pmem("changelog", "--", line)
