@@ -119,6 +119,8 @@ class _Merging:
         was, now, elsewhere = (it.get("state", "active") for it in (self._base, side, other))
         if not self._base or now in (was, "active") or elsewhere != was:
             return side
+        if not self._new.keeps_the_past(side):  # it never left: what brought it back is reverted
+            return side
         edits = self._kept(other, replaced=now in _REPLACED)
         time = self._shape.time
         if not edits or self._new.last(side, ("state",), time) > self._new.last(other, edits, time):

@@ -173,6 +173,15 @@ def test_what_was_restored_after_it_was_removed_elsewhere_stays(back: int, state
     assert result["state"] == state
 
 
+def test_reverting_a_restore_removes_again_whatever_was_edited_since() -> None:
+    removed = edited(BASE, 2, "DELETE", state="soft_deleted", purge_at=day(30))
+    back = edited(removed, 3, "RESTORE", state="active", purge_at=None)
+    result = merged(back, edited(back, 4, content="second"), removed, MEMORY).result
+    assert result is not None
+    assert (result["state"], result["content"]) == ("soft_deleted", "second")
+    assert result["purge_at"] == day(30)
+
+
 def test_a_memory_that_was_archived_and_edited_later_is_valid_again() -> None:
     one = edited(BASE, 2, "ARCHIVE", state="archived", valid_until=day(2))
     result = merged(BASE, one, edited(BASE, 3, content="second"), MEMORY).result
