@@ -74,10 +74,11 @@ def look(workspace: Workspace) -> GitSetup:
             f"{workspace.root} is in no git work tree, or there is no git",
             "run `git init` around it",
         )
-    lines = _attributes(workspace).splitlines()
+    there = _attributes(workspace).splitlines()
+    wanted = MERGE_ATTRIBUTES.splitlines()
     parts = [
-        Part(ATTRIBUTES_FILE, line, line if line in lines else None)
-        for line in MERGE_ATTRIBUTES.splitlines()
+        Part(ATTRIBUTES_FILE, line, found if line in there else None)
+        for line, found in zip(wanted, _in_force(workspace, wanted), strict=True)
     ]
     parts += [Part(name, value, _setting(workspace, name)) for name, value in SETTINGS.items()]
     return GitSetup(tuple(parts), program=shutil.which("pmem") is not None)
@@ -103,7 +104,8 @@ def install(workspace: Workspace) -> GitSetup:
     for part in found.parts:
         if part.name in SETTINGS and not part.ok:
             _configure(workspace, "--replace-all", part.name, part.wanted)
-    missing = [part.wanted for part in found.parts if part.name not in SETTINGS and not part.ok]
+    lines = [part for part in found.parts if part.name not in SETTINGS]
+    missing = [part.wanted for part in lines if part.found is None]
     if missing:
         _add_lines(workspace, missing)
     return look(workspace)
@@ -154,6 +156,8 @@ def summary(workspace: Workspace) -> tuple[bool, str]:
     if not found.begun:
         return True, "records merge as text; `pmem setup git` merges them by field"
     wrong = sorted({part.name for part in found.parts if not part.ok})
+    if any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
+        return False, f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
     if wrong:
         return False, f"{', '.join(wrong)} is not as it should be: run `pmem setup git`"
     if not found.program:
@@ -195,6 +199,19 @@ def _attributes(workspace: Workspace) -> str:
                 return file.read()
         except FileNotFoundError:
             return ""
+
+
+def _in_force(workspace: Workspace, lines: list[str]) -> list[str]:
+    """Return the attributes that git gives to what each line is about: others may overrule it."""
+    patterns = [line.partition(" ")[0] for line in lines]
+    paths = [pattern.lstrip("/") for pattern in patterns]
+    asked = ["check-attr", "-z", "merge", "diff", "--", *paths]
+    answer = git.ask(workspace.root, asked, workspace.environment)
+    if answer is None:
+        return lines
+    values = answer.split("\0")[2::3]  # of path, attribute and value
+    told = zip(patterns, values[::2], values[1::2], strict=True)
+    return [f"{pattern} merge={merge} diff={diff}" for pattern, merge, diff in told]
 
 
 def _add_lines(workspace: Workspace, lines: list[str]) -> None:

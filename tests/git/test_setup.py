@@ -8,6 +8,7 @@ import pytest
 
 from pmem import gitsetup
 from pmem.errors import Locked, NotFound, Refused
+from pmem.records import STORES
 from pmem.setup import initialise
 from pmem.workspace import Workspace
 from tests.faults.console import pmem
@@ -66,6 +67,23 @@ def test_attributes_of_an_older_folder_are_completed_and_kept() -> None:
         f"{ROOT}/x.json: merge: unspecified",
         f"{ROOT}/x.json: diff: unspecified",
     ]
+
+
+@pytest.mark.parametrize("where", [".git/info/attributes", f"{ROOT}/.gitattributes"])
+def test_attributes_that_others_overrule_are_not_as_they_should_be(where: str) -> None:
+    begin()
+    text = Path(where).read_text(encoding="utf-8") if Path(where).exists() else ""
+    Path(where).write_text(f"{text}*.json merge=union\n", encoding="utf-8")
+    before = Path(ROOT, ".gitattributes").read_bytes()
+    found = gitsetup.install(opened())
+    assert [part.found for part in found.parts if not part.ok] == [
+        f"/{folder}/*.json merge=union diff=pmem" for folder in STORES.values()
+    ]
+    assert Path(ROOT, ".gitattributes").read_bytes() == before
+    assert gitsetup.summary(opened()) == (
+        False,
+        "other attributes overrule .gitattributes: see `git check-attr --all`",
+    )
 
 
 def test_a_stale_or_doubled_setting_is_replaced() -> None:
