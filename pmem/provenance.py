@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.changelog import FieldChange, Link, changed_fields, links
-from pmem.errors import Ambiguous, NotFound, PmemError
+from pmem.errors import Ambiguous, Damaged, NotFound, PmemError
 from pmem.ids import is_id, matches, short
 from pmem.lookup import get
 from pmem.records import KINDS, STORES, Episode, Event, Memory, Record, RecordType
@@ -49,7 +49,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 
     `events` is the record's own history, as it is now or was in the last commit that had it.
     `origin` is the commit that brought the present content; none while that is not committed.
-    `present` tells whether the record still exists.
+    `present` tells whether the record still exists and can be read.
     """
 
     id: str
@@ -65,10 +65,11 @@ def provenance(workspace: Workspace, reference: str) -> Provenance:
 
     Args:
         workspace: Where it is; a view of a git revision knows the commits up to that.
-        reference: Which record; one that only git knows will do.
+        reference: Which record; one that only git knows, or can still read, will do.
 
     Raises:
         NotFound, Ambiguous: The reference.
+        Damaged: The record cannot be read, and no commit has it.
         InvalidValue: There is no repository, or no commit yet.
     """
     repository = Repository(workspace.root, workspace.environment)
@@ -77,7 +78,7 @@ def provenance(workspace: Workspace, reference: str) -> Provenance:
     try:
         now = get(workspace, reference)
         type_, identifier = type(now), now.id
-    except NotFound as missing:
+    except (NotFound, Damaged) as missing:
         type_, identifier = _in_git(repository, head, reference, missing)
     path = f"{STORES[type_]}/{identifier}{SUFFIX}"
     commits = repository.log(head, path, whole=now is None)
@@ -101,7 +102,7 @@ _States = Mapping[str | None, Record | None]
 
 
 def _in_git(
-    repository: Repository, head: str, reference: str, missing: NotFound
+    repository: Repository, head: str, reference: str, missing: PmemError
 ) -> tuple[RecordType, str]:
     """Find a record among all that commits ever had."""
     found = sorted(

@@ -337,6 +337,18 @@ def test_a_damaged_version_is_a_commit_like_others(project: Project) -> None:
     ]
 
 
+def test_commits_lead_back_from_a_record_that_cannot_be_read(project: Project) -> None:
+    identifier = project.add("Rye is known").memory.id
+    commit("learn")
+    Path(ROOT, "long-term-memory", f"{identifier}.json").write_text("<<<<<<< ours\n")
+    found = traced(identifier)
+    assert ([touch["what"] for touch in found["commits"]], found["present"]) == (["added"], False)
+    assert [event["event"] for event in found["events"]] == ["ADD"]
+    fresh = project.add("Barley is new").memory.id
+    Path(ROOT, "long-term-memory", f"{fresh}.json").write_text("{")
+    assert pmem("history", fresh, "--git").code == 5
+
+
 def test_a_record_without_a_commit_says_so(project: Project) -> None:
     identifier = project.add("Rye is known").memory.id
     done = pmem("history", identifier, "--git")
