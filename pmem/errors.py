@@ -74,6 +74,13 @@ class NewerSchema(Damaged):
     default_hint = "upgrade pmem to read it; nothing was changed"
 
 
+class Unresolved(Damaged):
+    """A file has conflict markers of a merge that nobody finished."""
+
+    code = "markers"
+    default_hint = "run `pmem repair`: it finishes the merge and loses nothing"
+
+
 class Locked(PmemError):
     """Another writer holds the lock, or changed a record under our hands."""
 

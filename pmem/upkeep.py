@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem import gitsetup
+from pmem import gitsetup, repair
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue, PmemError
@@ -57,7 +57,8 @@ def check(workspace: Workspace) -> Checked:
         for folder, store in zip(STORES.values(), workspace.stores, strict=True)
     }
     findings = [
-        Finding(problem.path, problem.code, problem.message) for problem in workspace.problems
+        Finding(problem.path, problem.code, problem.message)
+        for problem in (*workspace.problems, *repair.problems(workspace))
     ]
     findings += _settings_findings(workspace)
     ids = _all_ids(workspace)

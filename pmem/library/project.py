@@ -14,6 +14,7 @@ from pmem import (
     figures,
     golden,
     provenance,
+    repair,
     setup,
     upkeep,
 )
@@ -26,6 +27,7 @@ from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.provenance import Provenance
+from pmem.repair import Repair
 from pmem.storage.backend import Backend, Problem
 from pmem.upkeep import Checked, Diagnosis
 from pmem.workspace import Workspace, discover
@@ -161,6 +163,10 @@ class Project(Memories, Conversations):
     def check(self) -> Checked:
         """Read everything and report all that is wrong."""
         return upkeep.check(self.workspace)
+
+    def repair(self, *, dry_run: bool = False) -> Repair:
+        """Finish what merges have left unfinished: from git's stages, or from conflict markers."""
+        return repair.repair(self.workspace, dry_run=dry_run)
 
     def doctor(self, *, fix: bool = False) -> Iterable[Diagnosis]:
         """Look at everything that pmem needs around the records."""

@@ -54,13 +54,16 @@ def surroundings(environment: Mapping[str, str]) -> dict[str, str]:
     return {**clean, **_SET}
 
 
-def run(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Outcome:
-    """Run a git command that only reads.
+def run(
+    folder: str, arguments: Sequence[str], environment: Mapping[str, str], stdin: bytes = b""
+) -> Outcome:
+    """Run a git command that only reads, or changes what is git's own.
 
     Args:
         folder: Where to run it.
         arguments: The command, without `git`.
         environment: The environment's variables; git's own are left out.
+        stdin: What it reads.
 
     Raises:
         OSError: There is no git, or it cannot be run there.
@@ -70,7 +73,7 @@ def run(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -
         command(arguments),
         cwd=folder,
         env=surroundings(environment),
-        stdin=subprocess.DEVNULL,
+        input=stdin,
         capture_output=True,
         timeout=SECONDS,
         check=False,

@@ -8,13 +8,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
-from pmem.errors import Damaged, NewerSchema, StorageRefused
+from pmem.errors import Damaged, NewerSchema, StorageRefused, Unresolved
 from pmem.ids import is_id
 from pmem.records import SCHEMA, Record, dump
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 64
-_CONFLICT = (b"<<<<<<< ", b"\n=======", b">>>>>>> ")
 _IDENTITIES: Final = (("id",), ("target", "type"), ("event", "at"))
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LEVELS: Final = bytes.maketrans(b"{}", b"[]")
@@ -145,12 +144,14 @@ def _other_schema(schema: Any, path: str) -> Damaged:
 
 
 def _diagnosis(data: bytes, path: str, error: Exception) -> Damaged:
+    from pmem.core.threeway.markers import has_markers
+
     if not data.strip():
         return Damaged(f"{path} is empty")
     if data.startswith(b"\xef\xbb\xbf"):
         return Damaged(f"{path} starts with a byte-order mark", "save it as UTF-8 without one")
-    if any(data.startswith(mark) or b"\n" + mark in data for mark in _CONFLICT[::2]):
-        return Damaged(f"{path} has git's conflict markers", "resolve the merge in this file")
+    if has_markers(data):
+        return Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
     try:
         data.decode()
     except UnicodeDecodeError as wrong:

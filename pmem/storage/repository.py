@@ -215,9 +215,9 @@ class Repository:
             raise StorageRefused(self._why_not(found, "git cannot read the repository"))
         return found.out
 
-    def _run(self, *arguments: str) -> git.Outcome:
+    def _run(self, *arguments: str, stdin: bytes = b"") -> git.Outcome:
         try:
-            return git.run(self._folder, arguments, self._environment)
+            return git.run(self._folder, arguments, self._environment, stdin)
         except OSError as error:
             raise _no_git(error) from None
         except subprocess.TimeoutExpired:

@@ -1,0 +1,74 @@
+"""The command that finishes merges."""
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+
+from pmem.cli.session import Answer, Line, Session
+from pmem.repair import Repair
+from pmem.repair import repair as finished
+
+_COLOURS: Final = {
+    "merged": "green",
+    "taken": "green",
+    "added": "green",
+    "kept": "yellow",
+    "purged": "red",
+}
+
+
+def repair(
+    ctx: typer.Context,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done and change nothing.")
+    ] = False,
+) -> Answer:
+    """Finish a merge that git left unfinished; exits with 1 if a file had to be left.
+
+    It works from git's three stages, else from the conflict markers and from what git knows of
+    the file. It asks nothing and says why it decides what; two sides that contradict each other
+    stay in the record, and `pmem check` reports them. What it settles is added to git's index;
+    committing is yours.
+    """
+    session: Session = ctx.obj
+    done = finished(session.workspace, dry_run=dry_run)
+    return Answer(
+        data={"repaired": done.repaired, "left": done.left},
+        lines=_lines(done, session.workspace.root),
+        note=_note(done, dry_run=dry_run),
+        exit_code=1 if done.left else 0,
+    )
+
+
+def _lines(done: Repair, root: str) -> Iterator[Line]:
+    for each in done.repaired:
+        yield [
+            (f"{each.decision:<8}", _COLOURS[each.decision]),
+            (f"{os.path.relpath(each.path, root)}  ", "cyan"),
+            (each.detail, "yellow" if each.conflicts else ""),
+        ]
+    for left in done.left:
+        yield [
+            ("left    ", "red"),
+            (f"{os.path.relpath(left.path, root)}  ", "cyan"),
+            (left.why, ""),
+        ]
+
+
+def _note(done: Repair, *, dry_run: bool) -> str:
+    """Say how much was done, and what to do next."""
+    if not done.repaired and not done.left:
+        return "nothing to repair"
+    count = len(done.repaired)
+    said = f"{count} record{'s' * (count != 1)} {'would be ' * dry_run}repaired"
+    if done.left:
+        said += f", {len(done.left)} left: see to what is left, then run `pmem repair` again"
+    elif dry_run:
+        said += "; nothing was changed"
+    elif done.others:
+        said += f"; {done.others} more paths are unmerged outside the memory, then `{done.next}`"
+    elif done.next:
+        said += f"; next: {done.next}"
+    return said

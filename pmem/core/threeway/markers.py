@@ -1,0 +1,117 @@
+"""Conflict markers: taking a text apart again into the versions that it was put together from.
+
+See `git merge-file`, "CONFLICT MARKERS" in gitattributes(5) for their length, and
+`merge.conflictStyle` for the styles `merge`, `diff3` and `zdiff3`.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+SURE: Final = 7
+"""As many signs at the start of a line are a marker, even where nothing answers to it."""
+_OURS, _BASE, _THEIRS = range(3)
+_SIGNS: Final = b"<|=>"
+
+
+class Apart(NamedTuple):
+    """The two sides of a text with markers, and their base where every hunk shows it."""
+
+    ours: bytes
+    theirs: bytes
+    base: bytes | None
+
+
+def has_markers(data: bytes) -> bool:
+    """Tell whether a text has conflict markers, be they complete or not.
+
+    Args:
+        data: The text; every line of it counts, so it must be known not to be sound.
+    """
+    return any(_sure(line) for line in data.split(b"\n")) or apart(data) is not None
+
+
+def apart(data: bytes) -> Apart | None:
+    """Take a text with markers apart into its sides.
+
+    What is outside of the markers belongs to both sides. The first marker says how long all of
+    them are; a shorter or longer one, as a nested merge writes it, is text like any other.
+
+    Args:
+        data: The text.
+
+    Returns:
+        Its sides, or None where it has no markers, or they do not belong together.
+    """
+    found: tuple[list[bytes], ...] = ([], [], [])
+    size, inside, shown, whole = 0, b"", False, True
+    for line in _lines(data):
+        sign, length = _marker(line)
+        if not _counts(sign, length == size or not size, inside):
+            _keep(found, inside, line)
+            continue
+        if not _follows(inside, sign):
+            return None
+        size = length
+        if sign == b"|":
+            shown = True
+        elif sign == b">":
+            whole, shown = whole and shown, False
+        inside = b"" if sign == b">" else sign
+    if inside or not size:
+        return None
+    ours, base, theirs = (b"".join(lines) for lines in found)
+    return Apart(ours, theirs, base if whole else None)
+
+
+def plain_lines(data: bytes) -> set[bytes]:
+    """Return the lines of a text that are no markers, without what surrounds them.
+
+    Args:
+        data: A text, with markers or without.
+    """
+    lines = {line.strip() for line in data.split(b"\n") if not _marker(line)[0]}
+    return lines - {b""}
+
+
+def _keep(found: tuple[list[bytes], ...], inside: bytes, line: bytes) -> None:
+    """Give a line to the versions that have it."""
+    if inside in (b"", b"<"):
+        found[_OURS].append(line)
+    if inside in (b"", b"|"):
+        found[_BASE].append(line)
+    if inside in (b"", b"="):
+        found[_THEIRS].append(line)
+
+
+def _counts(sign: bytes, as_long: bool, inside: bytes) -> bool:
+    """Tell whether a line is a marker where it stands, and not text that looks like one."""
+    return bool(sign) and as_long and (bool(inside) or sign in (b"<", b">"))
+
+
+def _follows(inside: bytes, sign: bytes) -> bool:
+    """Tell whether a marker may stand where the text is: after which one comes which."""
+    return sign in {b"": (b"<",), b"<": (b"|", b"="), b"|": (b"=",), b"=": (b">",)}[inside]
+
+
+def _marker(line: bytes) -> tuple[bytes, int]:
+    """Return a marker's sign and length; no sign where a line is no marker."""
+    sign = line[:1]
+    if not sign or sign not in _SIGNS:
+        return b"", 0
+    rest = line.lstrip(sign)
+    is_one = rest[:1] in (b"", b"\r", b"\n") or (sign != b"=" and rest[:1] == b" ")
+    return (sign, len(line) - len(rest)) if is_one else (b"", 0)
+
+
+def _sure(line: bytes) -> bool:
+    sign, length = _marker(line)
+    return length >= SURE and sign in (b"<", b">")
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    """Yield the lines of a text with their ends, which are line feeds alone."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1 or len(data)
+        yield data[start:end]
+        start = end

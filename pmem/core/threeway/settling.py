@@ -1,0 +1,174 @@
+"""What becomes of one record whose merge was left unfinished, and why."""
+
+from typing import Any, Final, NamedTuple
+
+from pmem.core.rawjson import NotJson, load
+from pmem.core.threeway.markers import Apart, apart
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import Rule, Shape
+from pmem.core.threeway.sides import checked
+from pmem.core.threeway.values import MISSING, Object, canonical, same
+
+_COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
+"""Fields that a merge adds up or lets grow: what either side had need not show."""
+
+
+class Versions(NamedTuple):
+    """A record before and on its two sides; None where it was not there, or is not known."""
+
+    base: dict[str, Any] | None
+    ours: dict[str, Any] | None
+    theirs: dict[str, Any] | None
+
+
+class Settled(NamedTuple):
+    """What a record is to be, None where it is gone; what was decided, why, and what is open."""
+
+    result: dict[str, Any] | None
+    decision: str
+    why: str
+    conflicts: tuple[str, ...] = ()
+
+
+def settle(versions: Versions, shape: Shape) -> Settled:
+    """Decide what becomes of a record, as the merge driver would.
+
+    Args:
+        versions: What is known of it.
+        shape: What the fields of such a record are.
+
+    Raises:
+        Doubt: A version is not what pmem writes.
+    """
+    base, ours, theirs = versions
+    if ours is None or theirs is None:
+        left = theirs if ours is None else ours
+        return _one_sided(base, left)
+    done = merged(base, ours, theirs, shape)
+    if same(ours, theirs):
+        return Settled(done.result, "merged", "both sides are the same")
+    if base is not None and (same(ours, base) or same(theirs, base)):
+        return Settled(done.result, "taken", "one side alone changed it")
+    why = "both sides made it" if base is None else "both sides changed it"
+    held = [note for note in done.notes if note not in done.conflicts]
+    if held:
+        why += f"; the later {_list(held)} holds, the other is in its history"
+    if done.conflicts:
+        why += f"; they contradict each other in {_list(done.conflicts)}: the later holds,"
+        why += " `pmem check` reports it until it is settled"
+    return Settled(done.result, "merged", why, done.conflicts)
+
+
+def version(data: bytes, shape: Shape) -> dict[str, Any]:
+    """Read one version of a record; one that has conflict markers itself is merged first.
+
+    Git makes such a version where two branches have several common ancestors.
+
+    Args:
+        data: The file.
+        shape: What the fields of such a record are.
+
+    Raises:
+        NotJson: It is no JSON object, or its markers do not come apart into such.
+        Doubt: It is not what pmem writes.
+    """
+    try:
+        found = load(data)
+    except NotJson:
+        text = apart(data)
+        if text is None:
+            raise
+        result = merged(base_of(text), load(text.ours), load(text.theirs), shape).result
+        assert result is not None
+        found = result
+    checked(found, shape)
+    return found
+
+
+def base_of(text: Apart) -> dict[str, Any] | None:
+    """Return the base that a text with markers shows; None where it shows none of use."""
+    try:
+        return None if text.base is None else load(text.base)
+    except NotJson:
+        return None
+
+
+def may_be_base(candidate: Object, versions: Versions) -> bool:
+    """Tell whether both sides may have grown out of an older version, by their histories.
+
+    Args:
+        candidate: The older version.
+        versions: The sides.
+    """
+    sides = [side for side in versions[1:] if side is not None]
+    events = {canonical(event) for event in candidate.get("history", ())}
+    return not any(same(candidate, side) for side in sides) and all(
+        events <= {canonical(event) for event in side.get("history", ())} for side in sides
+    )
+
+
+def keeps_all(result: Object, versions: Versions, shape: Shape) -> bool:
+    """Tell whether every value of either side still stands in a record or in its history.
+
+    Args:
+        result: The record.
+        versions: The sides.
+        shape: What the fields of such a record are.
+    """
+    kept = set(_parts(result))
+    fields = [
+        field
+        for field in shape.fields
+        if shape.rules.get(field) not in _COUNTED
+        and field not in shape.derived
+        and field != "access"
+    ]
+    return all(
+        part in kept
+        for side in versions[1:]
+        if side is not None
+        for field in {*fields, *(key for key in side if key not in shape.fields)}
+        for part in _leaves(side.get(field, MISSING))
+    ) and all(
+        canonical(event) in kept
+        for side in versions[1:]
+        for event in (side or {}).get("history", ())
+    )
+
+
+def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> Settled:
+    if left is None:
+        return Settled(None, "purged", "both sides purged it")
+    if base is None:
+        return Settled(left, "added", "one side alone has it")
+    if same(left, base):
+        return Settled(None, "purged", "one side purged it, the other left it as it was")
+    return Settled(
+        left,
+        "kept",
+        "one side purged it, the other changed it: nothing tells which was later, so the change"
+        " survives",
+    )
+
+
+def _parts(value: Any) -> list[str]:
+    """Return everything that stands somewhere in a JSON value, itself included."""
+    found = [canonical(value)]
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            found += _parts(inner)
+    return found
+
+
+def _leaves(value: Any) -> list[str]:
+    """Return what stands in a JSON value and holds nothing else."""
+    if value is MISSING:
+        return []
+    if not isinstance(value, dict | list):
+        return [canonical(value)]
+    inner = value.values() if isinstance(value, dict) else value
+    return [leaf for part in inner for leaf in _leaves(part)]
+
+
+def _list(names: Any) -> str:
+    return ", ".join(names)

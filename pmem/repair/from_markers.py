@@ -1,0 +1,248 @@
+"""The records of files that have conflict markers while git thinks that they are merged."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
+
+from pmem.core.threeway.markers import Apart, apart, plain_lines
+from pmem.core.threeway.settling import (
+    Versions,
+    base_of,
+    keeps_all,
+    may_be_base,
+    settle,
+)
+from pmem.core.threeway.shapes import SHAPES
+from pmem.core.threeway.sides import checked
+from pmem.core.threeway.values import Doubt
+from pmem.errors import InvalidValue, StorageRefused
+from pmem.repair.cases import (
+    UNREADABLE,
+    Case,
+    Key,
+    Unfit,
+    in_tree,
+    is_marked,
+    key_in,
+    key_of,
+    sound,
+)
+from pmem.storage.listing import SUFFIX
+from pmem.storage.repository import Commit, Entry, short
+from pmem.storage.stages import MergeState, Sides
+
+_MOST: Final = 50
+"""Older versions of a file that are looked at."""
+_ID: Final = re.compile(rb'^  "id": "([0-9a-z]{1,11}-[0-9a-z]{8})"', re.MULTILINE)
+_BY_HAND: Final = "mend it by hand, or take it from git with `git checkout COMMIT -- FILE`"
+Record = dict[str, Any]
+
+
+class Past(NamedTuple):
+    """What git knows of a file: the merge that brought the markers in, and sound versions.
+
+    `versions` are those from before the markers, the newest first.
+    """
+
+    merge: str | None = None
+    versions: tuple[Record, ...] = ()
+
+
+def marked_files(root: str, besides: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of the stores that have conflict markers, by path.
+
+    Args:
+        root: The memory folder.
+        besides: Paths that are not looked at.
+
+    Raises:
+        StorageRefused: A folder or a file may not be read.
+    """
+    found = {}
+    known = set(besides)
+    for store in SHAPES:
+        for name in _names(os.path.join(root, store)):
+            path = f"{store}/{name}"
+            try:
+                data = None if path in known else in_tree(root, path)
+            except Unfit:
+                continue  # a link has no markers
+            if data is not None and is_marked(data):
+                found[path] = data
+    return found
+
+
+def marker_cases(state: MergeState | None, path: str, data: bytes) -> list[Case]:
+    """Find the versions of the records in a file with conflict markers.
+
+    Args:
+        state: What git knows; None where there is no git.
+        path: The file.
+        data: What it holds.
+
+    Raises:
+        Unfit: They cannot be found.
+        StorageRefused: Git cannot read the repository.
+    """
+    key = key_of(path)
+    if key is None:
+        raise Unfit(f"its name is no id: {_BY_HAND}")
+    past = Past() if state is None else _past(state, key)
+    if state is not None:
+        for origin, sides in _sources(state, past):
+            found = _from_commits(state, key, data, sides, origin)
+            if found:
+                return found
+    return _from_text(key, data, past)
+
+
+def _names(folder: str) -> list[str]:
+    if os.path.islink(folder):
+        return []
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
+    return sorted(name for name in names if name.endswith(SUFFIX) and name[0] != ".")
+
+
+def _sources(state: MergeState, past: Past) -> Iterator[tuple[str, Sides]]:
+    """Yield the merges that may have written the markers, the likeliest first."""
+    for sides in state.under_way():
+        yield "from the commits that git is bringing together", sides
+    if past.merge is not None:
+        parents = state.parents(past.merge)
+        if len(parents) == 2:
+            sides = Sides(state.parted(*parents), *parents)
+            yield f"from the parents of merge {short(past.merge)}, done again", sides
+
+
+def _from_commits(
+    state: MergeState, key: Key, data: bytes, sides: Sides, origin: str
+) -> list[Case] | None:
+    """Return the records as three commits have them, if those are what the file was made of."""
+    ids = {key.id, *(found.decode() for found in _ID.findall(data))}
+    keys = sorted(Key(key.store, id_) for id_ in ids)
+    paths = [each.path for each in keys]
+    trees = [{} if commit is None else state.at(commit, paths) for commit in sides]
+    objects = sorted({entry.object for tree in trees for entry in tree.values()})
+    contents = dict(zip(objects, state.blobs(objects), strict=True))
+    known = frozenset[bytes]().union(*(plain_lines(blob or b"") for blob in contents.values()))
+    if plain_lines(data) - known:
+        return None
+    found: list[Versions] = []
+    for each in keys:
+        entries = [tree.get(each.path) for tree in trees]
+        try:
+            found.append(Versions(*(_at(entry, contents, each) for entry in entries)))
+        except UNREADABLE:
+            return None
+    there = tuple(side for versions in found for side in versions if side is not None)
+    return [
+        Case(each, versions, origin, frozenset({key.path}), known, there, staged=False)
+        for each, versions in zip(keys, found, strict=True)
+        if versions.ours is not None or versions.theirs is not None
+    ]
+
+
+def _at(entry: Entry | None, contents: Mapping[str, bytes | None], key: Key) -> Record | None:
+    """Read a commit's version of a record; nothing where it has none.
+
+    Raises:
+        NotJson, Doubt: It is not as pmem writes it.
+    """
+    if entry is None:
+        return None
+    found = sound(contents[entry.object] or b"", key.shape)
+    if key_in(found, key.store) != key:
+        raise Doubt("the file has another record's name")
+    return found
+
+
+def _from_text(key: Key, data: bytes, past: Past) -> list[Case]:
+    """Return the records as they stand between the markers."""
+    text = apart(data)
+    if text is None:
+        raise Unfit(f"its conflict markers do not belong together: {_BY_HAND}")
+    sides, origin = [], "from the text between the markers"
+    for name, side in (("ours", text.ours), ("theirs", text.theirs)):
+        try:
+            sides.append(sound(side, key.shape))
+        except UNREADABLE as error:
+            if name == "theirs" or not past.versions:
+                raise Unfit(
+                    f"between its markers, {name} is not as pmem writes it ({error}): {_BY_HAND}"
+                ) from None
+            sides.append(past.versions[0])
+            origin += ", ours from the version before"
+    known = frozenset(plain_lines(data))
+    paths = frozenset({key.path})
+    try:
+        keys = [key_in(side, key.store) for side in sides]
+    except UNREADABLE as error:
+        raise Unfit(f"between its markers, {error}: {_BY_HAND}") from None
+    ours, theirs = sides
+    if keys[0] != keys[1]:
+        origin += ", where two records stand side by side"
+        apart_ = (Versions(None, ours, None), Versions(None, None, theirs))
+        return [
+            Case(each, versions, origin, paths, known, (ours, theirs), staged=False)
+            for each, versions in zip(keys, apart_, strict=True)
+        ]
+    base, told = _base(text, Versions(None, ours, theirs), keys[0], past)
+    versions = Versions(base, ours, theirs)
+    return [Case(keys[0], versions, origin + told, paths, known, (ours, theirs), staged=False)]
+
+
+def _base(text: Apart, versions: Versions, key: Key, past: Past) -> tuple[Record | None, str]:
+    """Return what both sides came from, as far as that is known, and how it is known."""
+    shown = base_of(text)
+    if shown is not None and _is_of(shown, key):
+        return shown, ", which show the base"
+    for candidate in past.versions:
+        if _is_of(candidate, key) and may_be_base(candidate, versions):
+            guess = versions._replace(base=candidate)
+            try:
+                result = settle(guess, key.shape).result
+            except UNREADABLE:
+                continue
+            if result is not None and keeps_all(result, versions, key.shape):
+                return candidate, ", and an older version that both sides know"
+    return None, ", without a base"
+
+
+def _is_of(version: Record, key: Key) -> bool:
+    try:
+        checked(version, key.shape)
+        return key_in(version, key.store) == key
+    except UNREADABLE:
+        return False
+
+
+def _past(state: MergeState, key: Key) -> Past:
+    try:
+        commits = state.log(state.commit("HEAD"), key.path, whole=False)[::-1]
+    except InvalidValue:  # nothing is committed yet
+        return Past()
+    commits = commits[:_MOST]
+    objects = list(dict.fromkeys(object_ for each in commits for object_ in _objects(each)))
+    contents = dict(zip(objects, state.blobs(objects), strict=True))
+    marked = [*takewhile(lambda each: is_marked(contents.get(each.after or "") or b""), commits)]
+    merge = marked[-1].id if marked and len(marked[-1].before) > 1 else None
+    own = [object_ for each in commits for object_ in _objects(each)]
+    versions = []
+    for object_ in dict.fromkeys(own):
+        try:
+            versions.append(sound(contents[object_] or b"", key.shape))
+        except UNREADABLE:
+            continue
+    return Past(merge, tuple(versions))
+
+
+def _objects(commit: Commit) -> list[str]:
+    """Return the objects that a commit names: its own, then its parents'."""
+    return [object_ for object_ in (commit.after, *commit.before) if object_ is not None]

@@ -1,0 +1,209 @@
+"""Repairing: one look at the work tree and at git, one commit of files, one change of the index."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pmem.errors import Locked, PmemError
+from pmem.repair.cases import Unfit, in_tree
+from pmem.repair.from_markers import marked_files, marker_cases
+from pmem.repair.from_stages import stage_cases
+from pmem.repair.plan import Plan, planned
+from pmem.storage import durable
+from pmem.storage.backend import Problem
+from pmem.storage.jsonfiles import LOCAL
+from pmem.storage.repository import Entry
+from pmem.storage.stages import OURS, THEIRS, MergeState, Placed, merge_state
+from pmem.workspace import Workspace
+
+_MODE: Final = "100644"
+Unmerged = Mapping[str, Mapping[int, Entry]]
+"""Paths with their stages by number."""
+
+
+class Repaired(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that was settled: its file, what was decided, why, and what contradicts itself.
+
+    `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`.
+    """
+
+    path: str
+    id: str
+    decision: str
+    detail: str
+    conflicts: tuple[str, ...]
+
+
+class Left(msgspec.Struct, frozen=True):
+    """A file that stays as it is, and why."""
+
+    path: str
+    why: str
+
+
+class Repair(msgspec.Struct, frozen=True, kw_only=True):
+    """What was repaired and what is left.
+
+    `next` is the command that goes on with what git had under way, empty where there is no
+    git; `others` counts the unmerged paths outside the memory folder.
+    """
+
+    repaired: tuple[Repaired, ...]
+    left: tuple[Left, ...]
+    next: str
+    others: int
+
+
+def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
+    """Finish what merges have left unfinished in the memory folder.
+
+    Nothing is asked, and nothing is lost: where that cannot be had, a file stays as it is.
+    Killed at any point, it can be run again.
+
+    Args:
+        workspace: Whose memory folder.
+        dry_run: Change nothing, only say what would be done.
+
+    Raises:
+        Refused: The workspace is read-only.
+        Locked: Another writer kept the lock, or another git the index.
+        StorageRefused: The disk or a file refused, or git cannot read the repository.
+    """
+    state = merge_state(workspace.root, workspace.environment)
+    if dry_run:
+        return _told(workspace, state, _plan(workspace, state)[0])
+    with workspace.transaction():
+        plan, unmerged = _plan(workspace, state)
+        _carry_out(workspace, state, plan, unmerged)
+    return _told(workspace, state, plan)
+
+
+def problems(workspace: Workspace) -> list[Problem]:
+    """Return what git left unmerged in the memory folder, whether it parses or not.
+
+    Args:
+        workspace: Whose memory folder.
+    """
+    state = merge_state(workspace.root, workspace.environment)
+    try:
+        unmerged = () if state is None else sorted(state.unmerged())
+    except PmemError as error:
+        return [Problem(workspace.root, error.code, error.message)]
+    paths = [os.path.join(workspace.root, path) for path in unmerged]
+    return [
+        Problem(path, "unmerged", f"{path} is in a merge that is not finished: run `pmem repair`")
+        for path in paths
+    ]
+
+
+def _plan(workspace: Workspace, state: MergeState | None) -> tuple[Plan, Unmerged]:
+    """Return what is to be done, and what git has as unmerged."""
+    root = workspace.root
+    unmerged = {} if state is None else state.unmerged()
+    cases, left = ([], {}) if state is None else stage_cases(state, unmerged)
+    keys = {case.key for case in cases}
+    for path, data in marked_files(root, {*unmerged, *(key.path for key in keys)}).items():
+        try:
+            found = marker_cases(state, path, data)
+        except Unfit as unfit:
+            left[path] = str(unfit)
+            continue
+        if keys & {case.key for case in found}:
+            left[path] = "a record in it is in another conflict too: run `pmem repair` again"
+            continue
+        keys |= {case.key for case in found}
+        cases += found
+    return planned(cases, left, lambda path: in_tree(root, path)), unmerged
+
+
+def _carry_out(
+    workspace: Workspace, state: MergeState | None, plan: Plan, unmerged: Unmerged
+) -> None:
+    """Write the files, and tell git.
+
+    Of what has no stages any more git is told before the files change, of the others after
+    that: so a run that is killed finds in its next life what it has not finished.
+    """
+    if state is not None:
+        state.place_all(_without_stages(state, plan))
+    changes = _changes(plan)
+    for change in changes:
+        if in_tree(workspace.root, change.path) != plan.seen.get(change.path):
+            raise Locked(f"{change.path} was changed by another program meanwhile")
+    durable.apply(workspace.root, os.path.join(workspace.root, LOCAL), changes)
+    if state is not None:
+        state.place_all(_with_stages(plan, unmerged))
+
+
+def _changes(plan: Plan) -> list[durable.FileChange]:
+    """Return the files that are to differ from what they hold."""
+    wanted = {outcome.case.key.path: outcome.data for outcome in plan.outcomes}
+    wanted |= dict.fromkeys(plan.emptied)
+    return [
+        durable.FileChange(path, data)
+        for path, data in sorted(wanted.items())
+        if plan.seen.get(path) != data
+    ]
+
+
+def _without_stages(state: MergeState, plan: Plan) -> dict[str, Placed]:
+    """Return what git's index is to hold for files of which it has no conflict any more.
+
+    What it does not track at all stays so.
+    """
+    outcomes = [outcome for outcome in plan.outcomes if not outcome.case.staged]
+    own = {outcome.case.key.path for outcome in outcomes}
+    paths = own.union(*(outcome.case.paths for outcome in outcomes))
+    known = state.tracked(sorted(paths))
+    found = {
+        outcome.case.key.path: outcome.data
+        for outcome in outcomes
+        if outcome.case.paths & known.keys()
+    }
+    found |= {path: None for path in plan.emptied if path in known}
+    return {
+        path: _placed(known[path].mode if path in known else _MODE, data)
+        for path, data in found.items()
+    }
+
+
+def _with_stages(plan: Plan, unmerged: Unmerged) -> dict[str, Placed]:
+    """Return what git's index is to hold in the place of its conflicts."""
+    found = {
+        outcome.case.key.path: outcome.data for outcome in plan.outcomes if outcome.case.staged
+    }
+    found |= {path: None for path in plan.emptied if path in unmerged}
+    return {path: _placed(_mode(unmerged.get(path, {})), data) for path, data in found.items()}
+
+
+def _mode(stages: Mapping[int, Entry]) -> str:
+    """Return the mode of a conflict's first side."""
+    return next((stages[number].mode for number in (OURS, THEIRS) if number in stages), _MODE)
+
+
+def _placed(mode: str, data: bytes | None) -> Placed:
+    """Return a file for the index, its lines ending as they do in commits."""
+    return Placed(mode, None if data is None else data.replace(b"\r\n", b"\n"))
+
+
+def _told(workspace: Workspace, state: MergeState | None, plan: Plan) -> Repair:
+    found = [
+        Repaired(
+            path=os.path.join(workspace.root, outcome.case.key.path),
+            id=outcome.case.key.id,
+            decision=outcome.settled.decision,
+            detail=f"{outcome.settled.why} ({outcome.case.origin})",
+            conflicts=outcome.settled.conflicts,
+        )
+        for outcome in plan.outcomes
+    ]
+    return Repair(
+        repaired=tuple(sorted(found, key=lambda each: (each.path, each.id))),
+        left=tuple(
+            Left(os.path.join(workspace.root, path), why) for path, why in sorted(plan.left.items())
+        ),
+        next="" if state is None else state.next_step(),
+        others=0 if state is None else state.others,
+    )
