@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +36,10 @@ from pmem.storage.stages import MergeState, Sides
 _MOST: Final = 50
 """Older versions of a file that are looked at."""
 _ID: Final = re.compile(rb'^  "id": "([0-9a-z]{1,11}-[0-9a-z]{8})"', re.MULTILINE)
+_LABEL: Final = re.compile(
+    rb"^(?:<+|>+) [^\n]*/([0-9a-z]{1,11}-[0-9a-z]{8})\.json\r?$", re.MULTILINE
+)
+"""A marker that names the file which its side came from, as git writes it after a renaming."""
 _BY_HAND: Final = "mend it by hand, or take it from git with `git checkout COMMIT -- FILE`"
 Record = dict[str, Any]
 
@@ -126,27 +130,67 @@ def _from_commits(
 ) -> list[Case] | None:
     """Return the records as three commits have them, if those are what the file was made of."""
     ids = {key.id, *(found.decode() for found in _ID.findall(data))}
-    keys = sorted(Key(key.store, id_) for id_ in ids)
-    paths = [each.path for each in keys]
+    keys = {Key(key.store, id_) for id_ in ids}
+    paths = sorted(each.path for each in keys)
     trees = [{} if commit is None else state.at(commit, paths) for commit in sides]
-    objects = sorted({entry.object for tree in trees for entry in tree.values()})
-    contents = dict(zip(objects, state.blobs(objects), strict=True))
-    known = frozenset[bytes]().union(*(plain_lines(blob or b"") for blob in contents.values()))
+    contents = _contents(state, trees)
+    strange = plain_lines(data) - _lines_of(contents)
+    if strange:
+        trees = [{} if commit is None else state.files(commit) for commit in sides]
+        keys |= _paired(state, key.store, trees, strange)
+        paths = sorted(each.path for each in keys)
+        trees = [{path: tree[path] for path in paths if path in tree} for tree in trees]
+        contents = _contents(state, trees)
+    known = _lines_of(contents)
     if plain_lines(data) - known:
         return None
-    found: list[Versions] = []
-    for each in keys:
-        entries = [tree.get(each.path) for tree in trees]
-        try:
-            found.append(Versions(*(_at(entry, contents, each) for entry in entries)))
-        except UNREADABLE:
-            return None
-    there = tuple(side for versions in found for side in versions if side is not None)
+    try:
+        found = {
+            each: Versions(*(_at(tree.get(each.path), contents, each) for tree in trees))
+            for each in sorted(keys)
+        }
+    except UNREADABLE:
+        return None
+    there = tuple(side for versions in found.values() for side in versions if side is not None)
     return [
         Case(each, versions, origin, frozenset({key.path}), known, there, staged=False)
-        for each, versions in zip(keys, found, strict=True)
+        for each, versions in found.items()
         if versions.ours is not None or versions.theirs is not None
     ]
+
+
+def _paired(
+    state: MergeState, store: str, trees: Sequence[Mapping[str, Entry]], lines: set[bytes]
+) -> set[Key]:
+    """Return records that git may have taken for another one, for they brought lines into it.
+
+    One side has purged such a record, and the other has changed it.
+    """
+    base, ours, theirs = trees
+    changed = {}
+    for path, entry in base.items():
+        key = key_of(path)
+        left = [tree[path] for tree in (ours, theirs) if path in tree]
+        if key is not None and key.store == store and len(left) == 1 and left != [entry]:
+            changed[key] = (entry, left[0])
+    contents = _contents(
+        state, [{str(n): each for n, each in enumerate(two)} for two in changed.values()]
+    )
+    return {
+        key
+        for key, two in changed.items()
+        if lines <= _lines_of({each.object: contents[each.object] for each in two})
+    }
+
+
+def _contents(state: MergeState, trees: Iterable[Mapping[str, Entry]]) -> dict[str, bytes | None]:
+    """Return what the objects in trees hold."""
+    objects = sorted({entry.object for tree in trees for entry in tree.values()})
+    return dict(zip(objects, state.blobs(objects), strict=True))
+
+
+def _lines_of(contents: Mapping[str, bytes | None]) -> frozenset[bytes]:
+    return frozenset[bytes]().union(*(plain_lines(blob or b"") for blob in contents.values()))
 
 
 def _at(entry: Entry | None, contents: Mapping[str, bytes | None], key: Key) -> Record | None:
@@ -168,6 +212,12 @@ def _from_text(key: Key, data: bytes, past: Past) -> list[Case]:
     text = apart(data)
     if text is None:
         raise Unfit(f"its conflict markers do not belong together: {_BY_HAND}")
+    mixed = sorted({found.decode() for found in _LABEL.findall(data)} - {key.id})
+    if mixed:
+        raise Unfit(
+            f"git mixed record {mixed[0]} into it, and no commits tell them apart: take both"
+            " files from the commits where they are whole, with `git checkout COMMIT -- FILE`"
+        )
     sides, origin = [], "from the text between the markers"
     for name, side in (("ours", text.ours), ("theirs", text.theirs)):
         try:

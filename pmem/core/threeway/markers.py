@@ -11,6 +11,8 @@ SURE: Final = 7
 """As many signs at the start of a line are a marker, even where nothing answers to it."""
 _OURS, _BASE, _THEIRS = range(3)
 _SIGNS: Final = b"<|=>"
+_TRIES: Final = 4
+"""Lengths of markers that are tried, where several could be those of the merge."""
 
 
 class Apart(NamedTuple):
@@ -33,8 +35,8 @@ def has_markers(data: bytes) -> bool:
 def apart(data: bytes) -> Apart | None:
     """Take a text with markers apart into its sides.
 
-    What is outside of the markers belongs to both sides. The first marker says how long all of
-    them are; a shorter or longer one, as a nested merge writes it, is text like any other.
+    What is outside of the markers belongs to both sides. All markers are equally
+    long; a shorter or longer one, as a nested merge writes it, is text like any other.
 
     Args:
         data: The text.
@@ -42,22 +44,29 @@ def apart(data: bytes) -> Apart | None:
     Returns:
         Its sides, or None where it has no markers, or they do not belong together.
     """
+    lengths = {length for sign, length in map(_marker, _lines(data)) if sign == b"<"}
+    likely = sorted(lengths, key=lambda length: (length < SURE, length))
+    tries = (_apart(data, size) for size in likely[:_TRIES])
+    return next((found for found in tries if found is not None), None)
+
+
+def _apart(data: bytes, size: int) -> Apart | None:
     found: tuple[list[bytes], ...] = ([], [], [])
-    size, inside, shown, whole = 0, b"", False, True
+    inside, shown, whole, hunks = b"", False, True, 0
     for line in _lines(data):
         sign, length = _marker(line)
-        if not _counts(sign, length == size or not size, inside):
+        if not sign or length != size or not (inside or sign in (b"<", b">")):
             _keep(found, inside, line)
             continue
         if not _follows(inside, sign):
             return None
-        size = length
+        hunks += sign == b"<"
         if sign == b"|":
             shown = True
         elif sign == b">":
             whole, shown = whole and shown, False
         inside = b"" if sign == b">" else sign
-    if inside or not size:
+    if inside or not hunks:
         return None
     ours, base, theirs = (b"".join(lines) for lines in found)
     return Apart(ours, theirs, base if whole else None)
@@ -81,11 +90,6 @@ def _keep(found: tuple[list[bytes], ...], inside: bytes, line: bytes) -> None:
         found[_BASE].append(line)
     if inside in (b"", b"="):
         found[_THEIRS].append(line)
-
-
-def _counts(sign: bytes, as_long: bool, inside: bytes) -> bool:
-    """Tell whether a line is a marker where it stands, and not text that looks like one."""
-    return bool(sign) and as_long and (bool(inside) or sign in (b"<", b">"))
 
 
 def _follows(inside: bytes, sign: bytes) -> bool:
