@@ -41,6 +41,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "upkeep",
             "changelog",
             "provenance",
+            "repair",
         }
     ),
     frozenset({"workspace", "configuration", "views"}),

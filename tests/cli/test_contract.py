@@ -136,6 +136,24 @@ class Leaving(Strict):
     text: str
 
 
+class Repaired(Strict):
+    path: str
+    id: str
+    decision: Literal["merged", "taken", "added", "kept", "purged"]
+    detail: str
+    conflicts: list[str]
+
+
+class Unrepaired(Strict):
+    path: str
+    why: str
+
+
+class Repair(Strict):
+    repaired: list[Repaired]
+    left: list[Unrepaired]
+
+
 class Pruning(Strict):
     conversation: str
     trigger: str | None
@@ -579,6 +597,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("import messages -", Imported),
     ("import arrays backup", Imported),
     ("setup git", GitSetup),
+    ("repair --dry-run", Repair),
+    ("repair", Repair),
     ("setup git --print", dict[str, str]),
     ("setup git --remove", GitSetup),
     ("export arrays", dict[str, Any]),

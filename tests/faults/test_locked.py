@@ -36,6 +36,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "consolidate": (),
     "sweep": (),
     "doctor": ("--fix",),
+    "repair": (),
     "conversation start": (),
     "conversation say": ("Hello", "--conversation", "talk"),
     "conversation end": ("--conversation", "talk"),
