@@ -1,11 +1,13 @@
 """Repairing: one look at the work tree and at git, one commit of files, one change of the index."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
+from pmem.config import Settings
 from pmem.errors import Locked, PmemError
 from pmem.repair.cases import Unfit, in_tree
 from pmem.repair.from_markers import marked_files, marker_cases
@@ -13,7 +15,7 @@ from pmem.repair.from_stages import stage_cases
 from pmem.repair.plan import Plan, planned
 from pmem.storage import durable
 from pmem.storage.backend import Problem
-from pmem.storage.jsonfiles import LOCAL
+from pmem.storage.jsonfiles import LOCAL, JsonFiles
 from pmem.storage.repository import Entry
 from pmem.storage.stages import OURS, THEIRS, MergeState, Placed, merge_state
 from pmem.workspace import Workspace
@@ -74,7 +76,7 @@ def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
     state = merge_state(workspace.root, workspace.environment)
     if dry_run:
         return _told(workspace, state, _plan(workspace, state)[0])
-    with workspace.transaction():
+    with _alone(workspace):
         plan, unmerged = _plan(workspace, state)
         _carry_out(workspace, state, plan, unmerged)
     return _told(workspace, state, plan)
@@ -96,6 +98,21 @@ def problems(workspace: Workspace) -> list[Problem]:
         Problem(path, "unmerged", f"{path} is in a merge that is not finished: run `pmem repair`")
         for path in paths
     ]
+
+
+@contextmanager
+def _alone(workspace: Workspace) -> Iterator[None]:
+    """Hold the writers' lock, also where the settings are in conflict themselves."""
+    workspace.must_be_writable()
+    try:
+        assert workspace.settings
+    except PmemError:
+        usual = Settings().lock_timeout
+        with JsonFiles(workspace.root, lock_timeout=lambda: usual).lock():
+            yield
+    else:
+        with workspace.transaction():
+            yield
 
 
 def _plan(workspace: Workspace, state: MergeState | None) -> tuple[Plan, Unmerged]:

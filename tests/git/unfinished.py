@@ -5,14 +5,14 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway import SHAPES, merged
-from tests.core.threeway.sides import Dice, Json, changed, record, sides
+from pmem.core.threeway.shapes import Rule
+from tests.core.threeway.sides import Dice, Json, changed, mentions, record, sides
 from tests.faults.console import pmem
-from tests.git.branches import ROOT, WHO, begin, branches, data, git, ok, path_of
+from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of
 
 Commands = tuple[tuple[str, ...], ...]
 CONTINUE: Final[Commands] = (("commit", "--no-edit"),)
@@ -208,6 +208,7 @@ def _counted(fates: list[Fate], open_: set[str], *, exact: bool) -> Counter[str]
             found["resurrected"] += here is not None and fate.wanted is None
         elif kind == "clean" or not exact:
             found[f"{kind}, lost events"] += _lost_events(fate, here)
+            found[f"{kind}, lost values"] += _lost_values(fate, here)
             found[f"{kind}, not as the driver merges"] += here != fate.wanted
         else:
             found["wrong"] += Path(fate.path).read_bytes() != data(fate.wanted)
@@ -230,11 +231,14 @@ def _lost_events(fate: Fate, here: Json) -> int:
     return len(told - kept)
 
 
-def ways(seed: int) -> Iterator[tuple[str, bool]]:
-    """Yield the ways in an order of their own, and whether markers are committed."""
-    every = [(way, False) for way in WAYS] + [(way, True) for way in MARKED]
-    Random(seed).shuffle(every)
-    yield from every
-
-
-__all__ = ["MARKED", "STYLES", "WAYS", "WHO", "begin_without_driver", "drawn", "outcome", "ways"]
+def _lost_values(fate: Fate, here: Json) -> int:
+    """Count the fields of which something is missing that merging the three would have kept."""
+    shape, kept = SHAPES[fate.store], mentions(here)
+    counted = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
+    left_out = {"access", *shape.derived, *(f for f, r in shape.rules.items() if r in counted)}
+    wanted = fate.wanted or {}
+    return sum(
+        any(part[0] not in "[{" and part not in kept for part in mentions(wanted[field]))
+        for field in wanted
+        if field not in left_out and field != "history"
+    )
