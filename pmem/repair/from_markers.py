@@ -2,9 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from pmem.core.threeway.markers import Apart, apart, plain_lines
 from pmem.core.threeway.settling import (
@@ -17,7 +16,7 @@ from pmem.core.threeway.settling import (
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import Doubt
-from pmem.errors import InvalidValue, StorageRefused
+from pmem.errors import StorageRefused
 from pmem.repair.cases import (
     UNREADABLE,
     Case,
@@ -29,12 +28,11 @@ from pmem.repair.cases import (
     key_of,
     sound,
 )
+from pmem.repair.sources import NOTHING, Past, Source, past_of, sources
 from pmem.storage.listing import SUFFIX
-from pmem.storage.repository import Commit, Entry, short
-from pmem.storage.stages import MergeState, Sides
+from pmem.storage.repository import Entry
+from pmem.storage.stages import MergeState
 
-_MOST: Final = 50
-"""Older versions of a file that are looked at."""
 _ID: Final = re.compile(rb'^  "id": "([0-9a-z]{1,11}-[0-9a-z]{8})"', re.MULTILINE)
 _LABEL: Final = re.compile(
     rb"^(?:<+|>+) [^\n]*/([0-9a-z]{1,11}-[0-9a-z]{8})\.json\r?$", re.MULTILINE
@@ -42,16 +40,6 @@ _LABEL: Final = re.compile(
 """A marker that names the file which its side came from, as git writes it after a renaming."""
 _BY_HAND: Final = "mend it by hand, or take it from git with `git checkout COMMIT -- FILE`"
 Record = dict[str, Any]
-
-
-class Past(NamedTuple):
-    """What git knows of a file: the merge that brought the markers in, and sound versions.
-
-    `versions` are those from before the markers, the newest first.
-    """
-
-    merge: str | None = None
-    versions: tuple[Record, ...] = ()
 
 
 def marked_files(root: str, besides: Iterable[str]) -> dict[str, bytes]:
@@ -93,12 +81,12 @@ def marker_cases(state: MergeState | None, path: str, data: bytes) -> list[Case]
     key = key_of(path)
     if key is None:
         raise Unfit(f"its name is no id: {_BY_HAND}")
-    past = Past() if state is None else _past(state, key)
-    if state is not None:
-        for origin, sides in _sources(state, past):
-            found = _from_commits(state, key, data, sides, origin)
-            if found:
-                return found
+    past = NOTHING if state is None else past_of(state, key)
+    for source in () if state is None else sources(state, key, past):
+        assert state is not None
+        found = _from_commits(state, key, data, source)
+        if found:
+            return found
     return _from_text(key, data, past)
 
 
@@ -114,21 +102,9 @@ def _names(folder: str) -> list[str]:
     return sorted(name for name in names if name.endswith(SUFFIX) and name[0] != ".")
 
 
-def _sources(state: MergeState, past: Past) -> Iterator[tuple[str, Sides]]:
-    """Yield the merges that may have written the markers, the likeliest first."""
-    for sides in state.under_way():
-        yield "from the commits that git is bringing together", sides
-    if past.merge is not None:
-        parents = state.parents(past.merge)
-        if len(parents) == 2:
-            sides = Sides(state.parted(*parents), *parents)
-            yield f"from the parents of merge {short(past.merge)}, done again", sides
-
-
-def _from_commits(
-    state: MergeState, key: Key, data: bytes, sides: Sides, origin: str
-) -> list[Case] | None:
+def _from_commits(state: MergeState, key: Key, data: bytes, source: Source) -> list[Case] | None:
     """Return the records as three commits have them, if those are what the file was made of."""
+    sides = source.sides
     ids = {key.id, *(found.decode() for found in _ID.findall(data))}
     keys = {Key(key.store, id_) for id_ in ids}
     paths = sorted(each.path for each in keys)
@@ -142,7 +118,7 @@ def _from_commits(
         trees = [{path: tree[path] for path in paths if path in tree} for tree in trees]
         contents = _contents(state, trees)
     known = _lines_of(contents)
-    if plain_lines(data) - known:
+    if plain_lines(data) - known or (source.guessed and not _fits(trees, contents, data)):
         return None
     try:
         found = {
@@ -153,10 +129,20 @@ def _from_commits(
         return None
     there = tuple(side for versions in found.values() for side in versions if side is not None)
     return [
-        Case(each, versions, origin, frozenset({key.path}), known, there, staged=False)
+        Case(each, versions, source.origin, frozenset({key.path}), known, there, staged=False)
         for each, versions in found.items()
         if versions.ours is not None or versions.theirs is not None
     ]
+
+
+def _fits(
+    trees: Sequence[Mapping[str, Entry]], contents: Mapping[str, bytes | None], data: bytes
+) -> bool:
+    """Tell whether both sides changed something, and all that they added is in the file."""
+    base, *sides = (
+        _lines_of({each.object: contents[each.object] for each in tree.values()}) for tree in trees
+    )
+    return all(side - base and not (side - base) - plain_lines(data) for side in sides)
 
 
 def _paired(
@@ -271,28 +257,3 @@ def _is_of(version: Record, key: Key) -> bool:
         return key_in(version, key.store) == key
     except UNREADABLE:
         return False
-
-
-def _past(state: MergeState, key: Key) -> Past:
-    try:
-        commits = state.log(state.commit("HEAD"), key.path, whole=False)[::-1]
-    except InvalidValue:  # nothing is committed yet
-        return Past()
-    commits = commits[:_MOST]
-    objects = list(dict.fromkeys(object_ for each in commits for object_ in _objects(each)))
-    contents = dict(zip(objects, state.blobs(objects), strict=True))
-    marked = [*takewhile(lambda each: is_marked(contents.get(each.after or "") or b""), commits)]
-    merge = marked[-1].id if marked and len(marked[-1].before) > 1 else None
-    own = [object_ for each in commits for object_ in _objects(each)]
-    versions = []
-    for object_ in dict.fromkeys(own):
-        try:
-            versions.append(sound(contents[object_] or b"", key.shape))
-        except UNREADABLE:
-            continue
-    return Past(merge, tuple(versions))
-
-
-def _objects(commit: Commit) -> list[str]:
-    """Return the objects that a commit names: its own, then its parents'."""
-    return [object_ for object_ in (commit.after, *commit.before) if object_ is not None]

@@ -18,12 +18,14 @@ from tests.git.unfinished import MARKED, WAYS, begin_without_driver, outcome
 
 def run(operations: int, seed: int, *, renames: bool) -> dict[str, Counter[str]]:
     """Run so many operations, in turn over every way, and count by way."""
-    ways = [(way, False) for way in WAYS] + [(way, True) for way in MARKED]
+    ways = [(way, False, False) for way in WAYS]
+    ways += [(way, True, gone) for gone in (False, True) for way in MARKED]
     found: dict[str, Counter[str]] = {}
     for number in range(operations):
-        way, marked = ways[number % len(ways)]
-        name = f"{way}, markers committed" if marked else way
-        counts = outcome(way, seed * 100_000 + number, marked=marked, renames=renames)
+        way, marked, gone = ways[number % len(ways)]
+        name = way + ", markers committed" * marked + ", branch removed" * gone
+        seed_ = seed * 100_000 + number
+        counts = outcome(way, seed_, marked=marked, gone=gone, renames=renames)
         found[name] = found.get(name, Counter()) + counts
     return found
 

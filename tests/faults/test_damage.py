@@ -62,6 +62,7 @@ CASES = {
     "conflict markers": Case(
         lambda data: b"<<<<<<< ours\n" + data + b"=======\n" + data + b">>>>>>> theirs\n",
         "conflict markers",
+        "markers",
     ),
 }
 

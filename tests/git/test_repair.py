@@ -221,14 +221,40 @@ def test_committed_markers_of_a_merge_are_merged_again_from_its_parents(style: s
     assert now() == WHOLE.result
 
 
+@pytest.mark.parametrize("way", ["squash", "cherry-pick"])
 @pytest.mark.parametrize("style", STYLES)
-def test_committed_markers_of_a_squash_keep_both_sides(style: str) -> None:
+def test_committed_markers_without_a_merge_are_merged_again_from_the_branch(
+    way: str, style: str
+) -> None:
+    clash(*WAYS[way][1][0], style=style)
+    ok("commit", "--quiet", "--all", "--message", "unseen")
+    found = one(pmem("repair", "--json"))
+    assert "from commit" in found["detail"]
+    assert now() == WHOLE.result
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_committed_markers_of_a_squash_whose_branch_is_gone_keep_both_sides(style: str) -> None:
     clash("merge", "--squash", "theirs", style=style)
     ok("commit", "--quiet", "--all", "--message", "unseen")
+    ok("branch", "--quiet", "-D", "theirs")
     found = one(pmem("repair", "--json"))
     assert "from the text between the markers" in found["detail"]
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
     assert found["conflicts"] == ["content"]
+
+
+def test_a_revert_whose_markers_were_committed_is_not_undone() -> None:
+    later = edited(THEIRS, 5, content="We use SQLite")
+    two(BASE, THEIRS)
+    ok("checkout", "--quiet", "theirs")
+    Path(PATH).write_bytes(data(later))
+    ok("commit", "--quiet", "--all", "--message", "later")
+    assert git("revert", "--no-edit", "HEAD~1").code == 1
+    ok("commit", "--quiet", "--all", "--message", "unseen")
+    assert "from the text" in one(pmem("repair", "--json"))["detail"]
+    assert b"We use MySQL" in read(PATH)
+    assert b"We use SQLite" in read(PATH)
 
 
 def test_markers_that_somebody_added_are_not_committed_after_a_repair() -> None:

@@ -163,13 +163,16 @@ def values(fate: Fate) -> list[Json]:
     return [side for side in (fate.ours, fate.theirs) if side is not None]
 
 
-def outcome(way: str, seed: int, *, marked: bool = False, renames: bool = False) -> Counter[str]:
+def outcome(
+    way: str, seed: int, *, marked: bool = False, gone: bool = False, renames: bool = False
+) -> Counter[str]:
     """Bring two branches together without the driver, repair, go on, and count.
 
     Args:
         way: One of WAYS.
         seed: What the records are drawn from.
         marked: Commit everything as git left it, markers too, before it is repaired.
+        gone: Remove the branches before it is repaired, so that nothing but the text is left.
         renames: See `drawn`.
     """
     fates = drawn(seed, renames=renames)
@@ -179,6 +182,8 @@ def outcome(way: str, seed: int, *, marked: bool = False, renames: bool = False)
         ok("add", "--all", ROOT)
         git("commit", "--quiet", "--no-edit", "--message", "unseen")
         open_ = {path for path in open_ if b"<<<<<<< " in Path(path).read_bytes()}
+    if gone:
+        ok("branch", "--quiet", "-D", "ours", "theirs")
     codes = ("markers",) if marked else ("unmerged",)
     found = Counter(operations=1, conflicts=len(open_), seen=len(open_ & findings(*codes)))
     found["false alarms"] = len(findings(*codes) - open_)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused
+from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, Unresolved
 from pmem.exchange import import_arrays
 from pmem.lifecycle import purge, remove
 from pmem.memories import AddRequest, EditRequest, add, edit
@@ -77,6 +77,10 @@ BYTES: dict[str, tuple[bytes, str]] = {
     "schema -1": (_with(schema=-1), "has the schema -1, which never existed"),
     "schema x": (_with(schema="x"), "has the schema 'x', which never existed"),
     "schema null": (_with(schema=None), "has the schema None, which never existed"),
+    "two objects": (VALID + VALID, "is not valid JSON"),
+    "a comment": (b"// mine\n" + VALID, "is not valid JSON"),
+}
+MARKED: dict[str, tuple[bytes, str]] = {
     "conflict markers": (
         b"<<<<<<< HEAD\n" + VALID + b"=======\n" + VALID + b">>>>>>> theirs\n",
         "has git's conflict markers",
@@ -88,8 +92,6 @@ BYTES: dict[str, tuple[bytes, str]] = {
         ),
         "has git's conflict markers",
     ),
-    "two objects": (VALID + VALID, "is not valid JSON"),
-    "a comment": (b"// mine\n" + VALID, "is not valid JSON"),
 }
 NEWER: dict[str, bytes] = {
     "schema 2": _with(schema=2),
@@ -127,6 +129,7 @@ TOO_NEW = "and this pmem knows 1 at the most"
 CASES: list[tuple[str, Make, str, type[PmemError]]] = [
     *((name, _written(data), says, Damaged) for name, (data, says) in BYTES.items()),
     *((name, _written(data), TOO_NEW, NewerSchema) for name, data in NEWER.items()),
+    *((name, _written(data), says, Unresolved) for name, (data, says) in MARKED.items()),
     *((name, make, says, Damaged) for name, (make, says) in OBJECTS.items()),
 ]
 each_damage = pytest.mark.parametrize(
