@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from pmem.core.rawjson import dump
 from pmem.core.threeway.markers import Apart, apart, plain_lines
 from pmem.core.threeway.settling import (
     Versions,
@@ -34,6 +35,8 @@ from pmem.storage.repository import Entry
 from pmem.storage.stages import MergeState
 
 _ID: Final = re.compile(rb'^  "id": "([0-9a-z]{1,11}-[0-9a-z]{8})"', re.MULTILINE)
+_MOST_IDS: Final = 20
+"""Ids that a file may name for git to be asked about them; a merge names two."""
 _LABEL: Final = re.compile(
     rb"^(?:<+|>+) [^\n]*/([0-9a-z]{1,11}-[0-9a-z]{8})\.json\r?$", re.MULTILINE
 )
@@ -106,6 +109,8 @@ def _from_commits(state: MergeState, key: Key, data: bytes, source: Source) -> l
     """Return the records as three commits have them, if those are what the file was made of."""
     sides = source.sides
     ids = {key.id, *(found.decode() for found in _ID.findall(data))}
+    if len(ids) > _MOST_IDS:
+        return None
     keys = {Key(key.store, id_) for id_ in ids}
     paths = sorted(each.path for each in keys)
     trees = [{} if commit is None else state.at(commit, paths) for commit in sides]
@@ -204,24 +209,19 @@ def _from_text(key: Key, data: bytes, past: Past) -> list[Case]:
             f"git mixed record {mixed[0]} into it, and no commits tell them apart: take both"
             " files from the commits where they are whole, with `git checkout COMMIT -- FILE`"
         )
-    sides, origin = [], "from the text between the markers"
-    for name, side in (("ours", text.ours), ("theirs", text.theirs)):
-        try:
-            sides.append(sound(side, key.shape))
-        except UNREADABLE as error:
-            if name == "theirs" or not past.versions:
-                raise Unfit(
-                    f"between its markers, {name} is not as pmem writes it ({error}): {_BY_HAND}"
-                ) from None
-            sides.append(past.versions[0])
-            origin += ", ours from the version before"
+    origin = "from the text between the markers"
+    theirs = _side("theirs", text.theirs, key)
+    try:
+        ours = _side("ours", text.ours, key)
+    except Unfit:
+        ours = _before(text, past)
+        origin += ", ours from the version before"
     known = frozenset(plain_lines(data))
     paths = frozenset({key.path})
     try:
-        keys = [key_in(side, key.store) for side in sides]
+        keys = [key_in(side, key.store) for side in (ours, theirs)]
     except UNREADABLE as error:
         raise Unfit(f"between its markers, {error}: {_BY_HAND}") from None
-    ours, theirs = sides
     if keys[0] != keys[1]:
         origin += ", where two records stand side by side"
         apart_ = (Versions(None, ours, None), Versions(None, None, theirs))
@@ -232,6 +232,32 @@ def _from_text(key: Key, data: bytes, past: Past) -> list[Case]:
     base, told = _base(text, Versions(None, ours, theirs), keys[0], past)
     versions = Versions(base, ours, theirs)
     return [Case(keys[0], versions, origin + told, paths, known, (ours, theirs), staged=False)]
+
+
+def _side(name: str, data: bytes, key: Key) -> Record:
+    """Read a side as it stands between the markers.
+
+    Raises:
+        Unfit: It is not as pmem writes it.
+    """
+    try:
+        return sound(data, key.shape)
+    except UNREADABLE as error:
+        raise Unfit(
+            f"between its markers, {name} is not as pmem writes it ({error}): {_BY_HAND}"
+        ) from None
+
+
+def _before(text: Apart, past: Past) -> Record:
+    """Return ours as it was before the markers, if all that now stands there comes from it.
+
+    Raises:
+        Unfit: There is no such version.
+    """
+    for version in past.versions[:1]:
+        if not plain_lines(text.ours) - plain_lines(dump(version)) - plain_lines(text.theirs):
+            return version
+    raise Unfit(f"between its markers, ours is not as pmem writes it: {_BY_HAND}")
 
 
 def _base(text: Apart, versions: Versions, key: Key, past: Past) -> tuple[Record | None, str]:

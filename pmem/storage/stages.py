@@ -68,16 +68,14 @@ class MergeState(Repository):
 
     def tracked(self, paths: Sequence[str]) -> dict[str, Entry]:
         """Return what the index holds for merged paths; those it does not know are left out."""
-        if not paths:
-            return {}
         found = {}
-        listed = self._must("--literal-pathspecs", "ls-files", "-s", "-z", "--", *paths)
+        listed = self._must("ls-files", "-s", "-z") if paths else b""
         for line in listed.split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             mode, object_, stage = about.decode().split(" ")
             if stage == "0":
                 found[os.fsdecode(path)] = Entry(mode, object_)
-        return found
+        return {path: found[path] for path in paths if path in found}
 
     def at(self, commit: str, paths: Sequence[str]) -> dict[str, Entry]:
         """Return what a commit holds for paths; those it does not know are left out."""

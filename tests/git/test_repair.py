@@ -15,7 +15,7 @@ from pmem.storage import durable
 from pmem.storage.stages import MergeState
 from tests.core.threeway.sides import Json
 from tests.faults.console import Done, bytes_of, pmem
-from tests.git.branches import ROOT, branches, data, git, ok, path_of, read
+from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read
 from tests.git.test_merging import (
     BASE,
     OURS,
@@ -183,6 +183,32 @@ def test_two_records_in_one_file_go_to_their_own(style: str, committed: bool) ->
     assert set(ok("diff", "--cached", "--name-only").split()) >= {PATH}
     ok("commit", "--quiet", "--message", "repaired")
     assert ok("status", "--porcelain", "--untracked-files=no") == ""
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_what_the_driver_wrote_side_by_side_comes_apart(
+    committed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(monkeypatch)
+    changed = pair()
+    assert b"<<<<<<< ours\n{" in read(TWIN_PATH)
+    if committed:
+        ok("commit", "--quiet", "--all", "--message", "unseen")
+    done = pmem("repair", "--json")
+    assert (done.code, len(done.data["repaired"])) == (0, 2), done.data
+    assert (now(PATH), now(TWIN_PATH)) == (changed, TWIN)
+
+
+def test_a_contradiction_that_the_driver_wrote_down_needs_only_to_be_committed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin(monkeypatch)
+    clash()
+    before = read(PATH)
+    assert findings("unmerged") == findings("conflict") == {PATH}
+    assert one(pmem("repair", "--json"))["conflicts"] == ["content"]
+    assert read(PATH) == before
+    finish("merge")
 
 
 def test_records_mixed_in_one_file_are_left_where_nothing_tells_them_apart() -> None:
@@ -469,6 +495,26 @@ def test_what_is_unmerged_outside_the_memory_is_counted() -> None:
     assert done.code == 0
     assert "1 more path" in done.err
     assert unmerged() == {"code"}
+
+
+def test_a_file_that_names_very_many_records_is_no_strain() -> None:
+    ids = b"".join(b'  "id": "a%d-00000000",\n' % number for number in range(30_000))
+    Path(PATH).write_bytes(b"<<<<<<< ours\n{\n" + ids + b"}\n=======\n{}\n>>>>>>> theirs\n")
+    before = read(PATH)
+    assert pmem("repair").code == 1
+    assert read(PATH) == before
+
+
+def test_a_repository_with_longer_names_of_objects_is_repaired_too() -> None:
+    shutil.rmtree(".git")
+    ok("init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+    branches({PATH: data(BASE)}, ours={PATH: b""}, theirs={PATH: data(THEIRS)})
+    ok("checkout", "--quiet", "--force", "ours")
+    assert git("merge", "--no-edit", "theirs").code == 1
+    assert one(pmem("repair", "--json"))["decision"] == "kept"
+    pair()
+    assert pmem("repair").code == 0
+    finish("merge")
 
 
 def test_a_store_that_is_a_link_is_left(tmp_path: Path) -> None:
