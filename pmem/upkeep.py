@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem import gitsetup, repair
+from pmem import gitsetup
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue, PmemError
@@ -52,13 +52,15 @@ def check(workspace: Workspace) -> Checked:
     Args:
         workspace: What to look at. Nothing is changed.
     """
+    from pmem.repair import problems
+
     found: dict[str, list[Any]] = {
         folder: list(store.find())
         for folder, store in zip(STORES.values(), workspace.stores, strict=True)
     }
     findings = [
         Finding(problem.path, problem.code, problem.message)
-        for problem in (*workspace.problems, *repair.problems(workspace))
+        for problem in (*workspace.problems, *problems(workspace))
     ]
     findings += _settings_findings(workspace)
     ids = _all_ids(workspace)
