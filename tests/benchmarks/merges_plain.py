@@ -12,8 +12,15 @@ import os
 import tempfile
 import time
 from collections import Counter
+from typing import Final
 
 from tests.git.unfinished import MARKED, WAYS, begin_without_driver, outcome
+
+
+COLUMNS: Final = (
+    *("operations", "conflicts", "seen", "finished", "left", "wrong", "unparsable"),
+    *("lost records", "resurrected", "conflicted, lost events", "conflicted, lost values"),
+)
 
 
 def run(operations: int, seed: int, *, renames: bool) -> dict[str, Counter[str]]:
@@ -45,7 +52,7 @@ def main() -> None:
         seconds = time.perf_counter() - begun
         os.chdir("/")
     every = {**found, "all": sum(found.values(), Counter())}
-    columns = ["operations", "conflicts", "seen", "finished"]
+    columns = [*COLUMNS]
     columns += sorted({name for counts in every.values() for name in counts} - {*columns})
     print("| way | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
