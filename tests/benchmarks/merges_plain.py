@@ -16,7 +16,6 @@ from typing import Final
 
 from tests.git.unfinished import MARKED, WAYS, begin_without_driver, outcome
 
-
 COLUMNS: Final = (
     *("operations", "conflicts", "seen", "finished", "left", "wrong", "unparsable"),
     *("lost records", "resurrected", "conflicted, lost events", "conflicted, lost values"),
