@@ -85,7 +85,8 @@ def marker_cases(state: MergeState | None, path: str, data: bytes) -> list[Case]
     if key is None:
         raise Unfit(f"its name is no id: {_BY_HAND}")
     past = NOTHING if state is None else past_of(state, key)
-    for source in () if state is None else sources(state, key, past):
+    named = [Key(key.store, identifier) for identifier in _named(data, key)]
+    for source in () if state is None else sources(state, [key, *named], past):
         assert state is not None
         found = _from_commits(state, key, data, source)
         if found:
@@ -108,7 +109,7 @@ def _names(folder: str) -> list[str]:
 def _from_commits(state: MergeState, key: Key, data: bytes, source: Source) -> list[Case] | None:
     """Return the records as three commits have them, if those are what the file was made of."""
     sides = source.sides
-    ids = {key.id, *(found.decode() for found in _ID.findall(data))}
+    ids = {key.id, *_named(data, key), *(found.decode() for found in _ID.findall(data))}
     if len(ids) > _MOST_IDS:
         return None
     keys = {Key(key.store, id_) for id_ in ids}
@@ -203,7 +204,7 @@ def _from_text(key: Key, data: bytes, past: Past) -> list[Case]:
     text = apart(data)
     if text is None:
         raise Unfit(f"its conflict markers do not belong together: {_BY_HAND}")
-    mixed = sorted({found.decode() for found in _LABEL.findall(data)} - {key.id})
+    mixed = _named(data, key)
     if mixed:
         raise Unfit(
             f"git mixed record {mixed[0]} into it, and no commits tell them apart: take both"
@@ -232,6 +233,11 @@ def _from_text(key: Key, data: bytes, past: Past) -> list[Case]:
     base, told = _base(text, Versions(None, ours, theirs), keys[0], past)
     versions = Versions(base, ours, theirs)
     return [Case(keys[0], versions, origin + told, paths, known, (ours, theirs), staged=False)]
+
+
+def _named(data: bytes, key: Key) -> list[str]:
+    """Return the ids of other records whose files the markers name."""
+    return sorted({found.decode() for found in _LABEL.findall(data)} - {key.id})
 
 
 def _side(name: str, data: bytes, key: Key) -> Record:

@@ -1,6 +1,6 @@
 """Where the markers in a file may come from: merges that git knows of, and older versions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
@@ -11,6 +11,8 @@ from pmem.storage.stages import MergeState, Sides
 
 _MOST: Final = 50
 """Commits that are looked at for older versions of a file."""
+_MOST_NAMED: Final = 3
+"""Records whose commits are tried; a merge mixes two."""
 _MOST_GUESSES: Final = 8
 """Commits of other branches that are tried as the other side of a merge that left no trace."""
 
@@ -70,12 +72,12 @@ def past_of(state: MergeState, key: Key) -> Past:
     return Past(marked, before, tuple(versions))
 
 
-def sources(state: MergeState, key: Key, past: Past) -> Iterator[Source]:
+def sources(state: MergeState, keys: Sequence[Key], past: Past) -> Iterator[Source]:
     """Yield the merges that may have written the markers, the likeliest first.
 
     Args:
         state: What git knows.
-        key: The record whose file it is.
+        keys: The record whose file it is, and others that the markers name.
         past: What git knows of that file.
     """
     for sides in state.under_way():
@@ -86,7 +88,8 @@ def sources(state: MergeState, key: Key, past: Past) -> Iterator[Source]:
             sides = Sides(state.parted(*parents), *parents)
             yield Source(sides, f"from the parents of merge {short(past.marked.id)}, done again")
     elif past.before is not None:
-        yield from _guesses(state, key, past.before)
+        for key in keys[:_MOST_NAMED]:
+            yield from _guesses(state, key, past.before)
 
 
 def _guesses(state: MergeState, key: Key, ours: str) -> Iterator[Source]:

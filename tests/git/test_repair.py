@@ -185,6 +185,16 @@ def test_two_records_in_one_file_go_to_their_own(style: str, committed: bool) ->
     assert ok("status", "--porcelain", "--untracked-files=no") == ""
 
 
+@pytest.mark.parametrize("style", STYLES)
+def test_two_records_that_a_squash_mixed_are_found_on_the_branch(style: str) -> None:
+    changed = pair(style)
+    os.unlink(".git/MERGE_HEAD")
+    ok("commit", "--quiet", "--all", "--message", "squashed and unseen")
+    done = pmem("repair", "--json")
+    assert (done.code, len(done.data["repaired"])) == (0, 2), done.data
+    assert (now(PATH), now(TWIN_PATH)) == (changed, TWIN)
+
+
 @pytest.mark.parametrize("committed", [False, True])
 def test_what_the_driver_wrote_side_by_side_comes_apart(
     committed: bool, monkeypatch: pytest.MonkeyPatch
