@@ -55,6 +55,7 @@ DELETES = {"purge": "PINNED", "sweep": "REMOVED"}
 WRITES_NEITHER = {
     "init",
     "setup git",
+    "repair",
     "doctor",
     "conversation start",
     "conversation pause",

@@ -29,7 +29,7 @@ def repair(
 
     It works from git's three stages, else from the conflict markers and from what git knows of
     the file. It asks nothing and says why it decides what; two sides that contradict each other
-    stay in the record, and `pmem check` reports them. What it settles is added to git's index;
+    stay in the record, and `pmem check` reports them. What it decides is added to git's index;
     committing is yours.
     """
     session: Session = ctx.obj

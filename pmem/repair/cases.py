@@ -4,8 +4,8 @@ import os
 from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
+from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.markers import has_markers
-from pmem.core.threeway.settling import Versions
 from pmem.core.threeway.shapes import SHAPES, Shape
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import Doubt
@@ -41,7 +41,7 @@ class Key(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A record to settle.
+    """A record to decide about.
 
     `origin` says what its versions were taken from. `paths` are the files whose conflict it is
     a part of, `known` the lines that git put into them, `there` every version in that conflict,

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pmem.core.rawjson import dump
-from pmem.core.threeway.markers import Apart, apart, plain_lines
-from pmem.core.threeway.settling import (
+from pmem.core.threeway.deciding import (
     Versions,
     base_of,
+    decide,
     keeps_all,
     may_be_base,
-    settle,
 )
+from pmem.core.threeway.markers import Apart, apart, plain_lines
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import Doubt
@@ -275,7 +275,7 @@ def _base(text: Apart, versions: Versions, key: Key, past: Past) -> tuple[Record
         if _is_of(candidate, key) and may_be_base(candidate, versions):
             guess = versions._replace(base=candidate)
             try:
-                result = settle(guess, key.shape).result
+                result = decide(guess, key.shape).result
             except UNREADABLE:
                 continue
             if result is not None and keeps_all(result, versions, key.shape):

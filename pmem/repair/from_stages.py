@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pmem.core.threeway.deciding import Versions, version
 from pmem.core.threeway.markers import plain_lines
-from pmem.core.threeway.settling import Versions, version
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import same
 from pmem.repair.cases import UNREADABLE, Case, Key, Unfit, key_in, key_of
@@ -13,7 +13,7 @@ from pmem.storage.stages import BASE, OURS, THEIRS, MergeState
 
 _FILES: Final = ("100644", "100755", "100664")
 _NAMES: Final = {OURS: "ours", THEIRS: "theirs"}
-_BY_HAND: Final = "settle it by hand, then `git add` it"
+_BY_HAND: Final = "resolve it by hand, then `git add` it"
 Found = list[tuple[Key, int, dict[str, Any]]]
 """Versions in one path: of which record, at which stage."""
 

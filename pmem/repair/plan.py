@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, dump, load
+from pmem.core.threeway.deciding import Decided, Versions, decide, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
-from pmem.core.threeway.settling import Settled, Versions, settle, version
 from pmem.core.threeway.values import same
 from pmem.errors import PmemError
 from pmem.repair.cases import TYPES, UNREADABLE, Case, Key, Unfit, key_in, sound
@@ -20,7 +20,7 @@ class Outcome(NamedTuple):
     """What a record's file is to hold (None: it goes), and what was decided."""
 
     case: Case
-    settled: Settled
+    decided: Decided
     data: bytes | None
 
 
@@ -93,34 +93,34 @@ def _held_up(cases: list[Case], unfit: Mapping[str, str]) -> dict[str, str]:
 def _outcome(case: Case, here: bytes | None) -> Outcome:
     """Decide about one record, given what its own file holds now."""
     try:
-        settled = settle(case.versions, case.key.shape)
+        decided = decide(case.versions, case.key.shape)
         if here is None:
-            return _sound(case, settled)
+            return _sound(case, decided)
         if case.key.path in case.paths:
-            return _over_conflict(case, settled, here)
-        return _sound(case, _beside(case, settled, here))
+            return _over_conflict(case, decided, here)
+        return _sound(case, _beside(case, decided, here))
     except UNREADABLE as error:
         raise Unfit(f"its versions cannot be merged ({error}): {_BY_HAND}") from None
 
 
-def _over_conflict(case: Case, settled: Settled, here: bytes) -> Outcome:
+def _over_conflict(case: Case, decided: Decided, here: bytes) -> Outcome:
     """Decide about a file that is itself a part of the conflict."""
     try:
         now = load(here)
     except NotJson as error:
         if not plain_lines(here) - case.known:
-            return _sound(case, settled)
+            return _sound(case, decided)
         if has_markers(here):
             return _sound(case, _edited(case, here))
         raise Unfit(f"it was edited by hand, and is no JSON ({error}): {_BY_HAND}") from None
-    if same(now, settled.result) or any(same(now, there) for there in case.there):
-        return _sound(case, settled)
-    kept = Settled(now, "kept", "it was settled by hand and stays as it is")
-    _parsed(case.key, here, "it was settled by hand, but")
+    if same(now, decided.result) or any(same(now, there) for there in case.there):
+        return _sound(case, decided)
+    kept = Decided(now, "kept", "it was resolved by hand and stays as it is")
+    _parsed(case.key, here, "it was resolved by hand, but")
     return Outcome(case, kept, here)
 
 
-def _edited(case: Case, here: bytes) -> Settled:
+def _edited(case: Case, here: bytes) -> Decided:
     """Settle a record between whose markers somebody has edited."""
     text = apart(here)
     sides = []
@@ -131,21 +131,21 @@ def _edited(case: Case, here: bytes) -> Settled:
             break
     if len(sides) < 2 or any(key_in(side, case.key.store) != case.key for side in sides):
         raise Unfit(f"it was edited by hand between its markers: {_BY_HAND}")
-    settled = settle(Versions(case.versions.base, *sides), case.key.shape)
-    why = f"{settled.why}; what was edited by hand between the markers is in it"
-    return settled._replace(why=why)
+    decided = decide(Versions(case.versions.base, *sides), case.key.shape)
+    why = f"{decided.why}; what was edited by hand between the markers is in it"
+    return decided._replace(why=why)
 
 
-def _beside(case: Case, settled: Settled, here: bytes) -> Settled:
+def _beside(case: Case, decided: Decided, here: bytes) -> Decided:
     """Settle a record that has a file of its own already, which is not in conflict."""
     now = version(here, case.key.shape)
     if key_in(now, case.key.store) != case.key:
         raise Unfit(f"{case.key.path}, where a record of it belongs, holds another one")
-    if settled.result is None:
-        return Settled(now, "kept", "its own file is in no conflict")
-    if same(now, settled.result) or any(same(now, side) for side in case.versions):
-        return settled
-    both = settle(Versions(case.versions.base, now, settled.result), case.key.shape)
+    if decided.result is None:
+        return Decided(now, "kept", "its own file is in no conflict")
+    if same(now, decided.result) or any(same(now, side) for side in case.versions):
+        return decided
+    both = decide(Versions(case.versions.base, now, decided.result), case.key.shape)
     return both._replace(why=f"{both.why}; merged with what its own file held")
 
 
@@ -160,17 +160,17 @@ def _see_that_nothing_is_lost(here: bytes | None, cases: list[Case]) -> None:
         raise Unfit(f"it was edited by hand, and no record of its name is in it: {_BY_HAND}")
 
 
-def _sound(case: Case, settled: Settled) -> Outcome:
+def _sound(case: Case, decided: Decided) -> Outcome:
     """Return an outcome, once it is known that what it writes is a record.
 
     Raises:
         Unfit: It is none.
     """
-    if settled.result is None:
-        return Outcome(case, settled, None)
-    data = dump(settled.result)
+    if decided.result is None:
+        return Outcome(case, decided, None)
+    data = dump(decided.result)
     _parsed(case.key, data, "merged,")
-    return Outcome(case, settled, data)
+    return Outcome(case, decided, data)
 
 
 def _parsed(key: Key, data: bytes, what: str) -> None:

@@ -26,7 +26,7 @@ Unmerged = Mapping[str, Mapping[int, Entry]]
 
 
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
-    """A record that was settled: its file, what was decided, why, and what contradicts itself.
+    """A record that was decided: its file, what was decided, why, and what contradicts itself.
 
     `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`.
     """
@@ -210,9 +210,9 @@ def _told(workspace: Workspace, state: MergeState | None, plan: Plan) -> Repair:
         Repaired(
             path=os.path.join(workspace.root, outcome.case.key.path),
             id=outcome.case.key.id,
-            decision=outcome.settled.decision,
-            detail=f"{outcome.settled.why} ({outcome.case.origin})",
-            conflicts=outcome.settled.conflicts,
+            decision=outcome.decided.decision,
+            detail=f"{outcome.decided.why} ({outcome.case.origin})",
+            conflicts=outcome.decided.conflicts,
         )
         for outcome in plan.outcomes
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pmem.core.threeway import SHAPES, merged
-from pmem.core.threeway.settling import Versions, keeps_all
+from pmem.core.threeway.deciding import Versions, keeps_all
 from pmem.storage import durable
 from pmem.storage.stages import MergeState
 from tests.core.threeway.sides import Json
@@ -114,7 +114,7 @@ def test_a_file_that_parses_is_reported_while_it_is_unmerged() -> None:
     assert now() == WHOLE.result
 
 
-def test_what_was_settled_by_hand_stays_as_it_is() -> None:
+def test_what_was_resolved_by_hand_stays_as_it_is() -> None:
     clash()
     mine = data(memory("We use both", updated_at="2026-01-08T00:00:00Z")).replace(b"\n", b"\r\n")
     Path(PATH).write_bytes(mine)

@@ -21,7 +21,7 @@ class Versions(NamedTuple):
     theirs: dict[str, Any] | None
 
 
-class Settled(NamedTuple):
+class Decided(NamedTuple):
     """What a record is to be, None where it is gone; what was decided, why, and what is open."""
 
     result: dict[str, Any] | None
@@ -30,7 +30,7 @@ class Settled(NamedTuple):
     conflicts: tuple[str, ...] = ()
 
 
-def settle(versions: Versions, shape: Shape) -> Settled:
+def decide(versions: Versions, shape: Shape) -> Decided:
     """Decide what becomes of a record, as the merge driver would.
 
     Args:
@@ -46,9 +46,9 @@ def settle(versions: Versions, shape: Shape) -> Settled:
         return _one_sided(base, left)
     done = merged(base, ours, theirs, shape)
     if same(ours, theirs):
-        return Settled(done.result, "merged", "both sides are the same")
+        return Decided(done.result, "merged", "both sides are the same")
     if base is not None and (same(ours, base) or same(theirs, base)):
-        return Settled(done.result, "taken", "one side alone changed it")
+        return Decided(done.result, "taken", "one side alone changed it")
     why = "both sides made it" if base is None else "both sides changed it"
     held = [note for note in done.notes if note not in done.conflicts]
     if held:
@@ -56,7 +56,7 @@ def settle(versions: Versions, shape: Shape) -> Settled:
     if done.conflicts:
         why += f"; they contradict each other in {_list(done.conflicts)}: the later holds,"
         why += " `pmem check` reports it until it is settled"
-    return Settled(done.result, "merged", why, done.conflicts)
+    return Decided(done.result, "merged", why, done.conflicts)
 
 
 def version(data: bytes, shape: Shape) -> dict[str, Any]:
@@ -136,14 +136,14 @@ def keeps_all(result: Object, versions: Versions, shape: Shape) -> bool:
     )
 
 
-def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> Settled:
+def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> Decided:
     if left is None:
-        return Settled(None, "purged", "both sides purged it")
+        return Decided(None, "purged", "both sides purged it")
     if base is None:
-        return Settled(left, "added", "one side alone has it")
+        return Decided(left, "added", "one side alone has it")
     if same(left, base):
-        return Settled(None, "purged", "one side purged it, the other left it as it was")
-    return Settled(
+        return Decided(None, "purged", "one side purged it, the other left it as it was")
+    return Decided(
         left,
         "kept",
         "one side purged it, the other changed it: nothing tells which was later, so the change"

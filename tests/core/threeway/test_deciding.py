@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pmem.core.rawjson import NotJson, dump
 from pmem.core.threeway import SHAPES, Doubt, merged
-from pmem.core.threeway.settling import Versions, keeps_all, may_be_base, settle, version
+from pmem.core.threeway.deciding import Versions, decide, keeps_all, may_be_base, version
 from tests.core.threeway.sides import Json, sides
 
 STORES = st.sampled_from(sorted(SHAPES))
@@ -21,12 +21,12 @@ def around(ours: bytes, base: bytes | None, theirs: bytes) -> bytes:
 
 @settings(max_examples=60, deadline=None)
 @given(seed=SEEDS, store=STORES)
-def test_a_record_is_settled_as_the_driver_merges_it(seed: int, store: str) -> None:
+def test_a_record_is_decided_as_the_driver_merges_it(seed: int, store: str) -> None:
     base, ours, theirs, _ = sides(seed, store)
     shape = SHAPES[store]
     for versions in (Versions(base, ours, theirs), Versions(None, ours, theirs)):
         wanted = merged(*versions, shape)
-        found = settle(versions, shape)
+        found = decide(versions, shape)
         assert (found.result, found.conflicts) == (wanted.result, wanted.conflicts)
         assert all(field in found.why for field in wanted.conflicts)
         assert found.decision in ("merged", "taken")
@@ -38,7 +38,7 @@ def test_without_a_base_every_text_tag_and_event_of_both_sides_is_kept(
     seed: int, store: str
 ) -> None:
     _, ours, theirs, _ = sides(seed, store)
-    result = settle(Versions(None, ours, theirs), SHAPES[store]).result
+    result = decide(Versions(None, ours, theirs), SHAPES[store]).result
     assert result is not None
     told = ("content", "title", "summary", "tags", "chunks", "participants", "history")
     shape = SHAPES[store]._replace(fields=told)
@@ -97,7 +97,7 @@ def test_a_purge_holds_unless_the_other_side_changed_the_record(
     texts: tuple[str | None, str | None, str | None], left: str | None, decision: str
 ) -> None:
     versions = Versions(*(None if text is None else {"content": text} for text in texts))
-    found = settle(versions, SHAPES["long-term-memory"])
+    found = decide(versions, SHAPES["long-term-memory"])
     assert found.decision == decision
     assert found.result == (None if left is None else {"content": left})
 
