@@ -58,7 +58,7 @@ def changelog(workspace: Workspace, revisions: str) -> tuple[Changelog, list[Wor
         Damaged: A store is a link.
     """
     repository = Repository(workspace.root, workspace.environment)
-    before, after = _ends(repository, revisions)
+    before, after = ends(repository, revisions)
     sides = [_side(workspace, repository, end) for end in (before, after)]
     if all(side is None for side in sides):
         raise NotFound(f"the memory was not there at {before.name} and not at {after.name}")
@@ -68,7 +68,13 @@ def changelog(workspace: Workspace, revisions: str) -> tuple[Changelog, list[Wor
     return told, [side.workspace for side in sides if side is not None]
 
 
-def _ends(repository: Repository, revisions: str) -> tuple[End, End]:
+def ends(repository: Repository, revisions: str) -> tuple[End, End]:
+    """Return the two ends of a range; see `changelog`.
+
+    Raises:
+        InvalidValue: One of the ends is no revision, or they have no common ancestor.
+        NotFound: There is no git.
+    """
     left, dots, right = _parted(revisions)
     start = _end(repository, left or HEAD)
     if not dots:

@@ -40,6 +40,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "setup",
             "upkeep",
             "changelog",
+            "merges",
             "provenance",
             "repair",
         }

@@ -47,9 +47,19 @@ def stats(ctx: typer.Context, at: options.At = None) -> Answer:
     )
 
 
-def check(ctx: typer.Context) -> Answer:
+def check(
+    ctx: typer.Context,
+    merges: Annotated[
+        str | None,
+        typer.Option("--merges", metavar="A..B", help="Redo the merges between two git revisions."),
+    ] = None,
+) -> Answer:
     """Read everything and report all that is wrong; exits with 1 if anything is."""
     session: Session = ctx.obj
+    if merges is not None:
+        from pmem.cli.merges import answer
+
+        return answer(session, merges)
     checked = upkeep.check(session.workspace)
     count = len(checked.findings)
     session.quiet = True  # the findings are the answer; they need no repeating

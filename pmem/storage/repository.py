@@ -64,6 +64,13 @@ class Commit(NamedTuple):
     after: str | None
 
 
+class Merge(NamedTuple):
+    """A merge commit and its parents, by their ids."""
+
+    id: str
+    parents: tuple[str, ...]
+
+
 class Repository:
     """Reads commits, trees and blobs.
 
@@ -105,6 +112,55 @@ class Repository:
             raise InvalidValue(self._why_not(found, "the two revisions have no common ancestor"))
         return found.out.decode().split()[0]
 
+    def merge_bases(self, one: str, *others: str) -> list[str]:
+        """Return all best common ancestors of a commit and what merging the others would give.
+
+        Args:
+            one: A commit's id.
+            others: The ids of those that are merged with it.
+        """
+        found = self._run("merge-base", "--all", one, *others)
+        if found.code > 1:
+            raise StorageRefused(self._why_not(found, "git cannot read the repository"))
+        return found.out.decode().split()
+
+    def merges(self, start: str, end: str) -> list[Merge]:
+        """Return the merge commits that one commit can reach and another cannot, the newest last.
+
+        Args:
+            start: The id of the commit whose ancestors are left out.
+            end: The id of the commit where to begin.
+        """
+        listed = self._must(
+            *("rev-list", "--merges", "--parents", "--topo-order", "--reverse"),
+            *(end, f"^{start}", "--"),
+        )
+        lines = (line.split() for line in listed.decode().splitlines())
+        return [Merge(line[0], tuple(line[1:])) for line in lines]
+
+    def folders(self, commits: Sequence[str], names: Sequence[str]) -> list[str | None]:
+        """Return the objects of folders in the memory folder: of every commit, each of the names.
+
+        Args:
+            commits: Ids.
+            names: Folders.
+        """
+        asked = "".join(f"{commit}:./{name}\n" for commit in commits for name in names)
+        answers = self._must(
+            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked.encode()
+        )
+        words = [line.split(" ") for line in answers.decode().splitlines()]
+        return [word[1] if word[0] == "tree" else None for word in words]
+
+    def trees(self, objects: Sequence[str]) -> Iterator[dict[str, Entry] | None]:
+        """Yield what trees hold themselves, by name, in the order of the trees.
+
+        Args:
+            objects: Their names. One that is missing, damaged or too large yields None.
+        """
+        for name, data in zip(objects, self._objects(objects, b"tree"), strict=True):
+            yield None if data is None else _entries(data, len(name) // 2)
+
     def files(self, commit: str) -> dict[str, Entry]:
         """Return everything in the memory folder at a commit, by path; links are not followed."""
         listed = self._must("ls-tree", "-r", "-z", commit)
@@ -126,9 +182,13 @@ class Repository:
             objects: Their names. One that is missing, damaged or larger than a record may be
                 yields None.
         """
+        return self._objects(objects, b"blob")
+
+    def _objects(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
+        """Yield the contents of objects that must be of a type; see `blobs`."""
         place = 0
         while place < len(objects):
-            for data in self._batch(objects[place:]):
+            for data in self._batch(objects[place:], type_):
                 place += 1
                 yield data
             if place < len(objects):  # git gave up at this one
@@ -163,7 +223,7 @@ class Repository:
         parts = (path.rsplit("/", 2) for path in paths if path.count("/"))
         return {(part[-2], part[-1]) for part in parts}
 
-    def _batch(self, objects: Sequence[str]) -> Iterator[bytes | None]:
+    def _batch(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
         """Yield contents until one process is through, or cannot go on."""
         with self._reader() as process:
             assert process.stdin
@@ -179,7 +239,7 @@ class Repository:
                     header = process.stdout.readline().split()
                     if not header or (len(header) == 3 and int(header[2]) > MAX_FILE_BYTES):
                         return
-                    yield _content(process.stdout, header)
+                    yield _content(process.stdout, header, type_)
 
     @contextmanager
     def _reader(self) -> Iterator[subprocess.Popen[bytes]]:
@@ -209,8 +269,8 @@ class Repository:
                 _close(stream)
             process.wait()
 
-    def _must(self, *arguments: str) -> bytes:
-        found = self._run(*arguments)
+    def _must(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        found = self._run(*arguments, stdin=stdin)
         if found.code:
             raise StorageRefused(self._why_not(found, "git cannot read the repository"))
         return found.out
@@ -242,12 +302,24 @@ def _no_git(error: OSError) -> NotFound:
     return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
 
 
-def _content(stream: IO[bytes], header: list[bytes]) -> bytes | None:
-    """Read what follows a header; a name that is no blob's has no content of use."""
+def _content(stream: IO[bytes], header: list[bytes], type_: bytes) -> bytes | None:
+    """Read what follows a header; an object of another type has no content of use."""
     if len(header) != 3:
         return None
     data = stream.read(int(header[2]) + 1)
-    return data[:-1] if header[1] == b"blob" and len(data) == int(header[2]) + 1 else None
+    return data[:-1] if header[1] == type_ and len(data) == int(header[2]) + 1 else None
+
+
+def _entries(data: bytes, size: int) -> dict[str, Entry]:
+    """Read a tree: mode, name and so many bytes of the object's name for each entry."""
+    found = {}
+    place = 0
+    while place < len(data):
+        end = data.index(b"\0", place)
+        mode, _, name = data[place:end].partition(b" ")
+        place = end + 1 + size
+        found[os.fsdecode(name)] = Entry(f"{mode.decode():0>6}", data[end + 1 : place].hex())
+    return found
 
 
 def _close(stream: IO[bytes] | None) -> None:

@@ -167,13 +167,13 @@ class _Merging:
         led = {
             field: leader
             for field, leader in shape.follows.items()
-            if field in known and not same(late.get(leader), early.get(leader))
+            if field in known and not same(late.get(leader, MISSING), early.get(leader, MISSING))
         }
         found: dict[str, Any] = {}
         for key in sorted(keys, key=led.__contains__):
             if key in led:
                 leader = led[key]
-                lead = same(found.get(leader), late.get(leader))
+                lead = same(found[leader], late.get(leader, MISSING))
                 source, other = (late, early) if lead else (early, late)
                 found[key] = self._led(shape, key, base, source, other, (*path, key))
             else:
@@ -317,7 +317,7 @@ def _greatest(_base: Any, late: Any, early: Any) -> Any:
 def _greatness(value: Any) -> tuple[int, Any, str]:
     if value is MISSING or value is None:
         return (0, 0, "")
-    return (1, moment(value), value) if isinstance(value, str) else (1, value, "")
+    return (2, moment(value), value) if isinstance(value, str) else (1, value, "")
 
 
 def _by_identity(items: list[Any], shape: Shape) -> dict[Path, Any]:

@@ -77,6 +77,25 @@ def test_the_strength_of_a_link_is_that_of_the_later_linking() -> None:
     assert result["history"][-1]["detail"]["kept"][0]["value"] == 0.1
 
 
+def test_what_is_no_longer_there_takes_along_what_follows_it() -> None:
+    pending = {"id": "f-1", "content": "x", "type": "fact", "extracted_at": BEGUN}
+    promoted = {**pending, "standing": "promoted", "memory": "a-1", "settled_at": day(2)}
+    base = {**record(Dice(1), "conversations"), "facts": [promoted], "updated_at": BEGUN}
+    late = {**base, "facts": [pending], "updated_at": day(3)}
+    early = {**base, "facts": [{**promoted, "new_key": 1}], "updated_at": day(2)}
+    result = merged(base, early, late, SHAPES["conversations"]).result
+    assert result is not None
+    assert result["facts"] == [{**pending, "new_key": 1}]
+
+
+def test_a_number_and_a_time_in_one_field_are_put_in_order() -> None:
+    early, late = edited(BASE, 2), edited(BASE, 3)
+    early["access"], late["access"] = {"last_at": 7}, {"last_at": day(3)}
+    result = merged(BASE, early, late, MEMORY).result
+    assert result is not None
+    assert result["access"] == {"last_at": day(3)}
+
+
 def test_the_other_value_is_kept_in_the_history() -> None:
     done = merged(BASE, edited(BASE, 2, importance=0.6), edited(BASE, 3, importance=0.7), MEMORY)
     assert done.result is not None
