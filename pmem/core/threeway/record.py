@@ -179,6 +179,7 @@ class _Merging:
             else:
                 before, *now = (side.get(key, MISSING) for side in (base, late, early))
                 found[key] = self._field(shape, key, before, now[0], now[1], (*path, key))
+        found |= _counts(shape, base, late, early)
         return {key: found[key] for key in keys if found[key] is not MISSING}
 
     def _led(
@@ -305,6 +306,22 @@ def _set(base: Any, late: Any, early: Any) -> list[str]:
 
 def _sum(base: int, late: int, early: int) -> int:
     return max(0, late + early - base)
+
+
+def _counts(shape: Shape, base: Object, late: Object, early: Object) -> dict[str, int]:
+    """Return how many items there were in all, where both sides added some: each counts once."""
+    found = {}
+    for field, items in shape.counts.items():
+        three = (base, late, early)
+        if not all(field in side for side in three):
+            continue
+        before, here, there = (side[field] for side in three)
+        if before not in (here, there):
+            known, one, other = (
+                _by_identity(side.get(items, []), shape.inside[items]).keys() for side in three
+            )
+            found[field] = _sum(before, here, there - len((one & other) - known))
+    return found
 
 
 def _greatest(_base: Any, late: Any, early: Any) -> Any:

@@ -41,8 +41,9 @@ class Shape(NamedTuple):
 
     `rules` names those that are not plain values, `inside` the shapes of parts and items.
     A field in `follows` comes from the side that another field comes from. The fields of an
-    `atomic` part only mean something together. `identity` is what tells items apart, `time`
-    when one came to be, or for a record, when it changed. `texts` are what an edit changes.
+    `atomic` part only mean something together. A field in `counts` says how many items there ever
+    were in the list that it names. `identity` is what tells items apart, `time` when one came to
+    be, or for a record, when it changed. `texts` are what an edit changes.
     """
 
     fields: tuple[str, ...] = ()
@@ -51,6 +52,7 @@ class Shape(NamedTuple):
     inside: Mapping[str, "Shape"] = _NOTHING
     follows: Mapping[str, str] = MappingProxyType({})
     derived: tuple[str, ...] = ()
+    counts: Mapping[str, str] = MappingProxyType({})
     atomic: bool = False
     identity: tuple[str, ...] = ()
     time: str = ""
@@ -165,6 +167,7 @@ CONVERSATION: Final = Shape(
     },
     inside={"recent_messages": _MESSAGE, "facts": _FACT},
     follows={"ended_at": "status"},
+    counts={"turns": "recent_messages"},
     time="updated_at",
 )
 CHUNK: Final = Shape(

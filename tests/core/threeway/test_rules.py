@@ -88,6 +88,17 @@ def test_what_is_no_longer_there_takes_along_what_follows_it() -> None:
     assert result["facts"] == [{**pending, "new_key": 1}]
 
 
+def test_every_message_counts_once_as_a_turn() -> None:
+    said = [{"id": f"m-{n}", "content": "x", "created_at": day(n)} for n in range(1, 5)]
+    drawn = record(Dice(1), "conversations") | {"updated_at": BEGUN}
+    base = {**drawn, "turns": 1, "recent_messages": said[:1]}
+    early = {**base, "turns": 3, "recent_messages": said[:3], "updated_at": day(2)}
+    late = {**base, "turns": 3, "recent_messages": [*said[:2], said[3]], "updated_at": day(3)}
+    result = merged(base, early, late, SHAPES["conversations"]).result
+    assert result is not None
+    assert (result["turns"], result["recent_messages"]) == (4, said)
+
+
 def test_a_number_and_a_time_in_one_field_are_put_in_order() -> None:
     early, late = edited(BASE, 2), edited(BASE, 3)
     early["access"], late["access"] = {"last_at": 7}, {"last_at": day(3)}
