@@ -15,7 +15,7 @@ from pmem.core.threeway.verify import Found, Json, Kind, common, verified
 from pmem.ids import is_id, short
 from pmem.storage import repository
 from pmem.storage.listing import SUFFIX
-from pmem.storage.repository import Entry, Merge, Repository
+from pmem.storage.repository import Entry, Merge, Repository, entry_of
 from pmem.workspace import Workspace
 
 _GROUP: Final = 50
@@ -159,23 +159,22 @@ def _with_bases(git: Repository, merge: Merge) -> _Work:
     return _Work(merge, tuple(bases), tuple(roots))
 
 
-def _trees(git: Repository, names: set[str | None]) -> dict[str | None, dict[str, Entry]]:
+def _trees(git: Repository, names: set[str | None]) -> dict[str | None, frozenset[bytes]]:
     order = sorted(name for name in names if name)
-    found = dict(zip(order, git.trees(order), strict=True))
-    return {None: {}, **{name: tree or {} for name, tree in found.items()}}
+    return {None: frozenset(), **dict(zip(order, git.trees(order), strict=True))}
 
 
 def _in_store(
     work: _Work,
     number: int,
     stores: dict[str, Objects],
-    trees: dict[str | None, dict[str, Entry]],
+    trees: dict[str | None, frozenset[bytes]],
 ) -> Iterator[_Case]:
     """Yield the records of a store that differ between the commits of a merge."""
-    listed = {commit: trees[stores[commit][number]] for commit in work.commits()}
-    every = set().union(*(tree.items() for tree in listed.values()))
-    alike = every.intersection(*(tree.items() for tree in listed.values()))
-    for name in sorted({name for name, _ in every - alike}):
+    whole = {commit: trees[stores[commit][number]] for commit in work.commits()}
+    alike = frozenset.intersection(*whole.values())
+    listed = {commit: dict(map(entry_of, tree - alike)) for commit, tree in whole.items()}
+    for name in sorted({name for tree in listed.values() for name in tree}):
         if not name.endswith(SUFFIX) or not is_id(name.removesuffix(SUFFIX)):
             continue
         bases = tuple(tuple(listed[base].get(name) for base in several) for several in work.bases)

@@ -152,14 +152,19 @@ class Repository:
         words = [line.split(" ") for line in answers.decode().splitlines()]
         return [word[1] if word[0] == "tree" else None for word in words]
 
-    def trees(self, objects: Sequence[str]) -> Iterator[dict[str, Entry] | None]:
-        """Yield what trees hold themselves, by name, in the order of the trees.
+    def trees(self, objects: Sequence[str]) -> Iterator[frozenset[bytes]]:
+        """Yield what trees hold themselves, in the order of the trees; see `entry_of`.
 
         Args:
-            objects: Their names. One that is missing, damaged or too large yields None.
+            objects: Their names.
+
+        Raises:
+            StorageRefused: One is missing, damaged or too large.
         """
         for name, data in zip(objects, self._objects(objects, b"tree"), strict=True):
-            yield None if data is None else _entries(data, len(name) // 2)
+            if data is None:
+                raise StorageRefused(f"git cannot read the tree {name}: this clone may be partial")
+            yield frozenset(re.findall(rb"[0-7]+ [^\0]+\0(?s:.{%d})" % (len(name) // 2), data))
 
     def files(self, commit: str) -> dict[str, Entry]:
         """Return everything in the memory folder at a commit, by path; links are not followed."""
@@ -310,16 +315,11 @@ def _content(stream: IO[bytes], header: list[bytes], type_: bytes) -> bytes | No
     return data[:-1] if header[1] == type_ and len(data) == int(header[2]) + 1 else None
 
 
-def _entries(data: bytes, size: int) -> dict[str, Entry]:
-    """Read a tree: mode, name and so many bytes of the object's name for each entry."""
-    found = {}
-    place = 0
-    while place < len(data):
-        end = data.index(b"\0", place)
-        mode, _, name = data[place:end].partition(b" ")
-        place = end + 1 + size
-        found[os.fsdecode(name)] = Entry(f"{mode.decode():0>6}", data[end + 1 : place].hex())
-    return found
+def entry_of(line: bytes) -> tuple[str, Entry]:
+    """Read an entry of a tree: what it is called, and what it is."""
+    head, _, name = line.partition(b"\0")
+    mode, _, path = head.partition(b" ")
+    return os.fsdecode(path), Entry(f"{mode.decode():0>6}", name.hex())
 
 
 def _close(stream: IO[bytes] | None) -> None:

@@ -3,6 +3,9 @@
 `python -m tests.benchmarks.merges --operations 1000` makes a repository in a temporary folder. Each
 operation brings two branches together that both changed one record, each added one, and of which
 one purged another. Every result is held to what merging the records in memory gives.
+
+`--scenarios 1008` lets people work on two or three branches with pmem itself, brings these together
+in every way, and holds the result to an oracle that knows nothing of how records are merged.
 """
 
 import argparse
@@ -17,6 +20,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.threeway import SHAPES, Merged, merged
 from tests.core.threeway.sides import Json, mentions, sides
+from tests.git import scenarios, world
 from tests.git.branches import begin, branches, data, git, ok, path_of, read
 
 Commands = tuple[tuple[str, ...], ...]
@@ -110,10 +114,23 @@ def run(operations: int, seed: int) -> dict[str, Counter[str]]:
     return found
 
 
+def play(number: int, seed: int) -> dict[str, Counter[str]]:
+    """Play so many scenarios, in turn in every way; count by way, and print what went wrong."""
+    found = {way: Counter[str]() for way in scenarios.WAYS}
+    for place in range(number):
+        way = list(scenarios.WAYS)[place % len(scenarios.WAYS)]
+        counts, faults = scenarios.run(way, seed * 10**6 + place)
+        found[way] += counts
+        for fault in faults:
+            print(f"seed {seed * 10**6 + place}, {way}: {fault.what} {fault.where}")
+    return found
+
+
 def main() -> None:
-    """Run and print a table."""
+    """Run and print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--operations", type=int, default=1000)
+    parser.add_argument("--scenarios", type=int, default=1008)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     columns = ("operations", "contradictions", "conflicts", "wrong", "lost", "resurrected")
@@ -124,11 +141,31 @@ def main() -> None:
         found = run(given.operations, given.seed)
         seconds = time.perf_counter() - begun
         os.chdir("/")
+    _table(columns, found)
+    print(f"{seconds:.0f} s")
+    with tempfile.TemporaryDirectory() as folder, world.tamed():
+        os.chdir(folder)
+        world.begin()
+        world.commit("begin")
+        begun = time.perf_counter()
+        played = play(given.scenarios, given.seed)
+        seconds = time.perf_counter() - begun
+        os.chdir("/")
+    _table(_COLUMNS, played)
+    print(f"{seconds:.0f} s")
+
+
+_COLUMNS: Final = (
+    *("scenarios", "deeds", "asked", "conflict", "paired"),
+    *("lost", "resurrected", "value", "unparsed", "asymmetric"),
+)
+
+
+def _table(columns: Sequence[str], found: dict[str, Counter[str]]) -> None:
     print("| way | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
     for way, counts in {**found, "all": sum(found.values(), Counter())}.items():
         print(f"| {way} | " + " | ".join(str(counts[name]) for name in columns) + " |")
-    print(f"{seconds:.0f} s")
 
 
 if __name__ == "__main__":

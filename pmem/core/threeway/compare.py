@@ -203,7 +203,8 @@ class Comparison:
         if now < least and not self._stands(path, sides, both.index(least) if least in both else 0):
             self._report(How.FIELD, both.index(least) if least in both else None, path)
         elif now > most and not self._grown:
-            self._report(How.MIXED, None, path)
+            kept = changed and now == start
+            self._report(How.FIELD if kept else How.MIXED, changed[0] if kept else None, path)
 
     def _stands(self, path: Path, sides: Pair, number: int) -> bool:
         value = sides[number]

@@ -1,0 +1,185 @@
+"""`pmem check --merges` in real repositories: right merges pass, planted mistakes are found."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.core.threeway.sides import Json
+from tests.faults.console import pmem
+from tests.git import world
+from tests.git.branches import ROOT, branches, data, git, ok
+from tests.git.planted import RIGHT, WRONG, findings, merged, plant
+from tests.git.test_merging import BASE, OURS, PATH, THEIRS, edited, memory
+from tests.git.world import World
+
+
+@pytest.fixture
+def repository() -> Iterator[None]:
+    with world.tamed():
+        world.begin()
+        world.commit("begin")
+        yield
+
+
+@pytest.mark.parametrize("way", RIGHT)
+def test_a_right_merge_passes_however_it_was_made(way: str, repository: None) -> None:
+    found = findings(RIGHT[way](World(7)))
+    assert [finding.message for finding in found.findings] == []
+    assert found.merges == {"squash": 0, "fast-forward": 0, "driver, three branches": 2}.get(
+        way, 3 if way == "criss-cross" else 1
+    )
+
+
+def test_every_planted_mistake_is_found_under_its_name(repository: None) -> None:
+    planted = set()
+    for seed in (3, 5, 6):
+        made = merged(seed)
+        assert findings(made.base.tip).findings == ()
+        for kind, mistakes in WRONG.items():
+            changes = list(mistakes(made))
+            if changes:
+                commit = plant(made, Random(seed).choice(changes))
+                found = findings(made.base.tip, commit).findings
+                assert kind in {finding.code for finding in found if finding.commit == commit}
+                planted.add(kind)
+    assert planted == set(WRONG)
+
+
+# On the command line
+
+
+def tampered(*parents: str, **files: Json | bytes | None) -> str:
+    """Commit a merge of branches whose first memory is as given, and go there."""
+    ok("checkout", "--quiet", "--force", "--detach", parents[0])
+    for record in files.values():
+        if record is None:
+            Path(PATH).unlink()
+        else:
+            Path(PATH).write_bytes(record if isinstance(record, bytes) else data(record))
+    ok("add", "--all")
+    words = [word for parent in parents for word in ("-p", parent)]
+    made = ok("commit-tree", ok("write-tree").strip(), *words, "-m", "merge").strip()
+    ok("reset", "--quiet", "--hard", made)
+    return made
+
+
+@pytest.fixture
+def both(repository: None) -> None:
+    branches({PATH: data(BASE)}, ours={PATH: data(OURS)}, theirs={PATH: data(THEIRS)})
+
+
+def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None) -> None:
+    made = tampered("ours", "theirs", result=OURS)
+    done = pmem("check", "--merges", "base..")
+    assert done.code == 1
+    theirs = ok("rev-parse", "theirs")[:10]
+    first, last = done.out.decode().splitlines()
+    assert first.startswith(f"dropped_side: merge {made[:10]}, long-term-memory/a-k3v9k3v9.json: ")
+    assert f"`git show {theirs}:{PATH}` has it" in first
+    assert ok("show", f"{theirs}:{PATH}").encode() == data(THEIRS)
+    assert last == "1 merge, 1 finding"
+
+
+def test_a_finding_in_json_names_the_commit(both: None) -> None:
+    made = tampered("ours", "theirs", result=None)
+    done = pmem("check", "--merges", "base..HEAD", "--json")
+    assert done.code == 1
+    (finding,) = done.data["findings"]
+    assert (finding["commit"], finding["code"]) == (made, "lost_record")
+    assert finding["path"] == os.path.abspath(PATH)
+    assert (done.data["merges"], done.data["records"]) == (1, 1)
+
+
+def test_a_range_without_merges_or_memory_has_no_findings(both: None) -> None:
+    done = pmem("check", "--merges", "base..ours")
+    assert (done.code, done.out) == (0, b"0 merges, 0 findings\n")
+
+
+@pytest.mark.parametrize(
+    "revisions", ["nothing..HEAD", "a..b..c", "--merges..HEAD", "HEAD@{1}..HEAD"]
+)
+def test_a_bad_range_is_one_sentence(revisions: str, both: None) -> None:
+    done = pmem("check", f"--merges={revisions}")
+    assert (done.code, done.out) == (3, b"")
+    assert done.err.startswith("pmem: ")
+
+
+def test_without_a_repository_or_git_it_says_so(
+    repository: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        done = pmem("check", "--merges", "HEAD~1..HEAD")
+    assert done.code == 3
+    assert "git cannot be run" in done.err
+    os.rename(".git", "git")
+    done = pmem("check", "--merges", "HEAD~1..HEAD")
+    assert done.code == 3
+    assert "is not in a git repository" in done.err
+
+
+def test_branches_without_a_common_ancestor_are_held_to_what_each_has(repository: None) -> None:
+    other = memory("We drink tea", "b-p7q2p7q2")
+    branches({PATH: data(BASE)})
+    ok("branch", "first", "base")
+    branches({path_of(other): data(other)})
+    made = git("rev-list", "--max-parents=0", "first", "base").out.split()
+    assert len(made) == 2
+    tampered("base", "first", result=BASE)
+    assert findings("base").findings == ()
+    tampered("base", "first")
+    assert [finding.code for finding in findings("base").findings] == ["lost_record"]
+
+
+def path_of(record: Json) -> str:
+    return f"{ROOT}/long-term-memory/{record['id']}.json"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: b"<<<<<<< ours\n" + text + b"=======\n" + text + b">>>>>>> theirs\n",
+        lambda text: text[:-5],
+        lambda text: b"[" * 5000,
+        lambda text: b'{"id": "a-k3v9k3v9", "new": ' + b"[" * 800 + b"]" * 800 + b"}",
+        lambda text: b"\xff",
+        lambda text: b"",
+    ],
+)
+def test_what_is_no_record_is_reported_and_breaks_nothing(
+    damage: Callable[[bytes], bytes], both: None
+) -> None:
+    tampered("ours", "theirs", result=damage(data(OURS)))
+    (finding,) = findings("base").findings
+    assert finding.code == "unreadable_merge"
+
+
+def test_a_link_in_a_records_place_is_not_followed(both: None) -> None:
+    ok("checkout", "--quiet", "--force", "--detach", "ours")
+    Path(PATH).unlink()
+    Path(PATH).symlink_to("/etc/hostname")
+    ok("add", "--all")
+    tree = ok("write-tree").strip()
+    made = ok("commit-tree", tree, "-p", "ours", "-p", "theirs", "-m", "merge").strip()
+    assert [finding.code for finding in findings("base", made).findings] == ["unreadable_merge"]
+
+
+def test_a_merge_that_mends_a_broken_side_is_right(both: None) -> None:
+    ok("checkout", "--quiet", "--force", "--detach", "ours")
+    Path(PATH).write_bytes(b"{")
+    world.commit("broken")
+    tampered("HEAD", "theirs", result=edited(THEIRS, 9, importance=0.9))
+    assert findings("base").findings == ()
+
+
+def test_nobody_elses_files_and_names_matter(both: None) -> None:
+    Path(ROOT, "long-term-memory", "not an id.json").write_text("{", encoding="utf-8")
+    Path("code.py").write_text("<<<<<<<", encoding="utf-8")
+    ok("checkout", "--quiet", "--force", "--detach", "ours")
+    assert git("merge", "--quiet", "--no-edit", "theirs").code == 0
+    world.commit("more")
+    assert findings("base") == findings("base", "HEAD")
+    assert findings("base").findings == ()
