@@ -13,6 +13,7 @@ from pmem import (
     exchange,
     figures,
     golden,
+    merges,
     provenance,
     repair,
     setup,
@@ -26,6 +27,7 @@ from pmem.figures import Statistics
 from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
+from pmem.merges import MergesChecked
 from pmem.provenance import Provenance
 from pmem.repair import Repair
 from pmem.storage.backend import Backend, Problem
@@ -167,6 +169,10 @@ class Project(Memories, Conversations):
     def repair(self, *, dry_run: bool = False) -> Repair:
         """Finish what merges have left unfinished: from git's stages, or from conflict markers."""
         return repair.repair(self.workspace, dry_run=dry_run)
+
+    def check_merges(self, revisions: str) -> MergesChecked:
+        """Redo the merges between two git revisions, such as `main..HEAD`."""
+        return merges.check_merges(self.workspace, revisions)
 
     def doctor(self, *, fix: bool = False) -> Iterable[Diagnosis]:
         """Look at everything that pmem needs around the records."""

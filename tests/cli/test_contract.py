@@ -467,6 +467,19 @@ class Changelog(Strict, rename={"start": "from", "end": "to"}):
     total: int
 
 
+class MergeFinding(Strict):
+    commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
+    path: str
+    code: str
+    message: str
+
+
+class Merges(Strict):
+    merges: int
+    records: int
+    findings: list[MergeFinding]
+
+
 class Touch(Strict):
     commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
     author: str
@@ -566,6 +579,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("edit REF newer --supersede", Memory),
     ("edit REF --superseded-by OTHER", Memory),
     ("check", dict[str, Any]),
+    ("check --merges HEAD~1..HEAD", Merges),
     ("doctor", dict[str, Any]),
     ("completion bash", dict[str, str]),
     ("conversation start", Conversation),

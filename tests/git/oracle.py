@@ -71,18 +71,16 @@ def contradicts(before: Json | None, sides: Sequence[Json | None]) -> bool:
         said = {
             _text(side[field]) for side in changed if side.get(field) != (before or {}).get(field)
         }
-        if len(said) > 1 and not any(_grew(side, field, said) for side in changed):
+        if len(said) > 1 and not any(_grew(before, side, field, said) for side in changed):
             return True
     return False
 
 
-def _grew(side: Json, field: str, said: set[str]) -> bool:
-    """Tell whether a side had said before all that the others say."""
-    had = {
-        _text(event["before"][field])
-        for event in side.get("history", ())
-        if field in event.get("before", ())
-    }
+def _grew(before: Json | None, side: Json, field: str, said: set[str]) -> bool:
+    """Tell whether a side has said, since the beginning, all that the others say."""
+    known = (before or {}).get("history", [])
+    new = [event for event in side.get("history", []) if event not in known]
+    had = {_text(event["before"][field]) for event in new if field in event.get("before", {})}
     return said <= had | {_text(side[field])}
 
 

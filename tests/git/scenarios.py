@@ -138,10 +138,7 @@ def _stash(scenario: Scenario) -> Outcome:
 
 
 def _revert(scenario: Scenario) -> Outcome:
-    """Take back what the base did to nothing: the first side, after it was picked onto the other.
-
-    The second side's commit follows the first one's on one branch, which is then reverted.
-    """
+    """Take back the first side's commit, which the second side's was made on top of."""
     run = _Run()
     ours, theirs = scenario.sides
     ok("checkout", "--quiet", "--force", "--detach", theirs.tip)

@@ -275,6 +275,7 @@ def test_the_history_goes_by_time_and_keeps_every_event_once() -> None:
         {"relationships": [{"target": "a"}]},
         {"relationships": [{"target": [], "type": "updates"}]},
         {"relationships": [LINK, LINK]},
+        {"relationships": [{**LINK, "target": ["a"]}]},
         {"access": []},
         {"access": {"count": "2"}},
         {"scope": "all"},
