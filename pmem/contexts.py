@@ -8,7 +8,7 @@ import msgspec
 
 from pmem import access
 from pmem.core.context.allocation import build
-from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted
+from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted, unmarked
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
@@ -17,7 +17,7 @@ from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.core.retrieval.relations import Brought
 from pmem.errors import InvalidValue
 from pmem.ids import short
-from pmem.lookup import seen_at
+from pmem.lookup import Staleness, seen_at
 from pmem.pruning import Usage, usage
 from pmem.recall import (
     Hit,
@@ -26,7 +26,7 @@ from pmem.recall import (
     Scored,
     SearchRequest,
     as_scored,
-    hit_of,
+    hits_of,
     most_related,
     opened,
     pick,
@@ -131,7 +131,7 @@ def build_and_retrieve(
     if request.counts:
         access.note(workspace, _shown(built, "recalled"))
     best = answers.ranked[: settings.retrieval_top_k] if asked else []
-    return built, map(hit_of, opened(workspace, best))
+    return built, hits_of(workspace, opened(workspace, best))
 
 
 def _budget(workspace: Workspace, request: ContextRequest) -> int:
@@ -256,7 +256,25 @@ def _candidates(
         further=[_without_heading(item) for item in stable],
         recent=recent,
         exchanges=_exchanges(talk, recent),
+        mark=_marking(workspace, memories),
     )
+
+
+def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], Item]:
+    """Return what labels the items of memories whose citations do not hold any more."""
+    citing = {memory.id: memory for memory in memories if memory.citations}
+    if not citing:
+        return unmarked
+    staleness = Staleness(workspace)
+
+    def mark(item: Item) -> Item:
+        stale = () if item.stale else staleness(citing.get(item.id))
+        if not stale:
+            return item
+        label = f"{item.label}(stale: {', '.join(stale)}) "
+        return msgspec.structs.replace(item, label=label, stale=stale)
+
+    return mark
 
 
 def _recalled(

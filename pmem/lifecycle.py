@@ -209,7 +209,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     """Make a memory like another one but for some fields; it holds from now on."""
     now = workspace.now()
     event = Event(event=EventKind.ADD, at=now, actor=workspace.actor, detail={SUPERSEDES: old.id})
-    fresh = {"valid_from": now, "valid_until": old.valid_until, **fields}
+    fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
     kept = tuple(link for link in old.relationships if link.type not in JUDGEMENTS)
     return msgspec.structs.replace(

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,6 +26,9 @@ from pmem.records import (
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
 
+if TYPE_CHECKING:
+    from pmem.citations import Watch
+
 
 class Listing(msgspec.Struct, frozen=True):
     """Memories that pass the filters, and how many there are in all."""
@@ -39,6 +42,29 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
     message: Message
     conversation: str
+
+
+class Staleness:
+    """Tells which citations of what is shown do not hold in the project's files any more.
+
+    Args:
+        workspace: Where it is shown; in a view of the past nothing is stale.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._watch: Watch | None = None
+
+    def __call__(self, shown: Any) -> tuple[str, ...]:
+        """Return the stale citations of a memory; anything else has none."""
+        citations = getattr(shown, "citations", ())
+        if not citations or self._workspace.is_past:
+            return ()
+        if self._watch is None:
+            from pmem.citations import Watch
+
+            self._watch = Watch(self._workspace.sources)
+        return self._watch.stale(citations)
 
 
 def show(workspace: Workspace, reference: str, at: datetime | None = None) -> Record | Said:

@@ -1,6 +1,6 @@
 """Keeping memories: add, look at, change, remove, bring back and link them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -30,7 +30,9 @@ from pmem.workspace import Workspace
 class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory to add; what is left out gets the default of its type.
 
-    `force` adds it even when a memory on the same subject, or with the same content, exists.
+    `cite` names files of the project, or lines of them such as `src/main.py:10-20`, seen from the
+    current folder. `force` adds it even when a memory on the same subject, or with the same
+    content, exists.
     """
 
     content: str
@@ -46,6 +48,7 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     source: Source = Source()
+    cite: tuple[str, ...] = ()
     force: bool = False
 
 
@@ -63,7 +66,10 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """New values for a memory; None keeps the old one. An empty subject removes it."""
+    """New values for a memory; None keeps the old one. An empty subject removes it.
+
+    `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more.
+    """
 
     content: str | None = None
     type: MemoryType | None = None
@@ -73,6 +79,8 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     importance: float | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    cite: tuple[str, ...] = ()
+    uncite: tuple[str, ...] = ()
 
 
 def add(workspace: Workspace, request: AddRequest) -> Added:
@@ -100,7 +108,7 @@ def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]
         InvalidValue: A value is not allowed; the sentence says which.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    memories = [_memory(workspace, request) for request in requests]
+    memories = list(_memories(workspace, requests))
     with workspace.transaction():
         return [
             _add(workspace, memory, force=request.force)
@@ -114,7 +122,8 @@ def put_new(workspace: Workspace, request: AddRequest) -> Added:
     Raises:
         InvalidValue: A value is not allowed.
     """
-    return _add(workspace, _memory(workspace, request), force=request.force)
+    (memory,) = _memories(workspace, [request])
+    return _add(workspace, memory, force=request.force)
 
 
 def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
@@ -132,7 +141,8 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
     fields = edited_fields(workspace, request)
 
     def apply(memory: Memory, event: Event) -> Memory:
-        fresh = {name: value for name, value in fields.items() if value != getattr(memory, name)}
+        wanted = fields | _cited(workspace, memory, request, fields)
+        fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
             return memory
         new = changed(memory, event, **fresh)
@@ -260,6 +270,30 @@ def _twin(workspace: Workspace, memory: Memory) -> Added | None:
     return None
 
 
+def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[Memory]:
+    """Yield the records that requests ask for; what they cite is looked at together."""
+    if not any(request.cite for request in requests):
+        yield from (_memory(workspace, request) for request in requests)
+        return
+    from pmem.citations import cite_all
+
+    cited = cite_all(workspace, [request.cite for request in requests])
+    for request, citations in zip(requests, cited, strict=True):
+        yield msgspec.structs.replace(_memory(workspace, request), citations=citations)
+
+
+def _cited(
+    workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what a memory cites once it is edited, if that is to change."""
+    if not request.cite and not request.uncite:
+        return {}
+    from pmem.citations import together, without
+
+    left = without(workspace, memory.citations, request.uncite)
+    return {"citations": together(left, fields.get("citations", ()))}
+
+
 def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     """Make the record that a request asks for, every value checked."""
     now = workspace.now()
@@ -309,8 +343,14 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         InvalidValue: A value is not allowed.
     """
     fields = {
-        name: value for name, value in msgspec.structs.asdict(request).items() if value is not None
+        name: value
+        for name, value in msgspec.structs.asdict(request).items()
+        if value is not None and name not in ("cite", "uncite")
     }
+    if request.cite:
+        from pmem.citations import cite_all
+
+        (fields["citations"],) = cite_all(workspace, [request.cite])
     settings = workspace.settings
     check: dict[str, Callable[[Any], Any]] = {
         "content": lambda value: checks.text(value, "a memory", settings.limits.memory),

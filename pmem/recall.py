@@ -20,7 +20,7 @@ from pmem.core.retrieval.relations import Brought, Tie, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.ids import short
-from pmem.lookup import seen_at
+from pmem.lookup import Staleness, seen_at
 from pmem.records import Conversation, Memory, Record
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
@@ -64,7 +64,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that answers a query."""
+    """Something that answers a query; `stale` are citations that do not hold any more."""
 
     id: str
     short: str
@@ -76,6 +76,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     conversation: str | None = None
     speaker: str | None = None
     signals: dict[str, float] = {}
+    stale: tuple[str, ...] = ()
 
 
 class Related(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +118,7 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     """
     workspace = seen_at(workspace, request.at)
     picked = pick(workspace, request)
-    hits = tuple(map(hit_of, opened(workspace, picked.ranked)))
+    hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
     if request.counts:
         access.note(workspace, [hit.id for hit in hits if hit.kind in REMEMBERED])
     most = most_related(workspace, request.related)
@@ -365,7 +366,18 @@ class _Sieve:
         return {number for number in numbers if self._judged[number]}
 
 
-def hit_of(found: Opened) -> Hit:
+def hits_of(workspace: Workspace, found: Iterable[Opened]) -> Iterator[Hit]:
+    """Describe documents, each when it is asked for.
+
+    Args:
+        workspace: Where they are.
+        found: What was found.
+    """
+    staleness = Staleness(workspace)
+    return (_hit(one, staleness(one.document)) for one in found)
+
+
+def _hit(found: Opened, stale: tuple[str, ...]) -> Hit:
     """Describe a document of a record: the record itself, or a message within it."""
     kind, _, document, hit = found
     return Hit(
@@ -379,4 +391,5 @@ def hit_of(found: Opened) -> Hit:
         conversation=found.conversation,
         speaker=getattr(document, "speaker", None),
         signals=hit.signals,
+        stale=stale,
     )

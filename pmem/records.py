@@ -20,6 +20,7 @@ SCHEMA: Final = 1
 Share = Annotated[float, Meta(ge=0, le=1)]
 Valence = Annotated[float, Meta(ge=-1, le=1)]
 Count = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=1)]
 Time = Annotated[datetime, Meta(tz=True)]
 
 
@@ -139,6 +140,29 @@ class Source(Part, frozen=True, kw_only=True):
     commit: str | None = None
 
 
+class Citation(Part, frozen=True, kw_only=True):
+    """A file of the project that shows what a memory says, or lines of it.
+
+    `file` is relative to the top of the project, with slashes, `lines` the first and the last,
+    counted from one. `digest` recognises the cited text (see `core.citations`), `blob` is git's
+    name of the whole file as it was cited, and `commit` what was checked out then.
+    """
+
+    file: str
+    lines: tuple[Number, Number] | None = None
+    digest: str
+    blob: str | None = None
+    commit: str | None = None
+
+    @property
+    def place(self) -> str:
+        """What is cited, such as `src/main.py:10-20`."""
+        if self.lines is None:
+            return self.file
+        first, last = self.lines
+        return f"{self.file}:{first}" if first == last else f"{self.file}:{first}-{last}"
+
+
 class Scope(Part, frozen=True, kw_only=True):
     """Whom a memory concerns; empty means everyone."""
 
@@ -174,6 +198,7 @@ class Memory(Record, frozen=True, kw_only=True):
     purge_at: Time | None = None
     relationships: tuple[Relationship, ...] = ()
     source: Source = Source()
+    citations: tuple[Citation, ...] = ()
     created_at: Time
     updated_at: Time
     access: Access = Access()
@@ -355,10 +380,19 @@ def dump_line(value: Any) -> bytes:
     return orjson.dumps(plain(value), default=_time, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
+def stored(record: Record) -> Any:
+    """Turn a record into what its file holds: citations only where there are some."""
+    value = plain(record)
+    if isinstance(record, Memory) and not record.citations:
+        del value["citations"]
+    return value
+
+
 def dump(value: Any) -> bytes:
     """Write a value as the files on disk are: two spaces, UTF-8, a final newline."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATETIME
-    return orjson.dumps(plain(value), default=_time, option=option)
+    known = stored(value) if isinstance(value, Record) else plain(value)
+    return orjson.dumps(known, default=_time, option=option)
 
 
 def _time(value: Any) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
     from pmem.storage.revision import Revision
+    from pmem.storage.sources import Sources
 
 CANDIDATES_SHOWN: Final = 10
 
@@ -186,6 +187,13 @@ class Workspace:
         from pmem.storage.access import AccessLog
 
         return AccessLog(self.root, read_only=self.read_only)
+
+    @cached_property
+    def sources(self) -> "Sources":
+        """The files of the project, which memories cite."""
+        from pmem.storage.sources import Sources
+
+        return Sources(self.root, self.environment)
 
     @property
     def stores(self) -> tuple[Store[Any], ...]:

@@ -72,6 +72,15 @@ sources = st.builds(
     lines=_maybe(words),
     commit=_maybe(words),
 )
+lines = st.tuples(st.integers(1, 99), st.integers(1, 99)).map(sorted).map(tuple)
+citations = st.builds(
+    records.Citation,
+    file=words,
+    lines=_maybe(lines),
+    digest=words,
+    blob=_maybe(words),
+    commit=_maybe(words),
+)
 scopes = st.builds(
     records.Scope, app=_maybe(words), user=_maybe(words), agent=_maybe(words), run=_maybe(words)
 )
@@ -93,6 +102,7 @@ memories = st.builds(
     purge_at=_maybe(times),
     relationships=_few(relationships),
     source=sources,
+    citations=_few(citations),
     created_at=times,
     updated_at=times,
     access=accesses,

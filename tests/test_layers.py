@@ -16,6 +16,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "access",
             "contexts",
             "changes",
+            "citations",
             "chunking",
             "consolidation",
             "conversations",

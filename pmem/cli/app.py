@@ -58,6 +58,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "consolidate": Entry("upkeep", "consolidate", "pmem consolidate --dry-run"),
     "sweep": Entry("upkeep", "sweep", "pmem sweep --dry-run"),
     "delta": Entry("threads", "delta", "pmem delta --thread review-42"),
+    "verify": Entry("verify", "verify", "pmem verify --update"),
     "stats": Entry("project", "stats", "pmem stats"),
     "check": Entry("project", "check", "pmem check"),
     "repair": Entry("repair", "repair", "pmem repair --dry-run"),

@@ -8,7 +8,7 @@ import typer
 from pmem import journal, lifecycle, lookup, memories, settling
 from pmem.cli import options
 from pmem.cli.journal import story_lines
-from pmem.cli.memory import Category, Importance, Since, Subject, Until, memory_line, title_of
+from pmem.cli.memory import Category, Cite, Importance, Since, Subject, Until, memory_line, title_of
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
 from pmem.ids import short
@@ -30,6 +30,11 @@ def edit(
     importance: Importance = None,
     valid_from: Since = None,
     valid_until: Until = None,
+    cite: Cite = None,
+    uncite: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE[:A[-B]]", help="It cites this no longer; repeatable."),
+    ] = None,
     supersede: Annotated[
         bool, typer.Option("--supersede", help="Keep the old one, valid until now, beside it.")
     ] = False,
@@ -48,6 +53,8 @@ def edit(
         importance=importance,
         valid_from=session.time(valid_from),
         valid_until=session.time(valid_until),
+        cite=tuple(cite or ()),
+        uncite=tuple(uncite or ()),
     )
     if superseded_by is not None:
         if supersede or request != EditRequest():
@@ -56,6 +63,8 @@ def edit(
         return _superseded_answer(done)
     if request == EditRequest():
         raise UsageError("nothing to change", "give a new text or an option")
+    if supersede and uncite:
+        raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
     if supersede:
         return _superseded_answer(lifecycle.supersede(session.workspace, reference, request))
     return _record_answer("edited", memories.edit(session.workspace, reference, request))

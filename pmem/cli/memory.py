@@ -17,6 +17,7 @@ from pmem.memories import Added, AddRequest
 from pmem.records import (
     KINDS,
     Chunk,
+    Citation,
     Conversation,
     Episode,
     Memory,
@@ -37,6 +38,10 @@ Tag = Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")]
 Importance = Annotated[float | None, typer.Option(help="From 0 to 1 [by type].")]
 Since = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="Holds from then.")]
 Until = Annotated[str | None, typer.Option("--valid-until", metavar="TIME", help="Holds until.")]
+Cite = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE[:A[-B]]", help="It rests on this file, or lines; repeatable."),
+]
 
 
 def add(
@@ -53,6 +58,7 @@ def add(
     agent: Annotated[str | None, typer.Option(help="The agent that it concerns.")] = None,
     valid_from: Since = None,
     valid_until: Until = None,
+    cite: Cite = None,
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add JSON Lines, one memory each.")
     ] = None,
@@ -77,6 +83,7 @@ def add(
         agent=agent,
         valid_from=session.time(valid_from),
         valid_until=session.time(valid_until),
+        cite=tuple(cite or ()),
         force=force,
     )
     added = memories.add(session.workspace, request)
@@ -265,6 +272,8 @@ def _field(value: Any) -> str:
         return ""
     if hasattr(value, "isoformat"):
         return iso(value)
+    if isinstance(value, Citation):
+        return value.place
     if isinstance(value, tuple):
         return ", ".join(_field(item) for item in value)
     if isinstance(value, msgspec.Struct):

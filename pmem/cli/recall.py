@@ -167,6 +167,7 @@ def _hit_line(hit: Hit, asked: set[str]) -> Line:
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         *who,
         *_marked(_snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
+        (f" (stale: {', '.join(hit.stale)})" if hit.stale else "", "yellow"),
     ]
 
 

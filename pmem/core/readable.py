@@ -50,6 +50,8 @@ def _field(name: str, value: Any) -> Iterator[str]:
 
 def _item(item: Any) -> Iterator[str]:
     """Tell a message by who said what, and anything else by its fields."""
+    if isinstance(item, dict) and isinstance(item.get("lines"), list):
+        item = {**item, "lines": "-".join(map(_short, item["lines"]))}
     if not isinstance(item, dict) or not isinstance(item.get("content"), str):
         yield _short(item)
         return

@@ -29,7 +29,7 @@ from pmem.records import (
     Record,
     RecordType,
     dump,
-    plain,
+    stored,
 )
 from pmem.times import parse_moment
 
@@ -66,7 +66,7 @@ def write(records: dict[RecordType, list[Record]]) -> dict[str, bytes]:
     Args:
         records: Every record by type, in the order in which it is to stand.
     """
-    return {name: dump([plain(record) for record in records[FILES[name]]]) for name in FILES}
+    return {name: dump([stored(record) for record in records[FILES[name]]]) for name in FILES}
 
 
 def parse(files: dict[str, bytes]) -> Parsed:

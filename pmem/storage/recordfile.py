@@ -14,7 +14,7 @@ from pmem.records import SCHEMA, Record, dump
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 64
-_IDENTITIES: Final = (("id",), ("target", "type"), ("event", "at"))
+_IDENTITIES: Final = (("id",), ("target", "type"), ("event", "at"), ("file", "digest"))
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LEVELS: Final = bytes.maketrans(b"{}", b"[]")
 _NOT_LEVELS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")

@@ -54,6 +54,7 @@ class Hit(Strict):
     conversation: str | None
     speaker: str | None
     signals: dict[str, float]
+    stale: list[str]
 
 
 class Related(Strict):
@@ -82,6 +83,7 @@ class Item(Strict):
     heading: str
     role: str
     score: float | None
+    stale: list[str]
 
 
 class Section(Strict):
@@ -500,6 +502,29 @@ class Provenance(Strict):
     origin: Touch | None
 
 
+class Where(Strict):
+    file: str
+    lines: tuple[int, int] | None
+
+
+class StaleCitation(Strict):
+    id: str
+    short: Short
+    text: str
+    file: str
+    lines: tuple[int, int] | None
+    state: Literal["moved", "changed", "gone"]
+    now: Where | None
+    reason: str
+
+
+class Verified(Strict):
+    items: list[StaleCitation]
+    counts: dict[Literal["fresh", "moved", "changed", "gone"], int]
+    updated: int
+    complete: bool
+
+
 class Skipped(Strict):
     where: str
     why: str
@@ -552,6 +577,10 @@ ANSWERS: list[tuple[str, Any]] = [
     ("changelog HEAD..", Changelog),
     ("changelog HEAD~1", Changelog),
     ("list --at HEAD~1", Listing),
+    ("add cites --cite backup/conversations.json:1", Added),
+    ("edit REF --cite backup/conversations.json", Memory),
+    ("verify", Verified),
+    ("verify REF --update", Verified),
     ("search Known --at HEAD", Found),
     ("stats --at HEAD", Statistics),
     ("edit REF changed", Memory),

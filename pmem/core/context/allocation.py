@@ -48,7 +48,8 @@ def build(
     recall_share = 1 - recent_share
     filling.add("system", candidates.system)
     most = min(int(budget * recall_share * STABLE_SHARE), filling.left_for_certain())
-    alone = Filling(title, Candidates(memory=candidates.memory), budget, format_, count)
+    memory = Candidates(memory=candidates.memory, mark=candidates.mark)
+    alone = Filling(title, memory, budget, format_, count)
     filling.add("memory", alone.block("memory", candidates.memory, most))
     filling.add("updates", candidates.updates)
     filling.converse(int(room * recent_share))

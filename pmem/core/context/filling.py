@@ -106,7 +106,7 @@ class Filling:
             if item.id in self._exchange_of:
                 taken = self._take_around(item)
             else:
-                taken = self._take(name, [item], self._budget)
+                taken = self._take(name, [self._candidates.mark(item)], self._budget)
             passed = 0 if taken else passed + 1
             if passed == PATIENCE:
                 return
@@ -173,7 +173,8 @@ class Filling:
         for name, item in pairs:
             if item.id in self._taken:
                 continue
-            passed = 0 if self._take(name, [item], end) else passed + 1
+            marked = self._candidates.mark(item)
+            passed = 0 if self._take(name, [marked], end) else passed + 1
             if passed == PATIENCE:
                 return
 

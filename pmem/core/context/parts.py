@@ -35,6 +35,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         score: how well it answers the query; None where nothing was asked.
         tokens: of the text, as counted when it was stored.
         via: the id of the item that brought it along, without which it is not shown.
+        stale: what it cites and does not find there any more, as its label says too.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None = None
     tokens: int = 0
     via: str | None = None
+    stale: tuple[str, ...] = ()
 
 
 Exchange = Sequence[Sequence[Item]]
@@ -64,6 +66,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     heading: str
     role: str
     score: float | None
+    stale: tuple[str, ...]
 
 
 def shown(item: Item) -> Shown:
@@ -76,7 +79,13 @@ def shown(item: Item) -> Shown:
         heading=item.heading,
         role=item.role,
         score=item.score,
+        stale=item.stale,
     )
+
+
+def unmarked(item: Item) -> Item:
+    """Return an item as it is."""
+    return item
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -136,6 +145,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
         exchanges: those among `recent` that may be shown, in groups, the latest group first.
         left_out: what was ruled out before the budget was looked at.
         asked: whether somebody asked; otherwise the conversation comes before what is recalled.
+        mark: labels an item as stale if it is, when it is about to be taken.
     """
 
     system: Sequence[Item] = ()
@@ -150,6 +160,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: Sequence[Exchange] = ()
     left_out: Sequence[Omitted] = ()
     asked: bool = True
+    mark: Callable[[Item], Item] = unmarked
 
 
 class Chosen(msgspec.Struct, kw_only=True):

@@ -9,7 +9,7 @@ import msgspec
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import changed, linked, same_link
-from pmem.records import Access, Episode, Event, EventKind, Memory, Relationship
+from pmem.records import Access, Citation, Episode, Event, EventKind, Memory, Relationship
 
 SOURCE: Final = "consolidate"
 
@@ -20,7 +20,7 @@ def rank(memory: Memory) -> tuple[bool, float, datetime, str]:
 
 
 def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: datetime) -> Memory:
-    """Return a memory that has taken others in: their tags, links, validity and recalls too.
+    """Return a memory that has taken others in: their tags, links, citations, validity and recalls.
 
     Args:
         survivor: The memory that stays.
@@ -34,6 +34,9 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
     for link in (link for memory in together for link in memory.relationships):
         if link.target not in ids:
             links.setdefault((link.target, link.type), link)
+    cited: dict[tuple[str, tuple[int, int] | None], Citation] = {}
+    for one in (one for memory in together for one in memory.citations):
+        cited.setdefault((one.file, one.lines), one)
     recalled = [memory.access.last_at for memory in together if memory.access.last_at]
     used = max(last_use(memory) for memory in others)
     if used > last_use(survivor):
@@ -54,6 +57,7 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
         pinned=any(memory.pinned for memory in together),
         valid_from=min(memory.valid_from for memory in together),
         relationships=tuple(links.values()),
+        citations=tuple(cited.values()),
         access=Access(
             count=sum(memory.access.count for memory in together),
             last_at=max(recalled, default=None),

@@ -76,6 +76,11 @@ _SOURCE: Final = Shape(
     fields=_words("kind conversation message file lines commit"),
     atomic=True,
 )
+_CITATION: Final = Shape(
+    fields=_words("file lines digest blob commit"),
+    follows={"blob": "lines", "commit": "lines"},
+    identity=("file", "digest"),
+)
 _ACCESS: Final = Shape(
     fields=_words("count last_at"), rules={"count": Rule.SUM, "last_at": Rule.GREATEST}
 )
@@ -100,7 +105,8 @@ _FACT: Final = Shape(
 MEMORY: Final = Shape(
     fields=_words(
         "id schema type content category subject tags scope importance pinned state valid_from"
-        " valid_until purge_at relationships source created_at updated_at access tokens history"
+        " valid_until purge_at relationships source citations created_at updated_at access tokens"
+        " history"
     ),
     required=_words("id content category valid_from created_at updated_at"),
     rules={
@@ -110,11 +116,18 @@ MEMORY: Final = Shape(
         "scope": Rule.PART,
         "relationships": Rule.ITEMS,
         "source": Rule.PART,
+        "citations": Rule.ITEMS,
         "updated_at": Rule.LATEST,
         "access": Rule.PART,
         "history": Rule.EVENTS,
     },
-    inside={"scope": _SCOPE, "relationships": _LINK, "source": _SOURCE, "access": _ACCESS},
+    inside={
+        "scope": _SCOPE,
+        "relationships": _LINK,
+        "source": _SOURCE,
+        "citations": _CITATION,
+        "access": _ACCESS,
+    },
     follows={"tokens": "content", "purge_at": "state"},
     derived=("tokens",),
     time="updated_at",

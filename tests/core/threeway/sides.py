@@ -75,6 +75,15 @@ def _link(dice: Dice) -> Json:
     return {**link, **dice.one_of({}, {"strength": dice.share(), "created_at": dice.time()})}
 
 
+def _citation(dice: Dice) -> Json:
+    known: Json = {
+        "file": dice.one_of("a.py", "docs/b.md"),
+        "digest": dice.one_of("0f", "1e", "2d"),
+    }
+    lines = dice.one_of({}, {"lines": [1, dice.random.randint(1, 4)]})
+    return {**known, **lines, **dice.one_of({}, {"blob": dice.word(), "commit": dice.word()})}
+
+
 def _message(dice: Dice) -> Json:
     number = dice.random.randint(1, 9)
     known = {
@@ -129,6 +138,7 @@ _DRAWN: Final[dict[str, Callable[[Dice], Any]]] = {
     "source": lambda dice: {"file": dice.word(), "lines": dice.word()} | dice.unknown(),
     "access": lambda dice: dice.one_of({}, {"count": 2, "last_at": dice.time()} | dice.unknown()),
     "relationships": lambda dice: _several(dice, _link, "target", "type"),
+    "citations": lambda dice: _several(dice, _citation, "file", "digest"),
     "recent_messages": lambda dice: _several(dice, _message, "id"),
     "messages": lambda dice: _several(dice, _message, "id"),
     "facts": lambda dice: _several(dice, _fact, "id"),

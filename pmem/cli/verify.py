@@ -1,0 +1,67 @@
+"""The command that sees whether what memories cite still holds."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem import citations
+from pmem.citations import Finding, Verified
+from pmem.cli.session import Answer, Line, Session
+from pmem.core.citations import State
+from pmem.records import Citation
+
+_COLOURS = {State.MOVED: "yellow", State.CHANGED: "red", State.GONE: "red"}
+
+
+def verify(
+    ctx: typer.Context,
+    reference: Annotated[
+        list[str] | None, typer.Argument(metavar="[REF]...", help="Only these memories [all].")
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Cite what has moved where it is now.")
+    ] = False,
+) -> Answer:
+    """See whether the files and lines that memories cite still say the same."""
+    session: Session = ctx.obj
+    done = citations.verify(session.workspace, reference or (), update=update)
+    return Answer(
+        data=done,
+        lines=(line for finding in done.items for line in _lines(finding)),
+        note=_summary(done),
+        exit_code=1 if done.stale else 0,
+    )
+
+
+def _lines(finding: Finding) -> Iterator[Line]:
+    place = Citation(file=finding.file, lines=finding.lines, digest="").place
+    yield [
+        (finding.short, "cyan"),
+        (f" {finding.state:<8}", _COLOURS[finding.state]),
+        (place, "bold"),
+        (_whither(finding), ""),
+        (f"  {finding.text}", "dim"),
+    ]
+
+
+def _whither(finding: Finding) -> str:
+    if finding.now is None:
+        return f" ({finding.reason})" if finding.reason else ""
+    place = Citation(file=finding.now.file, lines=finding.now.lines, digest="").place
+    return f" -> {place}"
+
+
+def _summary(done: Verified) -> str:
+    total = sum(done.counts.values())
+    if not total:
+        return "no memory cites a file; `pmem add --cite FILE:10-20` makes one that does"
+    parts = [f"{count} {state}" for state, count in done.counts.items() if count]
+    said = f"{total} citation{'s' * (total > 1)}: {', '.join(parts)}"
+    if done.updated:
+        said += f"; {done.updated} updated"
+    elif done.counts[State.MOVED]:
+        said += "; `pmem verify --update` cites what has moved where it is now"
+    if not done.complete:
+        said += "\nthe project is too large to be looked through: a text may have moved further"
+    return said
