@@ -332,7 +332,7 @@ def _looked_everywhere(sources: Sources, lost: Sequence[Citation], hunt: Hunt) -
         except Unreadable:
             continue
         left -= len(data)
-        hunt.look(listed.file, Content(data))
+        hunt.look(listed.file, Content(data), blob_of(data, lost[0].commit))
     return True
 
 

@@ -82,14 +82,21 @@ def test_bytes_are_indented_utf8_with_a_final_newline(record: Record) -> None:
 
 @given(strategies.any_record)
 def test_keys_stand_in_the_order_of_the_fields(record: Record) -> None:
-    assert list(record.__struct_fields__) == list(json.loads(dump(record)))
+    written = [name for name in record.__struct_fields__ if _is_written(record, name)]
+    assert written == list(json.loads(dump(record)))
+
+
+def _is_written(record: Record, name: str) -> bool:
+    """Tell whether a field is in a file; those from before there were citations stay alike."""
+    return name != "citations" or bool(getattr(record, name))
 
 
 @given(strategies.any_record)
 def test_one_line_says_the_same_as_the_file(record: Record) -> None:
     line = dump_line(record)
     assert b"\n" not in line
-    assert json.loads(dump(record)) == json.loads(line)
+    told = json.loads(line)
+    assert json.loads(dump(record)) == {n: told[n] for n in told if _is_written(record, n)}
 
 
 @given(strategies.any_record, strategies.any_record, strategies.unknown_keys)
@@ -98,10 +105,10 @@ def test_unknown_keys_of_the_record_survive_a_rewrite(
 ) -> None:
     new = other if type(other) is type(record) else record
     new = msgspec.structs.replace(new, id=record.id)
-    previous = dump(json.loads(dump_line(record)) | extra)
+    previous = dump(json.loads(dump(record)) | extra)
     rewritten = serialise(new, previous, _path(record))
     assert new == _parsed(record, rewritten)
-    assert json.loads(dump_line(new)) | extra == json.loads(rewritten)
+    assert json.loads(dump(new)) | extra == json.loads(rewritten)
     assert rewritten == serialise(new, rewritten, _path(record))
 
 

@@ -201,8 +201,8 @@ def _replaced(links: Any) -> str:
 def _said(name: str, value: Any, most: int) -> str:
     """Say a value from a history, as JSON holds it, in words."""
     if isinstance(value, dict):
-        parts = (f"{key}={_said(key, part, most)}" for key, part in value.items())
-        return one_line(" ".join(parts), most) or "none"
+        is_citation = value.keys() >= {"file", "digest"}
+        return one_line(_place(value) if is_citation else _parts(value, most), most) or "none"
     if isinstance(value, list):
         return one_line(", ".join(_said(name, part, most) for part in value), most) or "none"
     if isinstance(value, bool):
@@ -212,6 +212,17 @@ def _said(name: str, value: Any, most: int) -> str:
     if name in _PROSE:
         return f'"{one_line(value, most)}"'
     return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+
+
+def _parts(value: dict[str, Any], most: int) -> str:
+    return " ".join(f"{key}={_said(key, part, most)}" for key, part in value.items())
+
+
+def _place(cited: dict[str, Any]) -> str:
+    """Say what is cited, whatever else a history may hold there."""
+    lines = cited.get("lines")
+    numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list) else ()
+    return f"{cited['file']}{':' * bool(numbers)}{'-'.join(numbers)}"
 
 
 def _second(at: datetime) -> str:

@@ -171,7 +171,7 @@ def judged(cited: Citation, here: Content) -> Place | None:
 class _Sighting(NamedTuple):
     """Where a lost text was seen, and how well the place fits: the lowest fits best."""
 
-    fit: tuple[bool, bool, bool, str]
+    fit: tuple[bool, bool, bool, bool, int, str]
     place: Place
     weight: int
     is_only: bool
@@ -198,23 +198,28 @@ class Hunt:
                 alike = same_size.setdefault(checksum_of(cited.digest), [])
                 alike.append((cited, cited.lines))
 
-    def look(self, file: str, content: Content) -> None:
+    def look(self, file: str, content: Content, blob: str) -> None:
         """Look into a file.
 
         Args:
             file: Its name, relative to the top of the project.
             content: What it holds.
+            blob: Git's name of that.
         """
         self.work += content.size * (1 + len(self._stretches))
         if self._files:
             digest = content.digest()
             for cited in self._files:
                 if cited.digest == digest:
-                    self._note(cited, Place(file, None), content, is_only=True)
+                    self._note(cited, Place(file, None), content, blob, is_only=True)
         for size, wanted in self._stretches.items():
             for checksum, starts in content.alike(wanted, size).items():
                 for cited, lines in wanted[checksum]:
-                    self._look_for(cited, lines, file, content, starts)
+                    nearest = content.nearest(starts, cited.digest, size, lines[0])
+                    first, *others = [*islice(nearest, 2), 0]
+                    if first:
+                        place = Place(file, (first, first + size - 1))
+                        self._note(cited, place, content, blob, is_only=others == [0])
 
     def found(self, cited: Citation, *, everywhere: bool) -> Place | None:
         """Return where a lost text stands, if that is beyond doubt.
@@ -231,21 +236,22 @@ class Hunt:
         needed = LEAST if is_only else ENOUGH
         return best.place if best.weight >= needed else None
 
-    def _look_for(
-        self, cited: Citation, lines: Lines, file: str, content: Content, starts: Iterable[int]
+    def _note(
+        self, cited: Citation, place: Place, content: Content, blob: str, *, is_only: bool
     ) -> None:
-        found = content.nearest(starts, cited.digest, _size(lines), lines[0])
-        first, *others = [*islice(found, 2), 0]
-        if first:
-            place = Place(file, (first, first + lines[1] - lines[0]))
-            self._note(cited, place, content, is_only=others == [0])
-
-    def _note(self, cited: Citation, place: Place, content: Content, *, is_only: bool) -> None:
         if place.file == cited.file:
             return
-        name, suffix = _name(cited.file)
-        other_name, other_suffix = _name(place.file)
-        fit = (place.lines != cited.lines, other_name != name, other_suffix != suffix, place.file)
+        folder, name, suffix = _parts(cited.file)
+        other_folder, other_name, other_suffix = _parts(place.file)
+        here, there = ((lines or (0, 0))[0] for lines in (cited.lines, place.lines))
+        fit = (
+            blob != cited.blob,
+            other_name != name,
+            other_suffix != suffix,
+            other_folder != folder,
+            abs(here - there),
+            place.file,
+        )
         weight = content.weight(place.lines)
         self._seen.setdefault(cited, []).append(_Sighting(fit, place, weight, is_only))
 
@@ -268,12 +274,13 @@ def suffix_of(file: str) -> str:
     Args:
         file: Its path, with slashes.
     """
-    return _name(file)[1]
+    return _parts(file)[2]
 
 
-def _name(file: str) -> tuple[str, str]:
-    name = file.rpartition("/")[2]
-    return name, name[name.rfind(".") :] if "." in name[1:] else ""
+def _parts(file: str) -> tuple[str, str, str]:
+    """Return the folder, the name and the suffix of a file."""
+    folder, _, name = file.rpartition("/")
+    return folder, name, name[name.rfind(".") :] if "." in name[1:] else ""
 
 
 def _size(lines: Lines) -> int:
