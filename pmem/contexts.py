@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -266,9 +267,10 @@ def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], I
     if not citing:
         return unmarked
     staleness = Staleness(workspace)
+    stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
 
     def mark(item: Item) -> Item:
-        stale = () if item.stale else staleness(citing.get(item.id))
+        stale = () if item.stale else stale_by_id(item.id)
         if not stale:
             return item
         label = f"{item.label}(stale: {', '.join(stale)}) "

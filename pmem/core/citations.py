@@ -288,4 +288,4 @@ def _size(lines: Lines) -> int:
 
 
 def _hash(lines: Sequence[bytes]) -> str:
-    return blake2b(b"\n".join(lines), digest_size=_HASH_BYTES).hexdigest()
+    return blake2b(b"\n".join((*lines, b"")), digest_size=_HASH_BYTES).hexdigest()

@@ -1,0 +1,117 @@
+"""Projects whose files change, and a slow second opinion on what became of cited text."""
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from pmem import memories
+from pmem.citations import verify
+from pmem.memories import AddRequest
+from pmem.records import Citation
+from pmem.workspace import Workspace
+
+Files = dict[str, list[str]]
+"""A project's files, line by line, without line ends."""
+
+
+class Told(NamedTuple):
+    """A citation as the second opinion remembers it: with its text, and with its whole file.
+
+    `first` is the text's first line, or None where the whole file is cited.
+    """
+
+    file: str
+    first: int | None
+    text: list[str]
+    original: list[str]
+
+    @property
+    def place(self) -> str:
+        """What is cited."""
+        return place(self.file, self.first, len(self.text))
+
+
+def told(files: Files, file: str, first: int | None = None, last: int | None = None) -> Told:
+    """Remember a citation."""
+    lines = files[file]
+    text = lines if first is None else lines[first - 1 : last or first]
+    return Told(file, first, list(text), list(lines))
+
+
+def place(file: str, first: int | None, size: int) -> str:
+    """Write where a text stands."""
+    lines = None if first is None else (first, first + size - 1)
+    return Citation(file=file, lines=lines, digest="").place
+
+
+def write(files: Files, end: str = "\n") -> None:
+    """Make the current folder hold these files, and the memory and git as they are."""
+    for entry in os.scandir("."):
+        if entry.name not in (".git", ".project-memory"):
+            shutil.rmtree(entry.path) if entry.is_dir() else os.unlink(entry.path)
+    for file, lines in files.items():
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        Path(file).write_bytes("".join(line + end for line in lines).encode())
+
+
+def cite(workspace: Workspace, citations: Iterable[Told]) -> None:
+    """Add a memory for each citation; its content is what is cited."""
+    for one in citations:
+        request = AddRequest(content=one.place, cite=(one.place,), force=True)
+        memories.add(workspace, request)
+
+
+def found(workspace: Workspace) -> dict[str, str]:
+    """Return what verifying says of every citation that is not fresh, by what it was."""
+    done = verify(workspace)
+    return {
+        item.text: item.state
+        if item.now is None
+        else Citation(file=item.now.file, lines=item.now.lines, digest="").place
+        for item in done.items
+    }
+
+
+def expected(files: Files, citations: Iterable[Told]) -> dict[str, str]:
+    """Say what became of citations, by comparing everything with everything."""
+    stripped = {file: [line.rstrip() for line in lines] for file, lines in files.items()}
+    opinions = {one.place: _opinion(stripped, one) for one in citations}
+    return {name: said for name, said in opinions.items() if said}
+
+
+def _opinion(files: Files, cited: Told) -> str:
+    starts = {file: _starts(lines, cited) for file, lines in files.items()}
+    here = starts.get(cited.file, [])
+    if cited.first in here:
+        return ""
+    if here:
+        near = cited.first or 0
+        nearest = min(here, key=lambda start: (abs((start or 0) - near), start))
+        return place(cited.file, nearest, len(cited.text))
+    others = [(file, start) for file in starts for start in starts[file]]
+    weight = sum(map(str.isalnum, "".join(cited.text)))
+    if not others or weight < (4 if len(others) == 1 else 20):
+        return "changed" if cited.file in files else "gone"
+    file, start = min(others, key=lambda other: _unlikeness(files, cited, *other))
+    return place(file, start, len(cited.text))
+
+
+def _starts(lines: list[str], cited: Told) -> list[int | None]:
+    if cited.first is None:
+        return [None] if lines == cited.text else []
+    size = len(cited.text)
+    return [n + 1 for n in range(len(lines)) if lines[n : n + size] == cited.text]
+
+
+def _unlikeness(files: Files, cited: Told, file: str, start: int | None) -> tuple[object, ...]:
+    one, other = Path(cited.file), Path(file)
+    return (
+        files[file] != cited.original,
+        one.name != other.name,
+        one.suffix != other.suffix,
+        one.parent != other.parent,
+        abs((start or 0) - (cited.first or 0)),
+        file,
+    )
