@@ -12,6 +12,7 @@ import pytest
 
 from pmem import citations
 from pmem.citations import MOST_CITATIONS, WATCHED_BYTES, Watch
+from pmem.contexts import ContextRequest, build_context
 from pmem.core.citations import Content, State
 from pmem.core.context.filling import PATIENCE
 from pmem.errors import InvalidValue
@@ -41,7 +42,7 @@ def cited(project: Project, *places: str) -> Memory:
 
 
 def verified(project: Project, *references: str) -> list[tuple[str, str]]:
-    done = citations.verify(project.workspace, references)
+    done = project.verify(*references)
     return [(item.file, item.state) for item in done.items]
 
 
@@ -226,7 +227,7 @@ def test_an_update_follows_the_text_and_leaves_a_trace(project: Project) -> None
     memory = cited(project, "src/queue.py:10-12", "src/queue.py:25")
     Path("src/pipeline.py").write_text("# new\n" + TEXT.replace("step 25", "step 99"))
     Path("src/queue.py").unlink()
-    done = citations.verify(project.workspace, update=True)
+    done = project.verify(update=True)
     assert (done.updated, done.stale) == (1, 1)
     now = project.show(memory.id)
     assert isinstance(now, Memory)
@@ -397,7 +398,7 @@ def test_only_shown_memories_are_looked_at_and_no_git_is_asked(
 
     monkeypatch.setattr(Sources, "read", noting)
     monkeypatch.setattr("subprocess.Popen", None)
-    built = project.build_context("queue", budget=300)
+    built = build_context(project.workspace, ContextRequest(query="queue", budget=300))
     shown = sum(len(part.items) for part in built.sections)
     assert 0 < shown < 40
     assert len(asked) == len(set(asked)) <= shown + 3 * PATIENCE

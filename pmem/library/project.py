@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from pmem import (
     changelog,
+    citations,
     consolidation,
     evaluation,
     exchange,
@@ -20,6 +21,7 @@ from pmem import (
     upkeep,
 )
 from pmem.changelog import Changelog
+from pmem.citations import Verified
 from pmem.consolidation import UpkeepReport
 from pmem.evaluation import Evaluation, EvaluationRequest
 from pmem.exchange import Imported
@@ -173,6 +175,15 @@ class Project(Memories, Conversations):
     def check_merges(self, revisions: str) -> MergesChecked:
         """Redo the merges between two git revisions, such as `main..HEAD`."""
         return merges.check_merges(self.workspace, revisions)
+
+    def verify(self, *references: str, update: bool = False) -> Verified:
+        """See whether what memories cite still stands in the project's files.
+
+        Args:
+            references: Which memories; all active ones when there are none.
+            update: Rewrite the citations whose text has moved.
+        """
+        return citations.verify(self.workspace, references, update=update)
 
     def doctor(self, *, fix: bool = False) -> Iterable[Diagnosis]:
         """Look at everything that pmem needs around the records."""
