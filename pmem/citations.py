@@ -20,8 +20,8 @@ MOST_CITATIONS: Final = 100
 """A memory cites so many places at the most."""
 SEARCHED_BYTES: Final = 64 * 1024 * 1024
 """Lost texts are looked for in so much of the project."""
-SEARCHED_LINES: Final = 30_000_000
-"""In so many lines, each counted as often as there are sizes of lost texts."""
+SEARCHED_LINES: Final = 10_000_000
+"""In so many lines, those where texts may begin counted once for each of them."""
 WATCHED_CITATIONS: Final = 20
 """A context or a search looks at so many citations of a memory."""
 WATCHED_BYTES: Final = 32 * 1024 * 1024

@@ -1,13 +1,15 @@
 """Whether what a memory cites still stands where it stood, and where it went.
 
-A citation keeps no text, only what recognises it: a digest of the cited lines. Its first eight
-digits are a checksum that can be had of all the stretches of a file in one pass, as in the search
-of Rabin and Karp; the others are a hash (BLAKE2b, 96 bits) that settles the matter. White space
-at the ends of lines, the kind of line ends, and a byte-order mark count for nothing.
+A citation keeps no text, only what recognises it: a digest of three parts. Eight digits are the
+checksum of the text's first line, by which the places come together where it may stand. Eight are
+a checksum of all its lines that can be had of any stretch of a file at once, from sums over the
+file, as in the search of Rabin and Karp. The others are a hash (BLAKE2b, 96 bits) that settles the
+matter. White space at the ends of lines, the kind of line ends, and a byte-order mark count for
+nothing.
 """
 
 import zlib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
@@ -22,7 +24,7 @@ ENOUGH: Final = 20
 LEAST: Final = 4
 """With fewer it is never looked for in other files; in between it must be the only one."""
 
-_CHECKSUM_DIGITS: Final = 8
+_DIGITS: Final = 8
 _CHECKSUMS: Final = 0xFFFFFFFF
 _HASH_BYTES: Final = 12
 _TRIES: Final = 64
@@ -78,8 +80,9 @@ class Content:
         """
         start, end = (0, self.size) if lines is None else (lines[0] - 1, lines[1])
         cut = self._cut(start, end)
-        checksum = sum(accumulate(map(zlib.crc32, cut))) & _CHECKSUMS
-        return f"{checksum:0{_CHECKSUM_DIGITS}x}{_hash(cut)}"
+        checksums = [zlib.crc32(line) for line in cut] or [0]
+        together = sum(accumulate(checksums)) & _CHECKSUMS
+        return f"{checksums[0]:0{_DIGITS}x}{together:0{_DIGITS}x}{_hash(cut)}"
 
     def has(self, lines: Lines) -> bool:
         """Tell whether there are such lines."""
@@ -98,32 +101,26 @@ class Content:
             size: How many lines it has.
             near: The line, counted from one, to begin at.
         """
-        for starts in self.alike({checksum_of(digest)}, size).values():
-            yield from self.nearest(starts, digest, size, near)
+        return self.nearest(self.starts(first_of(digest)), digest, size, near)
 
-    def alike(self, checksums: Container[int], size: int) -> dict[int, list[int]]:
-        """Return where stretches begin, counted from zero, by their checksum.
+    def common(self, firsts: Iterable[int]) -> frozenset[int]:
+        """Return those checksums that lines of it have.
 
         Args:
-            checksums: Only these.
-            size: How many lines the stretches have.
+            firsts: Checksums of lines.
         """
-        found: dict[int, list[int]] = {}
-        if self.is_binary or not 1 <= size <= self.size:
-            return found
-        once, twice = self._sums
-        ends = islice(twice, size, None)
-        for start, (one, two, end) in enumerate(zip(once, twice, ends, strict=False)):
-            checksum = (end - two - size * one) & _CHECKSUMS
-            if checksum in checksums:
-                found.setdefault(checksum, []).append(start)
-        return found
+        return frozenset() if self.is_binary else self._known.intersection(firsts)
+
+    def starts(self, first: int) -> Sequence[int]:
+        """Return where the lines of a checksum stand, counted from zero."""
+        return self._places.get(first, ()) if self.common((first,)) else ()
 
     def nearest(self, starts: Iterable[int], digest: str, size: int, near: int) -> Iterator[int]:
         """Yield, of the places where a text may begin, those where it does; see `places`."""
-        hash_ = digest[_CHECKSUM_DIGITS:]
+        together, hash_ = _number(digest[_DIGITS : 2 * _DIGITS]), digest[2 * _DIGITS :]
+        alike = [start for start in starts if self._together(start, size) == together]
         tries = 0
-        for start in sorted(starts, key=lambda at: (abs(at + 1 - near), at)):
+        for start in sorted(alike, key=lambda at: (abs(at + 1 - near), at)):
             if _hash(self._lines[start : start + size]) == hash_:
                 yield start + 1
                 continue
@@ -131,17 +128,37 @@ class Content:
             if tries == _TRIES:
                 return
 
+    def _together(self, start: int, size: int) -> int | None:
+        """Return the checksum of a stretch: the sum of the sums within it."""
+        if not 0 < size <= self.size - start:
+            return None
+        once, twice = self._sums
+        return (twice[start + size] - twice[start] - size * once[start]) & _CHECKSUMS
+
     @cached_property
     def _lines(self) -> list[bytes]:
         return self._cut(0, self.size)
 
     @cached_property
-    def _sums(self) -> tuple[list[int], list[int]]:
-        """The sums of the lines' checksums up to each line, and the sums of those sums.
+    def _checksums(self) -> list[int]:
+        return list(map(zlib.crc32, self._lines))
 
-        A stretch's own checksum is the sum of its sums, which is a difference of these.
-        """
-        once = list(accumulate(map(zlib.crc32, self._lines), initial=0))
+    @cached_property
+    def _known(self) -> frozenset[int]:
+        return frozenset(self._checksums)
+
+    @cached_property
+    def _places(self) -> dict[int, list[int]]:
+        """Where the lines of each checksum stand."""
+        found: dict[int, list[int]] = {}
+        for place, checksum in enumerate(self._checksums):
+            found.setdefault(checksum, []).append(place)
+        return found
+
+    @cached_property
+    def _sums(self) -> tuple[list[int], list[int]]:
+        """The sums of the lines' checksums up to each line, and the sums of those sums."""
+        once = list(accumulate(self._checksums, initial=0))
         return once, list(accumulate(once))
 
     def _cut(self, start: int, end: int) -> list[bytes]:
@@ -186,16 +203,15 @@ class Hunt:
 
     def __init__(self, lost: Iterable[Citation]) -> None:
         self._files: list[Citation] = []
-        self._stretches: dict[int, dict[int, list[tuple[Citation, Lines]]]] = {}
+        self._stretches: dict[int, list[tuple[Citation, Lines]]] = {}
         self._seen: dict[Citation, list[_Sighting]] = {}
         self.work = 0
-        """How many lines were looked at, each as often as there are sizes of lost texts."""
+        """How many lines were looked at, those where a text may begin once for each such text."""
         for cited in lost:
             if cited.lines is None:
                 self._files.append(cited)
             else:
-                same_size = self._stretches.setdefault(_size(cited.lines), {})
-                alike = same_size.setdefault(checksum_of(cited.digest), [])
+                alike = self._stretches.setdefault(first_of(cited.digest), [])
                 alike.append((cited, cited.lines))
 
     def look(self, file: str, content: Content, blob: str) -> None:
@@ -206,20 +222,22 @@ class Hunt:
             content: What it holds.
             blob: Git's name of that.
         """
-        self.work += content.size * (1 + len(self._stretches))
+        self.work += content.size
         if self._files:
             digest = content.digest()
             for cited in self._files:
                 if cited.digest == digest:
                     self._note(cited, Place(file, None), content, blob, is_only=True)
-        for size, wanted in self._stretches.items():
-            for checksum, starts in content.alike(wanted, size).items():
-                for cited, lines in wanted[checksum]:
-                    nearest = content.nearest(starts, cited.digest, size, lines[0])
-                    first, *others = [*islice(nearest, 2), 0]
-                    if first:
-                        place = Place(file, (first, first + size - 1))
-                        self._note(cited, place, content, blob, is_only=others == [0])
+        for first in content.common(self._stretches):
+            starts = content.starts(first)
+            for cited, lines in self._stretches[first]:
+                self.work += len(starts)
+                size = _size(lines)
+                found = content.nearest(starts, cited.digest, size, lines[0])
+                nearest, *others = [*islice(found, 2), 0]
+                if nearest:
+                    place = Place(file, (nearest, nearest + size - 1))
+                    self._note(cited, place, content, blob, is_only=others == [0])
 
     def found(self, cited: Citation, *, everywhere: bool) -> Place | None:
         """Return where a lost text stands, if that is beyond doubt.
@@ -256,16 +274,13 @@ class Hunt:
         self._seen.setdefault(cited, []).append(_Sighting(fit, place, weight, is_only))
 
 
-def checksum_of(digest: str) -> int:
-    """Return the checksum in a digest; that of one which pmem never wrote fits no text.
+def first_of(digest: str) -> int:
+    """Return the checksum of a text's first line; one that pmem never wrote fits no line.
 
     Args:
-        digest: A cited text's.
+        digest: The text's.
     """
-    try:
-        return int(digest[:_CHECKSUM_DIGITS], 16)
-    except ValueError:
-        return -1
+    return _number(digest[:_DIGITS])
 
 
 def suffix_of(file: str) -> str:
@@ -281,6 +296,13 @@ def _parts(file: str) -> tuple[str, str, str]:
     """Return the folder, the name and the suffix of a file."""
     folder, _, name = file.rpartition("/")
     return folder, name, name[name.rfind(".") :] if "." in name[1:] else ""
+
+
+def _number(digits: str) -> int:
+    try:
+        return int(digits, 16)
+    except ValueError:
+        return -1
 
 
 def _size(lines: Lines) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.citations import ENOUGH, LEAST, Content, Hunt, Place, checksum_of, judged, suffix_of
+from pmem.core.citations import ENOUGH, LEAST, Content, Hunt, Place, first_of, judged, suffix_of
 from pmem.records import Citation
 
 LONG = ["def wait(attempt):", "    time.sleep(2**attempt)", "    return attempt"]
@@ -69,7 +69,7 @@ def test_no_bytes_and_no_digest_break_anything(
     assert list(here.places(digest, size, first)) == []
     assert here.has((first, first + size)) in (True, False)
     assert here.weight() <= len(data)
-    assert len(here.digest()) == 32
+    assert len(here.digest()) == 40
 
 
 @given(few_lines.filter(bool), few_lines, few_lines, st.data())
@@ -180,12 +180,12 @@ def test_the_suffix_of_a_file(file: str, suffix: str) -> None:
 
 
 def test_a_made_up_digest_fits_nothing() -> None:
-    assert checksum_of("not hexadecimal") == -1
-    assert checksum_of("") == -1
+    assert first_of("not hexadecimal") == -1
+    assert first_of("") == -1
     assert list(content(LONG).places("zzzzzzzz", 1, 1)) == []
 
 
 def test_equal_lines_without_end_are_searched_in_one_pass() -> None:
     many = Content(b"}\n" * 300_000)
-    missing = f"{content(['}'] * 1000).digest()[:8]}{'0' * 24}"
+    missing = f"{content(['}'] * 1000).digest()[:16]}{'0' * 24}"
     assert list(many.places(missing, 1000, 1)) == []

@@ -29,12 +29,14 @@ def test_a_memory_is_told_content_first_and_its_history_last() -> None:
         "scope": {"app": "shop"},
         "purge_at": None,
         "relationships": [{"target": "b-p7q2p7q2", "type": "updates", "strength": 0.50}],
+        "citations": [{"file": "a.py", "lines": [3, 5], "digest": "00"}],
         "new": [1, {"deep": True}],
         "history": [{"event": "UPDATE", "at": "now", "before": {"content": "a\nb"}}, "odd"],
     }
     assert readable(memory) == (
         "We use PostgreSQL\nsince May\n\nid: a-k3v9k3v9\ntags: db, sql\nscope: app shop\n"
         "relationships:\n  target b-p7q2p7q2, type updates, strength 0.5\n"
+        "citations:\n  file a.py, lines 3-5, digest 00\n"
         "new:\n  1\n  deep true\nnow UPDATE\n  was content: a\\nb\nodd\n"
     )
 

@@ -34,6 +34,7 @@ def edited(base: Json, number: int, kind: str = "UPDATE", **fields: Any) -> Json
 
 BASE = memory()
 LINK = {"target": "b-00000001", "type": "updates", "strength": 0.2, "created_at": BEGUN}
+CITED = {"file": "a", "lines": [1, 2], "digest": "00", "blob": "b1", "commit": "c1"}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,9 @@ LINK = {"target": "b-00000001", "type": "updates", "strength": 0.2, "created_at"
         ("relationships", [], [LINK], [LINK], [LINK]),
         ("relationships", [LINK], [], [LINK], []),
         ("relationships", [LINK], [], [{**LINK, "strength": 0.9}], [{**LINK, "strength": 0.9}]),
+        ("citations", [], [CITED], [{**CITED, "file": "b"}], [CITED, {**CITED, "file": "b"}]),
+        ("citations", [CITED], [], [CITED, {**CITED, "file": "b"}], [{**CITED, "file": "b"}]),
+        ("citations", [CITED], [{**CITED, "lines": [5, 6]}], [], [{**CITED, "lines": [5, 6]}]),
         ("new_list", ["a"], ["a", "b"], ["c"], ["b", "c"]),
         ("new_numbers", [1, 2], [1, 3], [2, 2], [2, 2]),
         ("new_part", {"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {"a": 3, "b": 2}),
@@ -105,6 +109,25 @@ def test_a_number_and_a_time_in_one_field_are_put_in_order() -> None:
     result = merged(BASE, early, late, MEMORY).result
     assert result is not None
     assert result["access"] == {"last_at": day(3)}
+
+
+def test_branches_whose_base_knew_no_citations_keep_both() -> None:
+    begun = {key: value for key, value in BASE.items() if key != "citations"}
+    other = {**CITED, "file": "b"}
+    one, two = edited(begun, 2, citations=[CITED]), edited(begun, 3, citations=[other])
+    result = merged(begun, one, two, MEMORY).result
+    assert result is not None
+    assert result["citations"] == [CITED, other]
+
+
+def test_a_citation_that_moved_on_both_branches_has_the_names_of_the_later_place() -> None:
+    begun = memory(citations=[CITED])
+    early = {**CITED, "lines": [3, 4], "blob": "b2", "commit": "c2"}
+    late = {**CITED, "lines": [5, 6], "blob": "b3", "commit": "c1"}
+    sides = edited(begun, 2, citations=[early]), edited(begun, 3, citations=[late])
+    result = merged(begun, *sides, MEMORY).result
+    assert result is not None
+    assert result["citations"] == [late]
 
 
 def test_the_other_value_is_kept_in_the_history() -> None:
