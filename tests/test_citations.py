@@ -246,6 +246,23 @@ def test_an_update_follows_the_text_and_leaves_a_trace(project: Project) -> None
     assert project.show(memory.id) == now
 
 
+def test_a_file_that_changes_while_citations_are_updated_is_left_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = cited(project, "src/queue.py:10")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    real = citations._verdicts
+
+    def racing(*arguments: Any) -> Any:
+        found = real(*arguments)
+        Path("src/queue.py").write_text("something else\n")
+        return found
+
+    monkeypatch.setattr(citations, "_verdicts", racing)
+    assert project.verify(update=True).updated == 0
+    assert project.show(memory.id) == memory
+
+
 def test_citations_that_meet_become_one(project: Project) -> None:
     memory = cited(project, "src/queue.py:10")
     Path("src/queue.py").write_text(f"# new\n{TEXT}")

@@ -114,6 +114,7 @@ def test_an_empty_file_has_no_lines() -> None:
         (LONG, {"b.py": [5], "c.py": [5]}, True, "b.py:6-8"),
         (LONG, {"b.md": [0], "z.py": [0]}, True, "z.py:1-3"),
         (LONG, {"b.py": [0], "lib/a.py": [0]}, True, "lib/a.py:1-3"),
+        (LONG, {"lib/b.py": [0], "z.py": [0]}, True, "z.py:1-3"),
         (LONG, {"b.py": [9], "c.py": [5]}, True, "c.py:6-8"),
         (LONG, {"b.py": [9, 2]}, True, "b.py:3-5"),
         ([SHORT + "00"], {"b.py": [0]}, True, "b.py:1"),
