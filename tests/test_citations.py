@@ -263,6 +263,16 @@ def test_a_file_that_changes_while_citations_are_updated_is_left_alone(
     assert project.show(memory.id) == memory
 
 
+def test_a_citation_that_moves_is_no_news_to_a_thread(project: Project) -> None:
+    memory = cited(project, "src/queue.py:10")
+    project.delta("review")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    assert project.verify(update=True).updated == 1
+    assert project.delta("review").changes == ()
+    project.edit(memory.id, "The queue has forty steps", cite=("src/queue.py:3",))
+    assert len(project.delta("review").changes) == 1
+
+
 def test_citations_that_meet_become_one(project: Project) -> None:
     memory = cited(project, "src/queue.py:10")
     Path("src/queue.py").write_text(f"# new\n{TEXT}")

@@ -16,6 +16,8 @@ CATEGORY_CHARACTERS: Final = 40
 _READ_CHARACTERS: Final = 2000
 _FINGERPRINT_BYTES: Final = 8
 _UNTOLD: Final = (EventKind.LINK, EventKind.UNLINK)
+_CITED: Final = {"citations"}
+"""An event that changed nothing else is no news: the memory says what it said."""
 _TURNS: Final = (
     EventKind.MERGE,
     EventKind.ARCHIVE,
@@ -139,7 +141,7 @@ def _told_events(memory: Memory) -> Iterator[Event]:
     if not memory.history:
         yield Event(event=EventKind.ADD, at=memory.created_at)
     for event in memory.history:
-        if event.event not in _UNTOLD:
+        if event.event not in _UNTOLD and event.before.keys() != _CITED:
             yield event
 
 
