@@ -21,13 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project, consolidation
+from pmem.checking import check
 from pmem.consolidation import PlannedStep, UpkeepReport
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import Refused
 from pmem.lifecycle import restore
 from pmem.records import Episode, EventKind, Memory, State
 from pmem.setup import initialise
-from pmem.upkeep import check
 from pmem.workspace import Workspace
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, TEXTS, crowds, event, identifier, memory

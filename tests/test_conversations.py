@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmem.checking import check
 from pmem.conversations import (
     SayRequest,
     change_status,
@@ -20,7 +21,6 @@ from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
 from pmem.lookup import current
 from pmem.records import Conversation, EventKind, Message, Role, Status
 from pmem.storage.backend import InMemory
-from pmem.upkeep import check
 from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pmem.checking import check
 from pmem.exchange import Imported, export_arrays, import_arrays
 from pmem.interchange import arrays
 from pmem.records import (
@@ -26,7 +27,6 @@ from pmem.records import (
     Status,
 )
 from pmem.storage.backend import Change, InMemory
-from pmem.upkeep import check
 from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW

@@ -40,6 +40,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "settling",
             "setup",
             "upkeep",
+            "checking",
             "changelog",
             "merges",
             "provenance",

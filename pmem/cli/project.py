@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pmem import figures, setup, upkeep
+from pmem import checking, figures, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import Refused
@@ -60,7 +60,7 @@ def check(
         from pmem.cli.merges import answer
 
         return answer(session, merges)
-    checked = upkeep.check(session.workspace)
+    checked = checking.check(session.workspace)
     count = len(checked.findings)
     session.quiet = True  # the findings are the answer; they need no repeating
     return Answer(

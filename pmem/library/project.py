@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from pmem import (
     changelog,
+    checking,
     citations,
     consolidation,
     evaluation,
@@ -21,6 +22,7 @@ from pmem import (
     upkeep,
 )
 from pmem.changelog import Changelog
+from pmem.checking import Checked
 from pmem.citations import Verified
 from pmem.consolidation import UpkeepReport
 from pmem.evaluation import Evaluation, EvaluationRequest
@@ -33,7 +35,7 @@ from pmem.merges import MergesChecked
 from pmem.provenance import Provenance
 from pmem.repair import Repair
 from pmem.storage.backend import Backend, Problem
-from pmem.upkeep import Checked, Diagnosis
+from pmem.upkeep import Diagnosis
 from pmem.workspace import Workspace, discover
 
 
@@ -166,7 +168,7 @@ class Project(Memories, Conversations):
 
     def check(self) -> Checked:
         """Read everything and report all that is wrong."""
-        return upkeep.check(self.workspace)
+        return checking.check(self.workspace)
 
     def repair(self, *, dry_run: bool = False) -> Repair:
         """Finish what merges have left unfinished: from git's stages, or from conflict markers."""
