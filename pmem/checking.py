@@ -2,27 +2,27 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 
+from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.threeway.conflicts import open_conflicts
-from pmem.errors import PmemError
+from pmem.errors import NewerSchema, PmemError
 from pmem.ids import short
-from pmem.records import STORES, Chunk, Conversation, Episode, Memory, State, plain
+from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
+from pmem.storage.backend import Problem
+from pmem.storage.recordfile import read_bytes
+from pmem.storage.repository import Repository
 from pmem.workspace import Workspace
 
 _LONGEST_CIRCLE: Final = 20
 
 
-class Finding(msgspec.Struct, frozen=True):
-    """Something that is wrong: where, the machine code, and one sentence."""
-
-    path: str
-    code: str
-    message: str
+Source = Callable[[str], bytes]
+"""Returns what the file of a path holds; nothing where it cannot be read."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,23 +45,19 @@ def check(workspace: Workspace) -> Checked:
         for folder, store in zip(STORES.values(), workspace.stores, strict=True)
     }
     findings = [
-        Finding(problem.path, problem.code, problem.message)
-        for problem in (*workspace.problems, *problems(workspace))
+        of_problem(problem, _on_disk) for problem in (*workspace.problems, *problems(workspace))
     ]
     findings += settings_findings(workspace)
     ids = _all_ids(workspace)
     findings += _duplicates(workspace, ids)
-    findings += _circles(workspace, found[STORES[Memory]])
+    findings += circles(workspace.root, {memory.id: memory for memory in found[STORES[Memory]]})
     everything = set(ids)
     for folder, records in found.items():
         for record in records:
             path = os.path.join(workspace.root, folder, f"{record.id}.json")
-            findings += [
-                Finding(path, "dangling", f"{path} leads to {target}, which does not exist")
-                for target in _targets(record)
-                if target not in everything
-            ]
-            findings += _contradictions(path, record)
+            missing = [target for target in targets_of(record) if target not in everything]
+            findings += of_links(path, missing, _on_disk)
+            findings += contradictions(path, record, _on_disk)
     return Checked(
         records=sum(len(records) for records in found.values()),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -78,6 +74,46 @@ def settings_findings(workspace: Workspace) -> list[Finding]:
     return []
 
 
+def of_problem(problem: Problem, source: Source) -> Finding:
+    """Report a file that cannot be used.
+
+    Args:
+        problem: What is wrong with it.
+        source: Where its bytes come from.
+    """
+    data = source(problem.path)
+    newer = problem.code == NewerSchema.code
+    line = line_of_field(data, "schema") if newer else line_of_damage(data)
+    return Finding(problem.path, problem.code, problem.message, line if data else None)
+
+
+def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Finding]:
+    """Report the links of a record that lead nowhere.
+
+    Args:
+        path: The record's file.
+        missing: The ids that it leads to and that do not exist.
+        source: Where the file's bytes come from.
+    """
+    for target in missing:
+        line = line_of_value(source(path), target)
+        sentence = f"{path} leads to {target}, which does not exist"
+        yield Finding(path, "dangling", sentence, line)
+
+
+def place_of(workspace: Workspace) -> Place:
+    """Return where a memory folder is in its repository; outside of one, in its own folder.
+
+    Args:
+        workspace: Whose memory folder.
+    """
+    try:
+        prefix = Repository(workspace.root, workspace.environment).place()
+    except PmemError:
+        prefix = f"{os.path.basename(workspace.root)}/"
+    return Place(workspace.root, prefix)
+
+
 def _all_ids(workspace: Workspace) -> list[str]:
     return [identifier for store in workspace.stores for identifier in store.ids()]
 
@@ -91,24 +127,34 @@ def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
     ]
 
 
-def _contradictions(path: str, record: Any) -> Iterator[Finding]:
-    """Report what two branches said differently, until somebody settles it."""
+def contradictions(path: str, record: Any, source: Source) -> Iterator[Finding]:
+    """Report what two branches said differently, until somebody settles it.
+
+    Args:
+        path: The record's file.
+        record: The record.
+        source: Where the file's bytes come from.
+    """
     if isinstance(record, Memory | Episode) and record.state is not State.SOFT_DELETED:
         for field in open_conflicts(plain(record.history)):
             message = (
                 f"{path} was changed on two branches: the later {field} holds, `pmem history"
                 f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
             )
-            yield Finding(path, "conflict", message)
+            yield Finding(path, "conflict", message, line_of_field(source(path), field))
 
 
-def _circles(workspace: Workspace, memories: list[Memory]) -> Iterator[Finding]:
+def circles(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
     """Report memories that give way to each other, so that none of them is active.
 
     Git leaves such a circle when two clones merged or replaced a pair each its own way, and one
     side of each file was taken.
+
+    Args:
+        root: The memory folder.
+        memories: The memories by their ids.
     """
-    into = {memory.id: successor_of(memory) for memory in memories if successor_of(memory)}
+    into = {id_: successor_of(memory) for id_, memory in memories.items() if successor_of(memory)}
     for start, first in into.items():
         reached = start
         for _ in range(_LONGEST_CIRCLE):
@@ -116,18 +162,29 @@ def _circles(workspace: Workspace, memories: list[Memory]) -> Iterator[Finding]:
             if reached in ("", start):
                 break
         if reached == start:
-            path = os.path.join(workspace.root, STORES[Memory], f"{start}.json")
+            path = os.path.join(root, STORES[Memory], f"{start}.json")
             sentence = f"{path} gave way to {first}, and that to it: restore one of them"
             yield Finding(path, "circle", sentence)
 
 
-def _targets(record: Memory | Episode | Conversation | Chunk) -> Iterator[str]:
-    """Yield the ids of the records that a record leads to."""
+def targets_of(record: Record) -> Iterator[str]:
+    """Yield the ids of the records that a record leads to.
+
+    Args:
+        record: Any record.
+    """
     if isinstance(record, Memory):
         yield from (link.target for link in record.relationships)
     elif isinstance(record, Episode):
         yield from record.linked_memories
     elif isinstance(record, Conversation):
         yield from (*record.chunks, *record.milestones)
-    else:
+    elif isinstance(record, Chunk):
         yield from filter(None, (record.conversation, record.merged_into))
+
+
+def _on_disk(path: str) -> bytes:
+    try:
+        return read_bytes(path)[0]
+    except (OSError, PmemError):
+        return b""

@@ -9,7 +9,7 @@ from pmem.errors import InvalidValue
 from pmem.storage.backend import Backend
 from pmem.storage.past import Past
 from pmem.storage.repository import Repository
-from pmem.storage.revision import Revision
+from pmem.storage.revision import Revision, Tree
 from pmem.times import in_utc
 from pmem.workspace import Workspace
 
@@ -33,16 +33,16 @@ def at_revision(workspace: Workspace, name: str) -> Workspace:
     return seen_in(workspace, Revision(repository, repository.commit(name), name))
 
 
-def seen_in(workspace: Workspace, revision: Revision) -> Workspace:
-    """Return a view of everything as a git revision has it, at the same present.
+def seen_in(workspace: Workspace, tree: Tree) -> Workspace:
+    """Return a view of everything as git has it, at the same present.
 
     Args:
         workspace: What to view.
-        revision: Its records then.
+        tree: Its records there.
     """
-    view = _view(workspace, revision, workspace.given_now, revision.name)
-    view.revision = revision
-    view.configuration = workspace.configuration.at(partial(_settings, revision))
+    view = _view(workspace, tree, workspace.given_now, tree.name)
+    view.revision = tree if isinstance(tree, Revision) else None
+    view.configuration = workspace.configuration.at(partial(_settings, tree))
     return view
 
 
@@ -60,7 +60,7 @@ def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: st
     return view
 
 
-def _settings(revision: Revision) -> dict[str, Any]:
-    """Read a project's settings as a revision has them."""
-    data = revision.file(CONFIG_FILE)
-    return {} if data is None else parse_config(data, revision.where(CONFIG_FILE))
+def _settings(tree: Tree) -> dict[str, Any]:
+    """Read a project's settings as git has them."""
+    data = tree.file(CONFIG_FILE)
+    return {} if data is None else parse_config(data, tree.where(CONFIG_FILE))

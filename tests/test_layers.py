@@ -41,6 +41,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "setup",
             "upkeep",
             "checking",
+            "staging",
             "changelog",
             "merges",
             "provenance",

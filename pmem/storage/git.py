@@ -20,6 +20,7 @@ _SET: Final = {
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C",
 }
+_INDEX: Final = "GIT_INDEX_FILE"
 SECONDS: Final = 10
 
 
@@ -40,22 +41,28 @@ def command(arguments: Sequence[str]) -> list[str]:
     return ["git", *_SAFE, *arguments]
 
 
-def surroundings(environment: Mapping[str, str]) -> dict[str, str]:
+def surroundings(environment: Mapping[str, str], index: str = "") -> dict[str, str]:
     """Return the environment that git runs in: without its own variables, and without a network.
 
     Args:
         environment: The environment's variables.
+        index: The file of the index that git looks at; the repository's own when empty.
     """
     clean = {
         name: value
         for name, value in environment.items()
         if name in _KEPT or not name.startswith("GIT_")
     }
-    return {**clean, **_SET}
+    return {**clean, **_SET, **({_INDEX: index} if index else {})}
 
 
 def run(
-    folder: str, arguments: Sequence[str], environment: Mapping[str, str], stdin: bytes = b""
+    folder: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: bytes = b"",
+    index: str = "",
 ) -> Outcome:
     """Run a git command that only reads, or changes what is git's own.
 
@@ -64,6 +71,7 @@ def run(
         arguments: The command, without `git`.
         environment: The environment's variables; git's own are left out.
         stdin: What it reads.
+        index: See `surroundings`.
 
     Raises:
         OSError: There is no git, or it cannot be run there.
@@ -72,7 +80,7 @@ def run(
     done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
         command(arguments),
         cwd=folder,
-        env=surroundings(environment),
+        env=surroundings(environment, index),
         input=stdin,
         capture_output=True,
         timeout=SECONDS,

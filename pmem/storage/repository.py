@@ -27,6 +27,11 @@ _LOG: Final = (
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "-c", "-z"),
 )
 
+_CHANGES: Final = (
+    *("diff-index", "--cached", "--raw", "-z", "--relative", "-O/dev/null"),
+    *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--ita-invisible-in-index"),
+)
+
 
 class NoRevision(InvalidValue):
     """A name is no git revision.
@@ -48,6 +53,17 @@ class Entry(NamedTuple):
 
     mode: str
     object: str
+
+
+class Staging(NamedTuple):
+    """What git's index holds in the memory folder.
+
+    `files` has every path, of one that is unmerged our side, else theirs; `unmerged` has the
+    paths on which a merge waits for a decision.
+    """
+
+    files: dict[str, Entry]
+    unmerged: frozenset[str]
 
 
 class Commit(NamedTuple):
@@ -176,6 +192,61 @@ class Repository:
             found[os.fsdecode(path)] = Entry(mode, object_)
         return found
 
+    def top(self) -> str:
+        """Return the top folder of the work tree.
+
+        Raises:
+            NotFound: The memory folder is in no work tree, or there is no git.
+        """
+        found = self._run("rev-parse", "--show-toplevel")
+        if found.code:
+            raise NotFound(f"{self._folder} is in no git work tree", "run `git init` around it")
+        return os.fsdecode(found.out.removesuffix(b"\n"))
+
+    def own_folder(self) -> str:
+        """Return where git keeps what is this work tree's: its index, a merge under way."""
+        return os.fsdecode(self._must("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
+
+    def staging(self, index: str) -> Staging:
+        """Return what the index holds in the memory folder.
+
+        Args:
+            index: The index's file; the repository's own when empty.
+        """
+        files, unmerged = {}, set()
+        for line in self._must("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
+            about, _, name = line.partition(b"\t")
+            mode, object_, stage = about.decode().split(" ")
+            path = os.fsdecode(name)
+            if stage != "0":
+                unmerged.add(path)
+            if stage in "02" or path not in files:
+                files[path] = Entry(mode, object_)
+        return Staging(files, frozenset(unmerged))
+
+    def changes(self, index: str) -> dict[str, bool]:
+        """Return the paths in the memory folder that the next commit changes.
+
+        Args:
+            index: See `staging`.
+
+        Returns:
+            For each whether it is there after the commit.
+        """
+        listed = self._must(*_CHANGES, self._head_or_nothing(), index=index)
+        words = listed.split(b"\0")[:-1]
+        return {
+            os.fsdecode(path): about.rpartition(b" ")[2] != b"D"
+            for about, path in zip(words[::2], words[1::2], strict=True)
+        }
+
+    def _head_or_nothing(self) -> str:
+        """Return the commit that the next one stands on; the empty tree before the first."""
+        try:
+            return self.commit("HEAD")
+        except NoRevision:
+            return self._must("hash-object", "-t", "tree", "--stdin").decode().strip()
+
     def place(self) -> str:
         """Return the memory folder's path in the repository, with a slash at the end."""
         return os.fsdecode(self._must("rev-parse", "--show-prefix").removesuffix(b"\n"))
@@ -274,15 +345,15 @@ class Repository:
                 _close(stream)
             process.wait()
 
-    def _must(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        found = self._run(*arguments, stdin=stdin)
+    def _must(self, *arguments: str, stdin: bytes = b"", index: str = "") -> bytes:
+        found = self._run(*arguments, stdin=stdin, index=index)
         if found.code:
             raise StorageRefused(self._why_not(found, "git cannot read the repository"))
         return found.out
 
-    def _run(self, *arguments: str, stdin: bytes = b"") -> git.Outcome:
+    def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.Outcome:
         try:
-            return git.run(self._folder, arguments, self._environment, stdin)
+            return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
         except OSError as error:
             raise _no_git(error) from None
         except subprocess.TimeoutExpired:

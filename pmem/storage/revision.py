@@ -1,4 +1,4 @@
-"""The records of a git revision, to read and to search without a checkout."""
+"""The records that git keeps in a tree, to read and to search without a checkout."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -24,29 +24,22 @@ _LINK: Final = "120000"
 _FILES: Final = ("100644", "100755", "100664")
 
 
-class Revision:
-    """The records as a commit has them. Nothing can be written.
+class Tree:
+    """The records among files that git keeps. Nothing can be written.
 
     Each store is listed once; the first record of a store is read alone, the second brings
     all the others along.
 
     Args:
-        repository: Holds the commit.
-        commit: The commit's id.
-        name: What the commit is called in sentences.
-
-    Raises:
-        NotFound: The memory was not there at that commit.
+        repository: Holds the files.
+        files: What there is in the memory folder, by path.
+        name: What all this is called in sentences.
     """
 
-    def __init__(self, repository: Repository, commit: str, name: str) -> None:
-        self.commit_id = commit
+    def __init__(self, repository: Repository, files: Mapping[str, Entry], name: str) -> None:
         self.name = name
         self._repository = repository
-        everything = repository.files(commit)
-        self._files, self._others = _sorted(everything)
-        if not everything:
-            raise NotFound(f"the memory was not there at {name}")
+        self._files, self._others = _sorted(files)
         self._found: dict[tuple[RecordType, str], Record | PmemError] = {}
         self._listed: dict[RecordType, list[str]] = {}
         self._problems: dict[str, Problem] = {}
@@ -136,6 +129,20 @@ class Revision:
             raise Damaged(f"{self.where(path)} is not a file that can be read")
         return data
 
+    def bytes_of(
+        self, type_: RecordType, names: Iterable[str]
+    ) -> Iterator[tuple[str, bytes | None]]:
+        """Yield what records' files hold as they stand; links and folders are left out.
+
+        Args:
+            type_: Which store.
+            names: Their ids; the store has files of these names.
+        """
+        files = self._files.get(STORES[type_], {})
+        plain = [name for name in names if files[name].mode in _FILES]
+        contents = self._repository.blobs([files[name].object for name in plain])
+        return zip(plain, contents, strict=True)
+
     def where(self, path: str) -> str:
         """Return how git names a path in the memory folder at this revision."""
         if self._place is None:
@@ -156,9 +163,7 @@ class Revision:
         """Read records that are not read yet, all by one process."""
         files = self._files.get(STORES[type_], {})
         missing = [name for name in names if (type_, name) not in self._found]
-        blobs = [name for name in missing if files[name].mode in _FILES and is_id(name)]
-        contents = self._repository.blobs([files[name].object for name in blobs])
-        for name, data in zip(blobs, contents, strict=True):
+        for name, data in self.bytes_of(type_, [name for name in missing if is_id(name)]):
             self._found[type_, name] = self._parsed(type_, name, data)
         for name in missing:
             if (type_, name) not in self._found:
@@ -203,6 +208,26 @@ class Revision:
 
     def _text(self, place: "Place") -> str:
         return place.text_in(self.read(place.type, place.record))
+
+
+class Revision(Tree):
+    """The records as a commit has them.
+
+    Args:
+        repository: Holds the commit.
+        commit: The commit's id.
+        name: What the commit is called in sentences.
+
+    Raises:
+        NotFound: The memory was not there at that commit.
+    """
+
+    def __init__(self, repository: Repository, commit: str, name: str) -> None:
+        files = repository.files(commit)
+        if not files:
+            raise NotFound(f"the memory was not there at {name}")
+        super().__init__(repository, files, name)
+        self.commit_id = commit
 
 
 def _sorted(files: Mapping[str, Entry]) -> tuple[dict[str, dict[str, Entry]], dict[str, Entry]]:

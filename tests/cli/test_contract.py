@@ -549,6 +549,18 @@ class GitSetup(Strict):
     program: bool
 
 
+class Finding(Strict):
+    path: str
+    code: str
+    message: str
+    line: Annotated[int, Meta(ge=1)] | None
+
+
+class Checked(Strict):
+    records: int
+    findings: list[Finding]
+
+
 class Envelope(Strict):
     schema: Literal["pmem/1"]
     data: Any
@@ -607,7 +619,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("sweep", Upkeep),
     ("edit REF newer --supersede", Memory),
     ("edit REF --superseded-by OTHER", Memory),
-    ("check", dict[str, Any]),
+    ("check", Checked),
+    ("check --staged", Checked),
     ("check --merges HEAD~1..HEAD", Merges),
     ("doctor", dict[str, Any]),
     ("completion bash", dict[str, str]),

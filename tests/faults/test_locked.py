@@ -165,6 +165,7 @@ def test_a_read_only_run_writes_nothing(
         ("stats",),
         ("check",),
         ("verify",),
+        ("check", "--format", "gitlab"),
         ("conversation", "list"),
         ("conversation", "show", "talk"),
         ("delta", "--thread", "review"),

@@ -1,0 +1,197 @@
+"""What a check finds, where it stands in a file, and how people, GitHub and GitLab read it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+import orjson
+
+from pmem.core.visible import visible
+
+_MARKS: Final = (b"<<<<<<< ", b">>>>>>> ")
+_GRAVE: Final = frozenset({"damaged", "newer_schema", "unmerged", "markers", "dropped"})
+"""Codes of what keeps a record from being read, or loses what somebody wrote."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that is wrong: where, the machine code, and one sentence.
+
+    `path` is the whole path of a file; `line` counts from 1, and is None where no line of the
+    file is to blame.
+    """
+
+    path: str
+    code: str
+    message: str
+    line: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The message without the path that it may begin with."""
+        return self.message.removeprefix(self.path).lstrip(": ")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a memory folder is in its repository, for those who name files from there.
+
+    `folder` is the memory folder's path, `prefix` the same from the repository's top, with a
+    slash at the end.
+    """
+
+    folder: str
+    prefix: str
+
+    def name(self, path: str) -> str:
+        """Return how the repository calls a file of the memory folder; others stay as they are."""
+        inside = path[len(self.folder) :]
+        if not path.startswith(self.folder) or inside[:1] not in ("", "/", "\\"):
+            return path
+        return (self.prefix + inside[1:].replace(inside[:1] or "/", "/")).rstrip("/")
+
+
+def text(finding: Finding) -> tuple[str, str, str]:
+    """Tell a finding as one line that editors understand: where, the code, the sentence.
+
+    Args:
+        finding: What to tell.
+    """
+    line = "" if finding.line is None else f"{finding.line}:"
+    return f"{_one_line(finding.path)}:{line} ", f"{finding.code}: ", _one_line(finding.sentence)
+
+
+def github(findings: Sequence[Finding], place: Place) -> str:
+    """Tell findings as workflow commands of GitHub Actions, which shows them at their lines.
+
+    Args:
+        findings: What to tell.
+        place: Where the memory folder is.
+    """
+    return "".join(_command(finding, place) for finding in findings)
+
+
+def gitlab(findings: Sequence[Finding], place: Place) -> str:
+    """Tell findings as a Code Quality report of GitLab.
+
+    Args:
+        findings: What to tell.
+        place: Where the memory folder is.
+    """
+    times: Counter[str] = Counter()
+    report = []
+    for finding in findings:
+        path = visible(place.name(finding.path))
+        what = f"{finding.code}\0{path}\0{finding.sentence}"
+        times[what] += 1
+        said = f"{what}\0{times[what]}".encode("utf-8", "backslashreplace")
+        report.append(
+            {
+                "description": visible(finding.sentence),
+                "check_name": finding.code,
+                "fingerprint": sha256(said).hexdigest(),
+                "severity": "critical" if finding.code in _GRAVE else "major",
+                "location": {"path": path, "lines": {"begin": finding.line or 1}},
+            }
+        )
+    return orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def line_of_damage(data: bytes) -> int | None:
+    """Return the line at which a record's file goes wrong; None where no line is to blame.
+
+    Args:
+        data: What the file holds.
+    """
+    marked = line_of_markers(data)
+    if marked is not None:
+        return marked
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        try:
+            data.decode()
+        except UnicodeDecodeError as wrong:
+            return _line_at(data, wrong.start)
+        return error.lineno
+    return None
+
+
+def line_of_markers(data: bytes) -> int | None:
+    """Return the line of the first of git's conflict markers that open or close a conflict.
+
+    Args:
+        data: What the file holds.
+    """
+    places = [place for place in _marks(data) if place >= 0]
+    return _line_at(data, min(places)) if places else None
+
+
+def has_conflict(data: bytes) -> bool:
+    """Tell whether a text has a whole conflict of git's, from an opening to a closing marker.
+
+    Args:
+        data: What the file holds.
+    """
+    opening, closing = _marks(data)
+    return 0 <= opening < closing
+
+
+def line_of_field(data: bytes, field: str) -> int | None:
+    """Return the line on which a field of a record stands.
+
+    Args:
+        data: What the file holds.
+        field: The field's name.
+    """
+    key = f'"{field}":'.encode()
+    written = data.find(b"\n  " + key)
+    place = data.find(key) if written < 0 else written + 1
+    return None if place < 0 else _line_at(data, place)
+
+
+def line_of_value(data: bytes, value: str) -> int | None:
+    """Return the line of the first text that is a value and nothing else.
+
+    Args:
+        data: What the file holds.
+        value: The text; without characters that JSON escapes.
+    """
+    place = data.find(f'"{value}"'.encode("utf-8", "backslashreplace"))
+    return None if place < 0 else _line_at(data, place)
+
+
+def _marks(data: bytes) -> list[int]:
+    """Return where the first opening and the first closing marker are; -1 where there is none."""
+    return [0 if data.startswith(mark) else (data.find(b"\n" + mark) + 1 or -1) for mark in _MARKS]
+
+
+def _line_at(data: bytes, place: int) -> int:
+    return data.count(b"\n", 0, place) + 1
+
+
+def _one_line(text: str) -> str:
+    """Write out what would end a line or move the cursor, besides what `visible` does."""
+    return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
+
+
+def _command(finding: Finding, place: Place) -> str:
+    where = {
+        "file": place.name(finding.path),
+        "line": finding.line,
+        "title": f"pmem {finding.code}",
+    }
+    properties = ",".join(
+        f"{name}={_property(str(value))}" for name, value in where.items() if value is not None
+    )
+    return f"::error {properties}::{_data(finding.sentence)}\n"
+
+
+def _data(text: str) -> str:
+    """Escape a workflow command's message, as GitHub's toolkit does."""
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """Escape a property of a workflow command, as GitHub's toolkit does."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,218 @@
+"""What is wrong with the next commit: the same check, on git's index in place of the files.
+
+Only what the commit brings is reported: what is wrong with files that it changes, links to
+records that it removes, and what a merge left undecided.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from pmem.checking import (
+    Checked,
+    circles,
+    contradictions,
+    of_links,
+    of_problem,
+    settings_findings,
+    targets_of,
+)
+from pmem.configuration import CONFIG_FILE
+from pmem.core.findings import Finding, has_conflict, line_of_markers
+from pmem.core.lifecycle.states import successor_of
+from pmem.core.rawjson import NotJson, load
+from pmem.core.threeway import SHAPES, Doubt, merged
+from pmem.errors import Damaged, InvalidValue
+from pmem.ids import is_id
+from pmem.records import STORES, Memory, RecordType
+from pmem.storage.jsonfiles import LOCAL
+from pmem.storage.listing import SUFFIX
+from pmem.storage.repository import Entry, Repository
+from pmem.storage.staged import Staged
+from pmem.views import seen_in
+from pmem.workspace import Workspace
+
+_ID: Final = re.compile(rb'"([0-9a-z]{1,11}-[0-9A-Za-z]{8})"')
+_MOST_SUCCESSORS: Final = 20
+_OTHER_SIDES: Final = ("MERGE_HEAD", "CHERRY_PICK_HEAD")
+"""What git calls the commit that it is bringing in."""
+
+_STORE_NAMES: Final = {folder: type_ for type_, folder in STORES.items()}
+Names = dict[RecordType, list[str]]
+"""By store the ids of some records."""
+Files = Mapping[str, Entry]
+"""What a commit holds, by path."""
+
+
+def check_staged(workspace: Workspace) -> Checked:
+    """Report what is wrong with what is about to be committed.
+
+    Args:
+        workspace: Whose memory folder. Nothing is changed.
+
+    Raises:
+        NotFound: It is in no git work tree, or there is no git.
+    """
+    repository = Repository(workspace.root, workspace.environment)
+    staged = Staged(repository, workspace.root, workspace.environment)
+    kept = [path for path, left in staged.changes.items() if left and path not in staged.unmerged]
+    changed = _records_among(kept)
+    findings = [*_unmerged(staged), *_others(staged, kept), *_sides(staged, repository)]
+    try:
+        findings += _of_records(staged, workspace.root, changed)
+        findings += _of_removals(staged)
+    except Damaged as error:  # a store is a link
+        findings.append(Finding(workspace.root, error.code, error.message))
+    if CONFIG_FILE in kept:
+        findings += settings_findings(seen_in(workspace, staged))
+    return Checked(
+        records=sum(map(len, changed.values())),
+        findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
+    )
+
+
+def _file(type_: RecordType, name: str) -> str:
+    return f"{STORES[type_]}/{name}{SUFFIX}"
+
+
+def _records_among(paths: Iterable[str]) -> Names:
+    """Return the records' names among paths, by store and in ascending order."""
+    found: Names = {type_: [] for type_ in STORES}
+    for path in sorted(paths):
+        folder, _, name = path.partition("/")
+        type_ = _STORE_NAMES.get(folder)
+        if type_ and name.endswith(SUFFIX) and not name.startswith(".") and "/" not in name:
+            found[type_].append(name.removesuffix(SUFFIX))
+    return found
+
+
+def _unmerged(staged: Staged) -> Iterator[Finding]:
+    for path in staged.unmerged:
+        where = staged.where(path)
+        yield Finding(where, "unmerged", f"{where} has a merge conflict that waits for a decision")
+
+
+def _others(staged: Staged, paths: Iterable[str]) -> Iterator[Finding]:
+    """Report files that are never to be committed, and texts in which a conflict was left."""
+    for path in paths:
+        where = staged.where(path)
+        if path.startswith(f"{LOCAL}/"):
+            sentence = f"{where} is this clone's alone: `git rm --cached` takes it out"
+            yield Finding(where, "local", sentence)
+        elif path.partition("/")[0] not in _STORE_NAMES and path != CONFIG_FILE:
+            data = staged.text(path)
+            if has_conflict(data):
+                sentence = f"{where} has git's conflict markers"
+                yield Finding(where, "markers", sentence, line_of_markers(data))
+
+
+def _of_records(staged: Staged, root: str, changed: Names) -> Iterator[Finding]:
+    """Report what is wrong with the records that the commit changes."""
+    times = Counter(id_ for type_ in STORES for id_ in staged.ids(type_))
+    memories: dict[str, Memory] = {}
+    for type_, names in changed.items():
+        for record in staged.some(type_, names):
+            path = staged.where(_file(type_, record.id))
+            missing = [target for target in targets_of(record) if target not in times]
+            yield from of_links(path, missing, staged.data)
+            yield from contradictions(path, record, staged.data)
+            if isinstance(record, Memory):
+                memories[record.id] = record
+        for name in names:
+            if times[name] > 1:
+                sentence = f"the id {name} stands in {times[name]} stores"
+                yield Finding(staged.where(_file(type_, name)), "duplicate", sentence)
+    yield from (of_problem(problem, staged.data) for problem in staged.problems)
+    yield from _circles(staged, root, memories)
+
+
+def _circles(staged: Staged, root: str, changed: Mapping[str, Memory]) -> Iterator[Finding]:
+    """Report circles that lead through memories that the commit changes."""
+    known, memories, latest = set(staged.ids(Memory)), dict(changed), list(changed.values())
+    for _ in range(_MOST_SUCCESSORS):
+        wanted = {successor_of(memory) for memory in latest} & known - memories.keys()
+        latest = list(staged.some(Memory, sorted(wanted)))
+        memories |= {memory.id: memory for memory in latest}
+        if not latest:
+            break
+    names = {staged.where(_file(Memory, id_)) for id_ in changed}
+    yield from (found for found in circles(root, memories) if found.path in names)
+
+
+def _of_removals(staged: Staged) -> Iterator[Finding]:
+    """Report links to records that the commit removes, in records that it leaves alone."""
+    removed = _records_among(path for path, left in staged.changes.items() if not left)
+    held = {id_ for type_ in STORES for id_ in staged.ids(type_)}
+    gone = {name for names in removed.values() for name in names if is_id(name)} - held
+    if not gone:
+        return
+    for type_ in STORES:
+        names = [name for name in staged.ids(type_) if _file(type_, name) not in staged.changes]
+        for record in staged.some(type_, _naming(staged.bytes_of(type_, names), gone)):
+            missing = [target for target in targets_of(record) if target in gone]
+            yield from of_links(staged.where(_file(type_, record.id)), missing, staged.data)
+
+
+def _naming(files: Iterable[tuple[str, bytes | None]], ids: Iterable[str]) -> list[str]:
+    """Return the names of the files in which some of the ids stand."""
+    wanted = {id_.encode() for id_ in ids}
+    return [name for name, data in files if data and not wanted.isdisjoint(_ID.findall(data))]
+
+
+def _sides(staged: Staged, repository: Repository) -> Iterator[Finding]:
+    """Report records of which a merge under way would keep one side's changes only.
+
+    A merge driver that fails without a fallback leaves our side in the file, and whoever then
+    commits everything drops the other side without a word.
+    """
+    for name in _OTHER_SIDES:
+        if os.path.isfile(os.path.join(staged.own_folder, name)):
+            head, other = repository.commit("HEAD"), repository.commit(name)
+            base = _base(repository, head, other, name)
+            sides = (base, repository.files(head), repository.files(other))
+            yield from _taken_whole(staged, repository, sides, name)
+
+
+def _base(repository: Repository, head: str, other: str, name: str) -> Files:
+    """Return the files that both sides started from."""
+    try:
+        if name == _OTHER_SIDES[0]:
+            return repository.files(repository.merge_base(head, other))
+        return repository.files(repository.commit(f"{other}^"))
+    except InvalidValue:  # there is no such commit
+        return {}
+
+
+def _taken_whole(
+    staged: Staged, repository: Repository, sides: tuple[Files, Files, Files], name: str
+) -> Iterator[Finding]:
+    """Report records of which the index has one side as it is, where both have changed them."""
+    for path in sorted(staged.files.keys() - staged.unmerged):
+        base, ours, theirs = (side.get(path) for side in sides)
+        index = staged.files[path]
+        if ours and theirs and len({base, ours, theirs}) == 3 and index in (ours, theirs):
+            taken, left = (ours, theirs) if index == ours else (theirs, ours)
+            if _loses(repository, path, base, taken, left):
+                where = staged.where(path)
+                lost = name if index == ours else "HEAD"
+                sentence = f"{where} has nothing of what {lost} changed in it"
+                yield Finding(where, "dropped", sentence)
+
+
+def _loses(
+    repository: Repository, path: str, base: Entry | None, taken: Entry, left: Entry
+) -> bool:
+    """Tell whether taking one side of a record whole is not what merging both would give."""
+    shape = SHAPES.get(os.path.dirname(path))
+    if shape is None:
+        return False
+    names = [entry.object for entry in (taken, left, base) if entry is not None]
+    try:
+        one, other, *start = [load(data or b"") for data in repository.blobs(names)]
+        return merged(start[0] if start else None, one, other, shape).result != one
+    except NotJson:  # nothing that a merge could have kept
+        return False
+    except Doubt:
+        return True
