@@ -42,6 +42,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "upkeep",
             "checking",
             "staging",
+            "hooksetup",
             "changelog",
             "merges",
             "provenance",

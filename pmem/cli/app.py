@@ -123,7 +123,10 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
     ),
     "setup": (
         "Teach the programs around a project about its memory.",
-        {"git": Entry("setup", "git", "pmem setup git")},
+        {
+            "git": Entry("setup", "git", "pmem setup git"),
+            "pre-commit": Entry("setup", "pre_commit", "pmem setup pre-commit"),
+        },
     ),
     "import": (
         "Take in records from other programs' files.",

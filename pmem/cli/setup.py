@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
+import msgspec
 import typer
 
-from pmem import gitsetup
+from pmem import gitsetup, hooksetup
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
 
@@ -23,8 +24,7 @@ def git(
     with it are shared with the project.
     """
     session: Session = ctx.obj
-    if check + remove + print_ > 1:
-        raise UsageError("--check, --remove and --print exclude each other", "give one of them")
+    _one_at_the_most(check, remove, print_)
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
@@ -39,6 +39,55 @@ def git(
         note="" if found.program else "git will not find pmem: put it on the PATH",
         exit_code=1 if check and not found.ok else 0,
     )
+
+
+def pre_commit(
+    ctx: typer.Context,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only look; exits with 1 if it is not set up.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the lines away again.")] = False,
+    print_: Annotated[bool, typer.Option("--print", help="Only print the lines.")] = False,
+) -> Answer:
+    """Have every commit checked by `pmem check --staged`; safe to repeat.
+
+    Where the project has a .pre-commit-config.yaml, it gets an entry; elsewhere git's own hook
+    gets a few lines. Exits with 1 if there is no safe place for the entry, and prints it.
+    """
+    session: Session = ctx.obj
+    _one_at_the_most(check, remove, print_)
+    if check or print_:
+        found = hooksetup.look(session.workspace)
+    else:
+        change = hooksetup.remove if remove else hooksetup.install
+        found = change(session.workspace)
+    failed = not (found.ok or print_ or remove)
+    no_place = failed and not check
+    return Answer(
+        data={**msgspec.structs.asdict(found), "ok": found.ok},
+        raw=found.wanted if print_ or no_place else None,
+        lines=[_hook_line(found)],
+        note=_hook_note(found, no_place=no_place),
+        exit_code=1 if failed else 0,
+    )
+
+
+def _one_at_the_most(*given: bool) -> None:
+    if sum(given) > 1:
+        raise UsageError("--check, --remove and --print exclude each other", "give one of them")
+
+
+def _hook_line(found: hooksetup.HookSetup) -> Line:
+    word, colour = ("set", "green") if found.ok else ("missing", "red")
+    if found.found is not None and not found.ok:
+        word = "differs"
+    return [(f"{word:<8}", colour), (found.path, "")]
+
+
+def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
+    if no_place:
+        return f"add these lines to the repositories in {found.path}: pmem sees no safe place there"
+    return "" if found.program else "the hook will not find pmem: put it on the PATH"
 
 
 def _line(part: gitsetup.Part) -> Line:

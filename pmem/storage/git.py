@@ -5,14 +5,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-_SAFE: Final = (
-    "-c",
-    "safe.bareRepository=explicit",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-)
+_SAFE: Final = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
+_NO_HOOKS: Final = ("-c", "core.hooksPath=/dev/null")
 _KEPT: Final = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 _SET: Final = {
     "GIT_NO_LAZY_FETCH": "1",
@@ -38,7 +32,7 @@ def command(arguments: Sequence[str]) -> list[str]:
     Args:
         arguments: The command, without `git`.
     """
-    return ["git", *_SAFE, *arguments]
+    return ["git", *_SAFE, *_NO_HOOKS, *arguments]
 
 
 def surroundings(environment: Mapping[str, str], index: str = "") -> dict[str, str]:
@@ -77,8 +71,31 @@ def run(
         OSError: There is no git, or it cannot be run there.
         subprocess.TimeoutExpired: It took longer than 10 seconds.
     """
+    return _run(folder, command(arguments), environment, index)
+
+
+def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | None:
+    """Return where git looks for a hook, as this clone and its user have set that; run nothing.
+
+    Args:
+        folder: Any folder of the work tree.
+        name: The hook.
+        environment: The environment's variables; git's own are left out.
+
+    Returns:
+        The path, or None when there is no git, or no repository.
+    """
+    asked = ["git", *_SAFE, "rev-parse", "--git-path", f"hooks/{name}"]
+    try:
+        done = _run(folder, asked, environment, "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return None if done.code else os.path.join(folder, os.fsdecode(done.out.removesuffix(b"\n")))
+
+
+def _run(folder: str, words: Sequence[str], environment: Mapping[str, str], index: str) -> Outcome:
     done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
-        command(arguments),
+        words,
         cwd=folder,
         env=surroundings(environment, index),
         input=stdin,

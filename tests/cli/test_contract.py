@@ -549,6 +549,16 @@ class GitSetup(Strict):
     program: bool
 
 
+class HookSetup(Strict):
+    kind: Literal["hook", "config"]
+    path: str
+    wanted: str
+    found: str | None
+    by_hand: bool
+    program: bool
+    ok: bool
+
+
 class Finding(Strict):
     path: str
     code: str
@@ -657,6 +667,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("repair", Repair),
     ("setup git --print", dict[str, str]),
     ("setup git --remove", GitSetup),
+    ("setup pre-commit", HookSetup),
+    ("setup pre-commit --print", HookSetup),
+    ("setup pre-commit --remove", HookSetup),
     ("export arrays", dict[str, Any]),
     ("export arrays backup", dict[str, Any]),
     ("export audit", Trail),

@@ -55,6 +55,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import messages": ("../talk.jsonl",),
     "import arrays": ("../arrays",),
     "setup git": (),
+    "setup pre-commit": (),
     "export arrays": ("../exported",),
     "export audit": ("../trail.jsonl",),
     "eval run": ("--accept",),

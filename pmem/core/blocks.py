@@ -1,0 +1,115 @@
+"""A marked block of lines in somebody else's text file: put in, found again, taken away."""
+
+import re
+from typing import Final
+
+BEGIN: Final = "# BEGIN PMEM"
+END: Final = "# END PMEM"
+_REPOS: Final = re.compile(r"""["']?repos["']?[ \t]*:""")
+_PLAIN_REPOS: Final = re.compile(r"repos:[ \t]*(#.*)?")
+_ITEM: Final = re.compile(r"( *)-(?: |$)")
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
+
+
+class Unclear(Exception):
+    """A text whose blocks cannot be told apart: a marker is missing, or stands there twice."""
+
+
+def found(text: str) -> str | None:
+    """Return the block that stands in a text, with its markers; None where there is none.
+
+    Args:
+        text: The whole text.
+
+    Raises:
+        Unclear: Its markers do not make one block.
+    """
+    place = _place(text)
+    return None if place is None else text[place[0] : place[1]].replace("\r\n", "\n")
+
+
+def without(text: str) -> str:
+    """Return a text without its block, as it was before that was put in.
+
+    Args:
+        text: The whole text.
+
+    Raises:
+        Unclear: Its markers do not make one block.
+    """
+    place = _place(text)
+    return text if place is None else text[: place[0]] + text[place[1] :]
+
+
+def after_first_line(text: str, block: str) -> str:
+    """Put a block below the first line of a script, where nothing before it leaves.
+
+    Args:
+        text: A script whose first line has an end.
+        block: Whole lines, markers included.
+    """
+    first, end, rest = text.partition("\n")
+    return first + end + block + rest
+
+
+def is_shell_script(text: str) -> bool:
+    """Tell whether a file is a script for a POSIX shell.
+
+    Args:
+        text: What it holds.
+    """
+    first = text.partition("\n")[0]
+    if not first.startswith("#!") or "\0" in text:
+        return False
+    words = [word.rpartition("/")[2] for word in first[2:].split()]
+    return (words[1:] if words[:1] == ["env"] else words)[:1] in [[name] for name in _SHELLS]
+
+
+def first_repository(text: str, block: str) -> str | None:
+    """Put an entry in front of the repositories that a pre-commit configuration lists.
+
+    Args:
+        text: YAML; nothing but the new lines is changed.
+        block: The entry, not indented, markers included.
+
+    Returns:
+        The new text, or None where the list is not written line by line below `repos:`, so that
+        no place is safe.
+    """
+    lines = text.split("\n")
+    places = [number for number, line in enumerate(lines) if _REPOS.match(line)]
+    if len(places) != 1 or places[0] == len(lines) - 1:
+        return None
+    head = lines[places[0]]
+    indent = _indent(lines[places[0] + 1 :])
+    if not _PLAIN_REPOS.fullmatch(head.rstrip("\r")) or indent is None:
+        return None
+    end = "\r" if head.endswith("\r") else ""
+    entry = [f"{indent}{line}{end}" for line in block.splitlines()]
+    return "\n".join([*lines[: places[0] + 1], *entry, *lines[places[0] + 1 :]])
+
+
+def _indent(lines: list[str]) -> str | None:
+    """Return how far a list is indented of which these are the lines; None where it is none."""
+    for line in lines:
+        if line.strip() and not line.lstrip().startswith("#"):
+            item = _ITEM.match(line.rstrip("\r"))
+            return item[1] if item else None
+    return ""
+
+
+def _place(text: str) -> tuple[int, int] | None:
+    """Return where a block begins and ends."""
+    starts, ends, place = [], [], 0
+    for line in text.split("\n"):
+        after = min(place + len(line) + 1, len(text))
+        if line.lstrip(" ").startswith(BEGIN):
+            starts.append(place)
+        elif line.lstrip(" ").startswith(END):
+            ends.append(after)
+        place = after
+    if not starts and not ends:
+        return None
+    if len(starts) != 1 or len(ends) != 1 or starts[0] >= ends[0]:
+        raise Unclear
+    return starts[0], ends[0]
