@@ -5,7 +5,8 @@ Both are processes of their own for every file, so nothing here imports the reco
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from pmem.core.rawjson import NotJson, dump, load
@@ -17,6 +18,8 @@ CONFLICT: Final = 10
 DOUBT: Final = 5
 """Its exit code where the files are not for it to merge: the fallback in git's settings does."""
 USAGE: Final = 2
+SECONDS: Final = 30
+"""How long the driver may take before its process is ended, and the fallback does the work."""
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _MARKER: Final = 7
 _SCRATCH: Final = ".tmp-"
@@ -46,7 +49,7 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
         code, result = _merged(data, shape, identifier, marker)
     except (Doubt, NotJson):
         return DOUBT, b""
-    _replace(ours, result, os.path.join(os.path.dirname(os.path.dirname(path)), "local"))
+    _replace(ours, result, os.path.dirname(os.path.dirname(path)))
     return code, b""
 
 
@@ -84,13 +87,38 @@ PLUMBING: Final[dict[str, Callable[[Sequence[str]], tuple[int, bytes]]]] = {
 def run(name: str, arguments: Sequence[str]) -> tuple[int, bytes]:
     """Run one of the commands in `PLUMBING`; an error is an exit code, and one line of talk."""
     try:
-        return PLUMBING[name](arguments)
+        with _limited(SECONDS if name == "merge-driver" else 0):
+            return PLUMBING[name](arguments)
     except OSError as error:
         _say(f"{error.filename}: {error.strerror}")
         return 74, b""
     except Exception as error:
         _say(f"this is a bug in pmem: {type(error).__name__}: {error}")
         return 70, b""
+
+
+@contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Let the system end this process when its time is up, wherever it hangs.
+
+    Windows knows no such alarm: there a driver that hangs has to be ended by hand.
+
+    Args:
+        seconds: How long it may take; 0 is no limit.
+    """
+    if sys.platform == "win32" or not seconds:
+        yield
+        return
+    import signal
+
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _say(text: str) -> None:
@@ -135,16 +163,17 @@ def _read(path: str) -> bytes:
     return data
 
 
-def _replace(path: str, data: bytes, scratch: str) -> None:
+def _replace(path: str, data: bytes, memory: str) -> None:
     """Put a file in another one's place at once: git must never find half of it.
 
     Args:
         path: The file that is replaced.
         data: What it is to hold.
-        scratch: Where the new file is made, if that folder is there: what a killed process
-            leaves in it is ignored by git, and swept away by the next writer.
+        memory: The memory folder. In it the new file is made, if it is there: what a killed
+            process leaves is ignored by git, and in `local` swept away by the next writer.
     """
-    folder = scratch if os.path.isdir(scratch) else os.path.dirname(path) or "."
+    places = (os.path.join(memory, "local"), memory, os.path.dirname(path))
+    folder = next(filter(os.path.isdir, places), ".")
     temporary = os.path.join(folder, f"{_SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

@@ -197,7 +197,10 @@ def _taken_whole(
             if _loses(repository, path, base, taken, left):
                 where = staged.where(path)
                 lost = name if index == ours else "HEAD"
-                sentence = f"{where} has nothing of what {lost} changed in it"
+                sentence = (
+                    f"{where} has nothing of what {lost} changed in it:"
+                    " `git checkout --merge` merges the file again"
+                )
                 yield Finding(where, "dropped", sentence)
 
 

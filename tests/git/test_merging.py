@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -216,40 +215,6 @@ def test_three_branches_lose_nothing(repository: None) -> None:
         events = json.loads(read(path))["history"]
         for version in (one, side, three):
             assert [event for event in version["history"] if event not in events] == []
-
-
-BREAKING = {
-    "crashes": "exit 1",
-    "shows a traceback": "echo Traceback >&2; exit 1",
-    "writes half a file and dies": 'printf "{" > "$2.half"; kill -9 $$',
-    "is killed": "kill -9 $$",
-    "is stopped after too long": "sleep 0.1; kill -15 $$",
-    "refuses": "exit 200",
-}
-
-
-@pytest.mark.parametrize("how", [*BREAKING, "is missing"])
-def test_a_driver_that_fails_never_drops_a_side(
-    how: str, repository: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    bin_ = tmp_path / "bin"
-    bin_.mkdir()
-    if how in BREAKING:
-        (bin_ / "pmem").write_text(f"#!/bin/sh\n{BREAKING[how]}\n", encoding="utf-8")
-        (bin_ / "pmem").chmod(0o755)
-    else:
-        for name in ("git", "sh"):
-            (bin_ / name).symlink_to(shutil.which(name) or name)
-    path = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}" if how in BREAKING else str(bin_)}
-
-    two(THEIRS, RIVAL)
-    assert git("merge", "--no-edit", "theirs", environment=path).code == 1
-    found = read(PATH)
-    assert all(mark in found for mark in MARKERS)
-    assert b"We use PostgreSQL" in found
-    assert b"We use Oracle" in found
-    ok("merge", "--abort")
-    assert b"0 findings" in pmem("check").out
 
 
 def test_without_the_driver_distant_changes_still_merge(repository: None) -> None:
