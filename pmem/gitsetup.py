@@ -80,7 +80,8 @@ def look(workspace: Workspace) -> GitSetup:
         Part(ATTRIBUTES_FILE, line, found if line in there else None)
         for line, found in zip(wanted, _in_force(workspace, wanted), strict=True)
     ]
-    parts += [Part(name, value, _setting(workspace, name)) for name, value in SETTINGS.items()]
+    known = _settings(workspace)
+    parts += [Part(name, value, known.get(name)) for name, value in SETTINGS.items()]
     return GitSetup(tuple(parts), program=shutil.which("pmem") is not None)
 
 
@@ -109,6 +110,24 @@ def install(workspace: Workspace) -> GitSetup:
     if missing:
         _add_lines(workspace, missing)
     return look(workspace)
+
+
+def start(workspace: Workspace) -> GitSetup | None:
+    """Tell git how records merge, if the memory is in a work tree and it does not know yet.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        What git knows now; None where there was nothing to tell.
+
+    Raises:
+        Refused, Locked, StorageRefused: See `install`.
+    """
+    try:
+        return None if look(workspace).ok else install(workspace)
+    except NotFound:
+        return None
 
 
 def remove(workspace: Workspace) -> GitSetup:
@@ -144,8 +163,6 @@ def remove(workspace: Workspace) -> GitSetup:
 def summary(workspace: Workspace) -> tuple[bool, str]:
     """Say in a few words how records merge here, and whether that is well.
 
-    A clone that nobody set up is well: its records merge as text.
-
     Args:
         workspace: Whose memory folder.
     """
@@ -154,7 +171,7 @@ def summary(workspace: Workspace) -> tuple[bool, str]:
     except NotFound:
         return True, "not in a git work tree"
     if not found.begun:
-        return True, "records merge as text; `pmem setup git` merges them by field"
+        return False, "records merge as text here: run `pmem setup git`"
     wrong = sorted({part.name for part in found.parts if not part.ok})
     if any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
         return False, f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
@@ -176,11 +193,15 @@ def _is_inside(workspace: Workspace) -> bool:
     return (git.ask(workspace.root, asked, workspace.environment) or "").strip() == "true"
 
 
-def _setting(workspace: Workspace, name: str) -> str | None:
-    """Return a setting of this clone; of several values, all."""
-    asked = ["config", "--local", "--null", "--get-all", name]
-    answer = git.ask(workspace.root, asked, workspace.environment)
-    return None if answer is None else answer.rstrip("\0").replace("\0", "\n")
+def _settings(workspace: Workspace) -> dict[str, str]:
+    """Return this clone's settings that concern pmem; of several values for one, all."""
+    asked = ["config", "--local", "--null", "--get-regexp", r"^(merge|diff)\.pmem\."]
+    answer = git.ask(workspace.root, asked, workspace.environment) or ""
+    found: dict[str, str] = {}
+    for line in answer.split("\0")[:-1]:
+        name, _, value = line.partition("\n")
+        found[name] = f"{found[name]}\n{value}" if name in found else value
+    return found
 
 
 def _configure(workspace: Workspace, *arguments: str) -> None:

@@ -45,7 +45,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _unfinished(workspace, fix=fix),
         _records(workspace),
         _recalls(workspace, fix=fix),
-        _git(workspace),
+        _git(workspace, fix=fix),
     ]
 
 
@@ -106,9 +106,12 @@ def _records(workspace: Workspace) -> Diagnosis:
     return Diagnosis(name="records", ok=not wrong, detail=detail)
 
 
-def _git(workspace: Workspace) -> Diagnosis:
+def _git(workspace: Workspace, *, fix: bool) -> Diagnosis:
     ok, detail = gitsetup.summary(workspace)
-    return Diagnosis(name="git", ok=ok, detail=detail)
+    mended = fix and not ok and gitsetup.start(workspace) is not None
+    if mended:
+        ok, detail = gitsetup.summary(workspace)
+    return Diagnosis(name="git", ok=ok, detail=detail, fixed=mended and ok)
 
 
 def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:

@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pmem import checking, figures, setup, upkeep
+from pmem import checking, figures, gitsetup, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import findings
-from pmem.errors import Refused, UsageError
+from pmem.errors import PmemError, Refused, UsageError
+from pmem.workspace import Workspace
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
 
@@ -20,8 +21,14 @@ def init(
     track_conversations: Annotated[
         bool, typer.Option("--track-conversations", help="Let git track transcripts too.")
     ] = False,
+    no_git: Annotated[
+        bool, typer.Option("--no-git", help="Leave git's configuration as it is.")
+    ] = False,
 ) -> Answer:
-    """Start a memory in this folder; safe to repeat."""
+    """Start a memory in this folder; safe to repeat.
+
+    In a git work tree, git is told in this clone to merge records field by field.
+    """
     session: Session = ctx.obj
     if session.read_only:
         raise Refused("this run is read-only", "leave out --read-only to write")
@@ -29,11 +36,25 @@ def init(
     folder = os.path.join(place, session.folder_name)
     done = setup.initialise(folder, name=name, track_conversations=track_conversations)
     word = "started" if done.created else "is ready:"
+    next_ = 'next: pmem add "what should be remembered"' if done.created else ""
     return Answer(
         data={"path": done.path, "created": done.created},
         lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
-        note='next: pmem add "what should be remembered"' if done.created else "",
+        note="\n".join(filter(None, ("" if no_git else _start_git(session, done.path), next_))),
     )
+
+
+def _start_git(session: Session, folder: str) -> str:
+    """Tell git how records merge, and say so; a git that refuses stops nobody."""
+    try:
+        told = gitsetup.start(Workspace(folder, environment=session.environment))
+    except PmemError as error:
+        return f"git was not told how records merge: {error.message}; run `pmem setup git`"
+    if told is None:
+        return ""
+    if not told.program:
+        return "git merges records by field in this clone, once pmem is on the PATH"
+    return "git merges records by field in this clone (`pmem setup git --remove` undoes that)"
 
 
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:

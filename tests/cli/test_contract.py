@@ -689,6 +689,7 @@ def _git(*arguments: str) -> None:
 def filled(project: str) -> dict[str, str]:
     """Keep two linked memories and a conversation; return what a command may name them."""
     _git("init", "--quiet")
+    assert pmem("setup", "git").code == 0
     first, second = (_id(pmem("add", text, "--json")) for text in ("Known", "Other"))
     _git("add", "--all")
     _git("commit", "--quiet", "--message", "Two memories")

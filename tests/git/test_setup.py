@@ -158,3 +158,34 @@ def test_the_script_does_what_setting_up_does() -> None:
     commands = gitsetup.script().partition("#")[0]
     subprocess.run(["sh", "-e", "-c", commands], check=True, timeout=60)
     assert settings() == before
+
+
+def test_starting_a_memory_tells_git_once_and_says_so() -> None:
+    ok("init", "--quiet")
+    assert "git merges records by field" in pmem("init").err
+    assert settings() == gitsetup.SETTINGS
+    assert pmem("init").err == ""
+    gitsetup.remove(opened())
+    assert "git merges" not in pmem("init", "--no-git").err
+    assert settings() == {}
+
+
+def test_starting_a_memory_outside_of_git_says_nothing_of_it() -> None:
+    assert pmem("init").err == 'next: pmem add "what should be remembered"\n'
+
+
+def test_a_git_that_refuses_stops_no_memory_from_starting() -> None:
+    ok("init", "--quiet")
+    Path(".git/config.lock").touch()
+    done = pmem("init")
+    assert done.code == 0
+    assert "git was not told how records merge" in done.err
+
+
+def test_the_doctor_finds_a_clone_that_was_not_told_and_tells_it() -> None:
+    ok("init", "--quiet")
+    initialise(ROOT)
+    assert pmem("doctor").code == 1
+    mended = pmem("doctor", "--fix", "--json").data["items"][-1]
+    assert (mended["name"], mended["ok"], mended["fixed"]) == ("git", True, True)
+    assert pmem("doctor").code == 0

@@ -1,0 +1,91 @@
+"""The pipelines that docs/ci.md shows do what it says, in a repository with a memory."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import through_sh
+from tests.docs.examples import blocks
+from tests.faults.console import pmem
+from tests.git.branches import ROOT, ok
+
+PAGE = Path(__file__).parents[2] / "docs" / "ci.md"
+PENDING = ("pmem check --merges", "pmem verify")
+"""Commands that the page shows and that pmem has not got yet; take them out as they come."""
+
+
+def lines() -> Iterator[str]:
+    """Yield the command lines of the page's pipelines."""
+    for block in blocks(PAGE.read_text(encoding="utf-8")):
+        if block.language == "yaml":
+            within_script = False
+            for line in block.lines:
+                run = re.fullmatch(r" +- run: (.+)", line)
+                item = re.fullmatch(r"    - (.+)", line)
+                if run or (within_script and item):
+                    yield (run or item)[1]  # type: ignore[index]
+                within_script = line == "  script:" or (within_script and item is not None)
+
+
+LINES = list(lines())
+
+
+@pytest.fixture
+def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a clone whose branch has learned something that its origin's main does not know."""
+    (tmp_path / "origin").mkdir()
+    os.chdir(tmp_path / "origin")
+    ok("init", "--quiet", "--initial-branch=main")
+    assert pmem("init").code == 0
+    added = pmem("add", "The database is PostgreSQL", "--json").data["memory"]["id"]
+    assert pmem("eval", "add", "which database", added).code == 0
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "memory")
+    ok("clone", "--quiet", ".", "../clone")
+    os.chdir("../clone")
+    ok("checkout", "--quiet", "-b", "branch")
+    assert pmem("add", "The queue is RabbitMQ").code == 0
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "queue")
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    (bin_ / "pip").write_text('#!/bin/sh\n[ "$*" = "install pmem" ]\n', encoding="utf-8")
+    (bin_ / "pip").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin_}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+
+
+def test_the_page_has_both_pipelines() -> None:
+    assert len(LINES) == 6 + 7
+    assert LINES[0] == LINES[6] == "pip install pmem"
+    assert sum("changelog" in line for line in LINES) == 2
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith(PENDING)])
+def test_every_line_of_a_pipeline_works(line: str, branch: None) -> None:
+    done = through_sh(line, os.getcwd())
+    assert done.code == 0, done.said
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith(PENDING)])
+def test_nothing_is_left_out_that_works_by_now(line: str, branch: None) -> None:
+    assert through_sh(line, os.getcwd()).code == 2, "take it out of PENDING"
+
+
+def test_the_summary_has_what_the_branch_learned(branch: None, tmp_path: Path) -> None:
+    for line in LINES:
+        if "changelog" in line:
+            assert through_sh(line, os.getcwd()).code == 0
+    for file in (tmp_path / "summary.md", Path("memory-changelog.md")):
+        assert "RabbitMQ" in file.read_text(encoding="utf-8")
+        assert "PostgreSQL" not in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("pmem check --format")])
+def test_a_damaged_record_fails_the_pipeline(line: str, branch: None) -> None:
+    record = next(Path(ROOT, "long-term-memory").iterdir())
+    record.write_text("{", encoding="utf-8")
+    assert through_sh(line, os.getcwd()).code == 1
