@@ -195,7 +195,7 @@ def test_a_copied_record_is_found_by_its_name(damaged_id: str, root: str) -> Non
     assert [copy in listed.err, stray in listed.err] == [True, True]
     assert pmem("show", damaged_id).code == 0
     checked = pmem("check")
-    assert [checked.out.decode().count(f": {path}") for path in (copy, stray)] == [1, 1]
+    assert [checked.out.decode().count(f"{path}:") for path in (copy, stray)] == [1, 1]
 
 
 def test_an_id_in_two_stores_is_reported(damaged_id: str, root: str) -> None:
