@@ -10,6 +10,7 @@ import msgspec
 
 from pmem.changelog import HEAD, ends
 from pmem.core import rawjson
+from pmem.core.findings import Finding
 from pmem.core.threeway import SHAPES, Doubt, Shape
 from pmem.core.threeway.verify import Found, Json, Kind, common, verified
 from pmem.ids import is_id, short
@@ -30,13 +31,10 @@ Objects = tuple[str | None, ...]
 """What a commit has in each store's place."""
 
 
-class MergeFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that a merge did wrong: its commit, the record's file, what, and one sentence."""
+class MergeFinding(Finding, frozen=True, kw_only=True):
+    """Something that a merge did wrong, and its commit."""
 
     commit: str
-    path: str
-    code: str
-    message: str
 
 
 class MergesChecked(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,7 +125,7 @@ def _cases(git: Repository, merges: Sequence[Merge]) -> list[_Case]:
         (item, number)
         for item in work
         for number in range(len(_STORES))
-        if not _settled(
+        if not _is_one_sides(
             [[stores[base][number] for base in several] for several in item.bases],
             [stores[side][number] for side in item.merge.parents],
             stores[item.merge.id][number],
@@ -181,11 +179,11 @@ def _in_store(
         roots = tuple(listed[root].get(name) if root else None for root in work.roots)
         sides = tuple(listed[side].get(name) for side in work.merge.parents)
         result = listed[work.merge.id].get(name)
-        if not _settled(bases, sides, result):
+        if not _is_one_sides(bases, sides, result):
             yield _Case(work.merge, _STORES[number], name, bases, roots, sides, result)
 
 
-def _settled(
+def _is_one_sides(
     bases: Sequence[Sequence[str | Entry | None]],
     sides: Sequence[str | Entry | None],
     result: str | Entry | None,
@@ -285,5 +283,5 @@ def _told(case: _Case, found: Found, place: _Place) -> MergeFinding:
         commit=case.merge.id,
         path=os.path.join(place.root, case.store, case.name),
         code=found.kind,
-        message=f"merge {commit}, {case.path}: {sentences[found.kind]}",
+        message=f"merge {commit} {sentences[found.kind]}",
     )

@@ -60,7 +60,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "delta": Entry("threads", "delta", "pmem delta --thread review-42"),
     "verify": Entry("verify", "verify", "pmem verify --update"),
     "stats": Entry("project", "stats", "pmem stats"),
-    "check": Entry("project", "check", "pmem check"),
+    "check": Entry("checking", "check", "pmem check"),
     "repair": Entry("repair", "repair", "pmem repair --dry-run"),
     "doctor": Entry("project", "doctor", "pmem doctor --fix"),
     "completion": Entry("project", "completion", "pmem completion bash"),

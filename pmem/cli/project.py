@@ -5,11 +5,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pmem import checking, figures, gitsetup, setup, upkeep
+from pmem import figures, gitsetup, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
-from pmem.core import findings
-from pmem.errors import PmemError, Refused, UsageError
+from pmem.errors import PmemError, Refused
 from pmem.workspace import Workspace
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
@@ -66,62 +65,6 @@ def stats(ctx: typer.Context, at: options.At = None) -> Answer:
         lines=dashboard.plain_lines(found),
         screen=lambda width: dashboard.screen(found, width),
         note=dashboard.note(found),
-    )
-
-
-def check(
-    ctx: typer.Context,
-    merges: Annotated[
-        str | None,
-        typer.Option("--merges", metavar="A..B", help="Redo the merges between two git revisions."),
-    ] = None,
-    staged: Annotated[
-        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
-    ] = False,
-    format_: Annotated[
-        Literal["text", "github", "gitlab"],
-        typer.Option("--format", help="For people, or for the CI of GitHub or GitLab."),
-    ] = "text",
-) -> Answer:
-    """Read everything and report all that is wrong; exits with 1 if anything is.
-
-    With --staged, only what the next commit brings is wrong: for a commit hook.
-    """
-    session: Session = ctx.obj
-    if merges is not None:
-        from pmem.cli.merges import answer
-
-        return answer(session, merges)
-    if staged:
-        from pmem.staging import check_staged
-
-        checked = check_staged(session.workspace)
-    else:
-        checked = checking.check(session.workspace)
-    session.quiet = True  # the findings are the answer; they need no repeating
-    return _findings(session, checked, format_)
-
-
-def _findings(session: Session, checked: checking.Checked, format_: str) -> Answer:
-    """Tell what was found, as people or a CI read it."""
-    count = len(checked.findings)
-    if session.json and format_ != "text":
-        raise UsageError("--json and --format exclude each other", "give one of them")
-    if format_ != "text":
-        tell = findings.github if format_ == "github" else findings.gitlab
-        raw = tell(checked.findings, checking.place_of(session.workspace))
-        return Answer(data=checked, raw=raw, exit_code=1 if count else 0)
-    colours = ("bold", "red", "")
-    return Answer(
-        data=checked,
-        lines=[
-            *(list(zip(findings.text(found), colours, strict=True)) for found in checked.findings),
-            [
-                (f"{_counted(checked.records, 'record')}, ", ""),
-                (_counted(count, "finding"), "red" if count else "green"),
-            ],
-        ],
-        exit_code=1 if count else 0,
     )
 
 

@@ -71,7 +71,7 @@ def run(
         OSError: There is no git, or it cannot be run there.
         subprocess.TimeoutExpired: It took longer than 10 seconds.
     """
-    return _run(folder, command(arguments), environment, index)
+    return _run(folder, command(arguments), environment, stdin, index)
 
 
 def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | None:
@@ -87,13 +87,19 @@ def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | N
     """
     asked = ["git", *_SAFE, "rev-parse", "--git-path", f"hooks/{name}"]
     try:
-        done = _run(folder, asked, environment, "")
+        done = _run(folder, asked, environment)
     except (OSError, subprocess.SubprocessError):
         return None
     return None if done.code else os.path.join(folder, os.fsdecode(done.out.removesuffix(b"\n")))
 
 
-def _run(folder: str, words: Sequence[str], environment: Mapping[str, str], index: str) -> Outcome:
+def _run(
+    folder: str,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: bytes = b"",
+    index: str = "",
+) -> Outcome:
     done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
         words,
         cwd=folder,

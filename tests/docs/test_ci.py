@@ -13,8 +13,6 @@ from tests.faults.console import pmem
 from tests.git.branches import ROOT, ok
 
 PAGE = Path(__file__).parents[2] / "docs" / "ci.md"
-PENDING = ("pmem check --merges", "pmem verify")
-"""Commands that the page shows and that pmem has not got yet; take them out as they come."""
 
 
 def lines() -> Iterator[str]:
@@ -64,15 +62,10 @@ def test_the_page_has_both_pipelines() -> None:
     assert sum("changelog" in line for line in LINES) == 2
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith(PENDING)])
+@pytest.mark.parametrize("line", LINES)
 def test_every_line_of_a_pipeline_works(line: str, branch: None) -> None:
     done = through_sh(line, os.getcwd())
     assert done.code == 0, done.said
-
-
-@pytest.mark.parametrize("line", [line for line in LINES if line.startswith(PENDING)])
-def test_nothing_is_left_out_that_works_by_now(line: str, branch: None) -> None:
-    assert through_sh(line, os.getcwd()).code == 2, "take it out of PENDING"
 
 
 def test_the_summary_has_what_the_branch_learned(branch: None, tmp_path: Path) -> None:

@@ -1,0 +1,76 @@
+"""What is wrong: with the records, with what is about to be committed, with merges that were made."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import typer
+
+from pmem import checking
+from pmem.cli.session import Answer, Session
+from pmem.core import findings
+from pmem.core.findings import Finding
+from pmem.errors import UsageError
+
+Format = Literal["text", "github", "gitlab"]
+
+
+def check(
+    ctx: typer.Context,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
+    ] = False,
+    merges: Annotated[
+        str | None,
+        typer.Option("--merges", metavar="A..B", help="Redo the merges between two git revisions."),
+    ] = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
+    ] = "text",
+) -> Answer:
+    """Read everything and report all that is wrong; exits with 1 if anything is.
+
+    With --staged, only what the next commit brings is wrong: for a commit hook.
+    """
+    session: Session = ctx.obj
+    if session.json and format_ != "text":
+        raise UsageError("--json and --format exclude each other", "give one of them")
+    if staged and merges is not None:
+        raise UsageError("--staged and --merges exclude each other", "give one of them")
+    session.quiet = True  # the findings are the answer; they need no repeating
+    if merges is not None:
+        from pmem.merges import check_merges
+
+        redone = check_merges(session.workspace, merges)
+        return _answer(session, redone, redone.findings, _counted(redone.merges, "merge"), format_)
+    if staged:
+        from pmem.staging import check_staged
+
+        checked = check_staged(session.workspace)
+    else:
+        checked = checking.check(session.workspace)
+    return _answer(session, checked, checked.findings, _counted(checked.records, "record"), format_)
+
+
+def _answer(
+    session: Session, data: object, found: Sequence[Finding], looked_at: str, format_: Format
+) -> Answer:
+    """Tell what was found, as people or a CI read it."""
+    code = 1 if found else 0
+    if format_ != "text":
+        tell = findings.github if format_ == "github" else findings.gitlab
+        raw = tell(found, checking.place_of(session.workspace))
+        return Answer(data=data, raw=raw, exit_code=code)
+    colours = ("bold", "red", "")
+    count = (_counted(len(found), "finding"), "red" if found else "green")
+    return Answer(
+        data=data,
+        lines=[
+            *(list(zip(findings.text(each), colours, strict=True)) for each in found),
+            [(f"{looked_at}, ", ""), count],
+        ],
+        exit_code=code,
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
