@@ -8,7 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
-from pmem.core.lifecycle.states import successor_of
+from pmem.core.lifecycle.states import successor_of, successors_of
+from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import NewerSchema, PmemError
 from pmem.ids import short
@@ -50,7 +51,9 @@ def check(workspace: Workspace) -> Checked:
     findings += settings_findings(workspace)
     ids = _all_ids(workspace)
     findings += _duplicates(workspace, ids)
-    findings += circles(workspace.root, {memory.id: memory for memory in found[STORES[Memory]]})
+    memories = {memory.id: memory for memory in found[STORES[Memory]]}
+    findings += circles(workspace.root, memories)
+    findings += rivals(workspace.root, memories)
     everything = set(ids)
     for folder, records in found.items():
         for record in records:
@@ -58,6 +61,7 @@ def check(workspace: Workspace) -> Checked:
             missing = [target for target in targets_of(record) if target not in everything]
             findings += of_links(path, missing, _on_disk)
             findings += contradictions(path, record, _on_disk)
+            findings += repeated_keys(path, _on_disk)
     return Checked(
         records=sum(len(records) for records in found.values()),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -142,6 +146,40 @@ def contradictions(path: str, record: Any, source: Source) -> Iterator[Finding]:
                 f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
             )
             yield Finding(path, "conflict", message, line_of_field(source(path), field))
+
+
+def repeated_keys(path: str, source: Source) -> Iterator[Finding]:
+    """Report a file with a key that stands there twice, as gluing two sides together leaves it.
+
+    It can be read, but only one of the two values is.
+
+    Args:
+        path: A record's file that can be read.
+        source: Where its bytes come from.
+    """
+    try:
+        load(source(path))
+    except NotJson as error:
+        yield Finding(path, "damaged", f"{path} cannot be taken at its word: {error}")
+
+
+def rivals(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
+    """Report memories that took the place of the same one on two branches, while both hold.
+
+    Args:
+        root: The memory folder.
+        memories: The memories by their ids.
+    """
+    for memory in memories.values():
+        found = [memories[id_] for id_ in successors_of(memory) if id_ in memories]
+        active = [short(rival.id) for rival in found if rival.state is State.ACTIVE]
+        if len(active) > 1:
+            path = os.path.join(root, STORES[Memory], f"{memory.id}.json")
+            sentence = (
+                f"{path} was replaced on two branches, by {' and '.join(active)}:"
+                f" `pmem edit {active[0]} --superseded-by {active[1]}` keeps the second alone"
+            )
+            yield Finding(path, "rivals", sentence)
 
 
 def circles(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:

@@ -16,12 +16,14 @@ from pmem.checking import (
     contradictions,
     of_links,
     of_problem,
+    repeated_keys,
+    rivals,
     settings_findings,
     targets_of,
 )
 from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, has_conflict, line_of_markers
-from pmem.core.lifecycle.states import successor_of
+from pmem.core.lifecycle.states import successors_of
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway import SHAPES, Doubt, merged
 from pmem.errors import Damaged, InvalidValue
@@ -118,6 +120,7 @@ def _of_records(staged: Staged, root: str, changed: Names) -> Iterator[Finding]:
             missing = [target for target in targets_of(record) if target not in times]
             yield from of_links(path, missing, staged.data)
             yield from contradictions(path, record, staged.data)
+            yield from repeated_keys(path, staged.data)
             if isinstance(record, Memory):
                 memories[record.id] = record
         for name in names:
@@ -125,20 +128,22 @@ def _of_records(staged: Staged, root: str, changed: Names) -> Iterator[Finding]:
                 sentence = f"the id {name} stands in {times[name]} stores"
                 yield Finding(staged.where(_file(type_, name)), "duplicate", sentence)
     yield from (of_problem(problem, staged.data) for problem in staged.problems)
-    yield from _circles(staged, root, memories)
+    yield from _of_successors(staged, root, memories)
 
 
-def _circles(staged: Staged, root: str, changed: Mapping[str, Memory]) -> Iterator[Finding]:
-    """Report circles that lead through memories that the commit changes."""
+def _of_successors(staged: Staged, root: str, changed: Mapping[str, Memory]) -> Iterator[Finding]:
+    """Report circles and rivals among those that memories which the commit changes gave way to."""
     known, memories, latest = set(staged.ids(Memory)), dict(changed), list(changed.values())
     for _ in range(_MOST_SUCCESSORS):
-        wanted = {successor_of(memory) for memory in latest} & known - memories.keys()
+        named = {id_ for memory in latest for id_ in successors_of(memory)}
+        wanted = named & known - memories.keys()
         latest = list(staged.some(Memory, sorted(wanted)))
         memories |= {memory.id: memory for memory in latest}
         if not latest:
             break
     names = {staged.where(_file(Memory, id_)) for id_ in changed}
-    yield from (found for found in circles(root, memories) if found.path in names)
+    findings = (*circles(root, memories), *rivals(root, memories))
+    yield from (found for found in findings if found.path in names)
 
 
 def _of_removals(staged: Staged) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What is wrong: with the records, with what is about to be committed, with merges that were made."""
+"""What is wrong: with the records, with the next commit, with merges that were made."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal

@@ -5,6 +5,7 @@ What is written has the form of the files on disk: two spaces, UTF-8, a final ne
 """
 
 import json
+from collections import Counter
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -87,7 +88,8 @@ def _written(value: Any, level: int) -> str:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise NotJson("a key stands there twice")
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise NotJson(f"the key {twice!r} stands there twice")
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 from pmem.core import rawjson
 from pmem.core.threeway import SHAPES, merged
 from tests.faults.console import added, pmem
+from tests.git.branches import begin, ok
 
 STORES = {"memory": "long-term-memory", "episode": "episodic-memory"}
 
@@ -116,3 +117,40 @@ def test_a_value_that_no_memory_can_have_is_not_taken(value: Any, root: str) -> 
     done = pmem("settle", found, "--other")
     assert (done.code, path.read_bytes()) == (3, before), done.err
     assert pmem("settle", found).code == 0
+
+
+def test_two_branches_that_replace_one_memory_leave_rivals_until_one_gives_way() -> None:
+    begin()
+    old = added("The port is 80")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "base")
+    heirs = []
+    for branch, text in (("theirs", "The port is 8080"), ("ours", "The service is on 443")):
+        ok("checkout", "--quiet", "-b", branch, "main")
+        heirs.append(pmem("edit", old, text, "--supersede", "--json").data["id"])
+        ok("add", "--all")
+        ok("commit", "--quiet", "--message", branch)
+    ok("merge", "--quiet", "--no-commit", "theirs")
+    for words in (["check"], ["check", "--staged"]):
+        assert [found["code"] for found in pmem(*words, "--json").data["findings"]] == ["rivals"]
+    ok("commit", "--quiet", "--message", "merged")
+    assert pmem("edit", heirs[0], "--superseded-by", heirs[1]).code == 0
+    assert pmem("check").code == 0
+
+
+def test_what_was_replaced_again_after_it_came_back_has_no_rivals(root: str) -> None:
+    old = added("The port is 80")
+    assert pmem("edit", old, "The port is 8080", "--supersede").code == 0
+    assert pmem("restore", old).code == 0
+    assert pmem("edit", old, "The port is 443", "--supersede").code == 0
+    assert pmem("check").code == 0
+
+
+def test_a_file_with_a_key_that_stands_there_twice_is_not_taken_at_its_word(root: str) -> None:
+    found = added("The port is 80")
+    path = Path(root, "long-term-memory", f"{found}.json")
+    text = path.read_text()
+    path.write_text(text.replace('"type"', '"content": "The port is 8080",\n  "type"', 1))
+    done = pmem("check", "--json")
+    assert [each["code"] for each in done.data["findings"]] == ["damaged"]
+    assert "'content' stands there twice" in done.data["findings"][0]["message"]

@@ -67,7 +67,7 @@ def test_the_index_counts_and_not_the_work_tree(repository: None) -> None:
 
 WRONG: dict[str, tuple[str, bytes, str, int | None]] = {
     "damaged JSON": (PATH, data(BASE)[:60], "damaged", 5),
-    "conflict markers": (PATH, b'{\n  "id": "a",\n<<<<<<< ours\n', "damaged", 3),
+    "conflict markers": (PATH, b'{\n  "id": "a",\n<<<<<<< ours\n', "markers", 3),
     "another record's name": (PATH, data({**BASE, "id": "z-00000000"}), "damaged", None),
     "a newer schema": (PATH, data({**BASE, "schema": 99}), "newer_schema", 3),
     "a name that is no id": (f"{ROOT}/{STORE}/notes.json", b"{}", "damaged", None),

@@ -96,6 +96,21 @@ def successor_of(record: Memory | Episode) -> str:
     return ""
 
 
+def successors_of(record: Memory | Episode) -> list[str]:
+    """Return the ids of all records that took this one's place since it was restored last.
+
+    More than one did where two branches have been merged.
+    """
+    found: dict[str, None] = {}
+    for event in record.history:
+        name = _SUCCESSORS.get(event.event)
+        if event.event is EventKind.RESTORE:
+            found.clear()
+        elif name in event.detail:
+            found[str(event.detail[name])] = None
+    return list(found)
+
+
 def _validity_end(memory: Memory) -> datetime | None:
     """Return what closing a memory replaced, unless its end was changed after that."""
     for event in reversed(memory.history):
