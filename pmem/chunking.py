@@ -145,7 +145,7 @@ def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message
         held = workspace.chunks.get(identifier).messages
     except NotFound:
         return False
-    except (Damaged, StorageRefused):
+    except Damaged:
         return True
     return not {message.id for message in held} <= {message.id for message in batch}
 

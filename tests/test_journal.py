@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "link": (("MEMORY", "REMOVED"), ["LINK"]),
     "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),
     "settle": (("CONTRADICTED", "--other"), ["UPDATE"]),
+    "verify": (("CITING", "--update"), ["UPDATE"]),
     "purge": (("PINNED", "--force"), ["UNLINK", "UNLINK"]),
     "episode add": (("The kitchen was painted",), ["ADD"]),
     "facts promote": (("--above", "0.5"), ["ADD"]),
@@ -55,6 +57,7 @@ DELETES = {"purge": "PINNED", "sweep": "REMOVED"}
 WRITES_NEITHER = {
     "init",
     "setup git",
+    "setup pre-commit",
     "repair",
     "doctor",
     "conversation start",
@@ -102,6 +105,9 @@ def ids(root: str) -> dict[str, str]:
     ran("rm", found["REMOVED"])
     found["CONTRADICTED"] = ran("add", "Said on one branch", "--pin")
     contradict(root, found["CONTRADICTED"])
+    Path("port.py").write_text("PORT = 80\n", encoding="utf-8")
+    found["CITING"] = ran("add", "The port is set", "--pin", "--cite", "port.py:1")
+    Path("port.py").write_text("# The port:\nPORT = 80\n", encoding="utf-8")
     found["EPISODE"] = ran("episode", "add", "A turn", "--memory", found["PINNED"])
     found["talk"] = ran("conversation", "start", "talk")
     ran("conversation", "say", "We prefer small commits.", "--conversation", found["talk"])

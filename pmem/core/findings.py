@@ -189,7 +189,8 @@ def _command(finding: Finding, place: Place) -> str:
 
 def _data(text: str) -> str:
     """Escape a workflow command's message, as GitHub's toolkit does."""
-    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    told = visible(text).replace("\t", "\\u{9}")
+    return told.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -7,17 +7,13 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import datetime
-from typing import IO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.storage import git
-from pmem.storage.recordfile import MAX_FILE_BYTES
+from pmem.storage.objects import Objects, no_git
 
-_BATCH: Final = 100
-"""Objects asked for before their answers are read: so many names fit into any pipe."""
-_BATCH_SECONDS: Final = 120
 _REVISION: Final = re.compile(r"(?![-^])[^\x00-\x20\x7f:?*\[\\{]+")
 _FORMAT: Final = "--format=%x01%H%x00%an%x00%aI%x00%s"
 _LOG: Final = (
@@ -98,6 +94,7 @@ class Repository:
     def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
         self._folder = folder
         self._environment = environment
+        self._objects = Objects(folder, environment)
 
     def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision means.
@@ -177,7 +174,7 @@ class Repository:
         Raises:
             StorageRefused: One is missing, damaged or too large.
         """
-        for name, data in zip(objects, self._objects(objects, b"tree"), strict=True):
+        for name, data in zip(objects, self._objects.contents(objects, b"tree"), strict=True):
             if data is None:
                 raise StorageRefused(f"git cannot read the tree {name}: this clone may be partial")
             yield frozenset(re.findall(rb"[0-7]+ [^\0]+\0(?s:.{%d})" % (len(name) // 2), data))
@@ -258,18 +255,7 @@ class Repository:
             objects: Their names. One that is missing, damaged or larger than a record may be
                 yields None.
         """
-        return self._objects(objects, b"blob")
-
-    def _objects(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
-        """Yield the contents of objects that must be of a type; see `blobs`."""
-        place = 0
-        while place < len(objects):
-            for data in self._batch(objects[place:], type_):
-                place += 1
-                yield data
-            if place < len(objects):  # git gave up at this one
-                place += 1
-                yield None
+        return self._objects.contents(objects, b"blob")
 
     def log(self, commit: str, path: str, *, whole: bool) -> list[Commit]:
         """Return the commits up to one that touched a file, the newest last.
@@ -299,52 +285,6 @@ class Repository:
         parts = (path.rsplit("/", 2) for path in paths if path.count("/"))
         return {(part[-2], part[-1]) for part in parts}
 
-    def _batch(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
-        """Yield contents until one process is through, or cannot go on."""
-        with self._reader() as process:
-            assert process.stdin
-            assert process.stdout
-            for start in range(0, len(objects), _BATCH):
-                names = objects[start : start + _BATCH]
-                try:
-                    process.stdin.write("".join(f"{name}\n" for name in names).encode())
-                    process.stdin.flush()
-                except BrokenPipeError:
-                    return
-                for _ in names:
-                    header = process.stdout.readline().split()
-                    if not header or (len(header) == 3 and int(header[2]) > MAX_FILE_BYTES):
-                        return
-                    yield _content(process.stdout, header, type_)
-
-    @contextmanager
-    def _reader(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Run `git cat-file --batch`, and end it however the reading ends."""
-        from threading import Timer
-
-        try:
-            process = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
-                git.command(["cat-file", "--batch"]),
-                cwd=self._folder,
-                env=git.surroundings(self._environment),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise _no_git(error) from None
-        timer = Timer(_BATCH_SECONDS, process.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield process
-        finally:
-            timer.cancel()
-            process.kill()
-            for stream in (process.stdin, process.stdout):
-                _close(stream)
-            process.wait()
-
     def _must(self, *arguments: str, stdin: bytes = b"", index: str = "") -> bytes:
         found = self._run(*arguments, stdin=stdin, index=index)
         if found.code:
@@ -355,7 +295,7 @@ class Repository:
         try:
             return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
         except OSError as error:
-            raise _no_git(error) from None
+            raise no_git(error) from None
         except subprocess.TimeoutExpired:
             raise StorageRefused(
                 f"git took longer than {git.SECONDS} seconds in {self._folder}"
@@ -374,31 +314,11 @@ def short(commit: str) -> str:
     return commit[:10]
 
 
-def _no_git(error: OSError) -> NotFound:
-    return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
-
-
-def _content(stream: IO[bytes], header: list[bytes], type_: bytes) -> bytes | None:
-    """Read what follows a header; an object of another type has no content of use."""
-    if len(header) != 3:
-        return None
-    data = stream.read(int(header[2]) + 1)
-    return data[:-1] if header[1] == type_ and len(data) == int(header[2]) + 1 else None
-
-
 def entry_of(line: bytes) -> tuple[str, Entry]:
     """Read an entry of a tree: what it is called, and what it is."""
     head, _, name = line.partition(b"\0")
     mode, _, path = head.partition(b" ")
     return os.fsdecode(path), Entry(f"{mode.decode():0>6}", name.hex())
-
-
-def _close(stream: IO[bytes] | None) -> None:
-    try:
-        if stream is not None:
-            stream.close()
-    except OSError:
-        return
 
 
 def _commits(words: Iterator[bytes]) -> Iterator[Commit]:

@@ -77,7 +77,8 @@ def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None
     assert done.code == 1
     theirs = ok("rev-parse", "theirs")[:10]
     first, last = done.out.decode().splitlines()
-    assert first.startswith(f"dropped_side: merge {made[:10]}, long-term-memory/a-k3v9k3v9.json: ")
+    where = f"{os.path.abspath(PATH)}: dropped_side: merge {made[:10]} dropped all that "
+    assert first.startswith(where)
     assert f"`git show {theirs}:{PATH}` has it" in first
     assert ok("show", f"{theirs}:{PATH}").encode() == data(THEIRS)
     assert last == "1 merge, 1 finding"

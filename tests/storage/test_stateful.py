@@ -227,9 +227,10 @@ class Folder(RuleBasedStateMachine):
         saved = serialise(record, contents(path), path)
         again = parse(saved, type(record), path)
         assert saved == serialise(again, saved, path)
-        assert {key: self.model[record.id].get(key) for key in record.__struct_fields__} == (
-            msgspec.json.decode(dump_line(record))
-        ) or dump(record) != contents(path)
+        known = {key: self.model[record.id].get(key) for key in record.__struct_fields__}
+        known |= {"citations": known["citations"] or []} if "citations" in known else {}
+        said = msgspec.json.decode(dump_line(record))
+        assert known == said or dump(record) != contents(path)
 
     @invariant()
     def the_index_answers_as_a_look_at_every_file_does(self) -> None:

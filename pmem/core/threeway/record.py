@@ -334,7 +334,7 @@ def _greatest(_base: Any, late: Any, early: Any) -> Any:
 def _greatness(value: Any) -> tuple[int, Any, str]:
     if value is MISSING or value is None:
         return (0, 0, "")
-    return (2, moment(value), value) if isinstance(value, str) else (1, value, "")
+    return (1, moment(value), value) if isinstance(value, str) else (1, value, "")
 
 
 def _by_identity(items: list[Any], shape: Shape) -> dict[Path, Any]:

@@ -103,14 +103,6 @@ def test_every_message_counts_once_as_a_turn() -> None:
     assert (result["turns"], result["recent_messages"]) == (4, said)
 
 
-def test_a_number_and_a_time_in_one_field_are_put_in_order() -> None:
-    early, late = edited(BASE, 2), edited(BASE, 3)
-    early["access"], late["access"] = {"last_at": 7}, {"last_at": day(3)}
-    result = merged(BASE, early, late, MEMORY).result
-    assert result is not None
-    assert result["access"] == {"last_at": day(3)}
-
-
 def test_branches_whose_base_knew_no_citations_keep_both() -> None:
     begun = {key: value for key, value in BASE.items() if key != "citations"}
     other = {**CITED, "file": "b"}
