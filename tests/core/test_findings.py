@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmem.core.findings import (
@@ -80,6 +80,7 @@ def test_a_fingerprint_stays_when_the_line_moves() -> None:
 
 
 @given(st.lists(ANY, max_size=4))
+@example([Finding(f"{PLACE.folder}/\t", "damaged", "a\tb")])
 def test_nothing_in_a_finding_forges_a_command_or_drives_a_terminal(found: list[Finding]) -> None:
     commands = github(found, PLACE)
     assert [match[0] for match in COMMAND.finditer(commands)] == commands.splitlines(keepends=True)
@@ -94,7 +95,7 @@ def test_nothing_in_a_finding_forges_a_command_or_drives_a_terminal(found: list[
 @given(ANY_TEXT)
 def test_what_github_reads_back_is_what_was_meant(message: str) -> None:
     [command] = COMMAND.findall(github([Finding(PATH, "dangling", message)], PLACE))
-    assert plain(command[1]) == visible(message.lstrip(": "))
+    assert plain(command[1]) == visible(message.lstrip(": ")).replace("\t", "\\u{9}")
 
 
 @pytest.mark.parametrize(
