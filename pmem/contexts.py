@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,7 @@ from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.core.retrieval.relations import Brought
 from pmem.errors import InvalidValue
 from pmem.ids import short
-from pmem.lookup import Staleness, seen_at
+from pmem.lookup import Staleness, disputed, is_merged_by_git, seen_at
 from pmem.pruning import Usage, usage
 from pmem.recall import (
     Hit,
@@ -54,6 +54,9 @@ UPDATE_MARK = "@"
 """Stands in an update's id between the memory's id and the revision."""
 _RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
+
+_DISPUTED: Final = "(conflict: "
+"""How the label of a memory begins that two branches contradict each other about."""
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -262,19 +265,28 @@ def _candidates(
 
 
 def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], Item]:
-    """Return what labels the items of memories whose citations do not hold any more."""
+    """Return what labels the items of memories that something speaks against.
+
+    Their citations do not hold any more, or another branch contradicts them.
+    """
     citing = {memory.id: memory for memory in memories if memory.citations}
-    if not citing:
+    merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
+    if not citing and not merged:
         return unmarked
     staleness = Staleness(workspace)
     stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
+    disputed_by_id = cache(lambda identifier: tuple(disputed(merged.get(identifier))))
 
     def mark(item: Item) -> Item:
-        stale = () if item.stale else stale_by_id(item.id)
-        if not stale:
+        fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
+        label = item.label
+        if fields and _DISPUTED not in label:
+            label += f"{_DISPUTED}{', '.join(fields)}) "
+        if stale:
+            label += f"(stale: {', '.join(stale)}) "
+        if label == item.label:
             return item
-        label = f"{item.label}(stale: {', '.join(stale)}) "
-        return msgspec.structs.replace(item, label=label, stale=stale)
+        return msgspec.structs.replace(item, label=label, stale=stale or item.stale)
 
     return mark
 

@@ -23,9 +23,10 @@ SETTINGS: Final[Mapping[str, str]] = {
         "pmem merge-driver %O %A %B %L %P; rc=$?; case $rc in 0|10) exit $rc;;"
         " *) git merge-file --marker-size=%L %A %O %B;; esac"
     ),
-    "diff.pmem.textconv": "pmem textconv",
+    "diff.pmem.textconv": 'show() { pmem textconv "$1" 2>/dev/null || cat "$1"; }; show',
 }
-"""This clone's settings. Where the driver is missing, crashes or doubts, git merges the lines.
+"""This clone's settings. Where the driver is missing, crashes or doubts, git merges the lines, and
+shows them.
 
 No `cachetextconv`: with it, `git diff` writes commits, and fails where nobody has a name."""
 
@@ -72,7 +73,7 @@ def look(workspace: Workspace) -> GitSetup:
     if not _is_inside(workspace):
         raise NotFound(
             f"{workspace.root} is in no git work tree, or there is no git",
-            "run `git init` around it",
+            "install git, or run `git init` around it",
         )
     there = _attributes(workspace).splitlines()
     wanted = MERGE_ATTRIBUTES.splitlines()
@@ -169,7 +170,9 @@ def summary(workspace: Workspace) -> tuple[bool, str]:
     try:
         found = look(workspace)
     except NotFound:
-        return True, "not in a git work tree"
+        lacks_git = shutil.which("git") is None and _in_a_repository(workspace.root)
+        told = "in a repository, but there is no git: install it"
+        return not lacks_git, told if lacks_git else "not in a git work tree"
     if not found.begun:
         return False, "records merge as text here: run `pmem setup git`"
     wrong = sorted({part.name for part in found.parts if not part.ok})
@@ -191,6 +194,13 @@ def script() -> str:
 def _is_inside(workspace: Workspace) -> bool:
     asked = ["rev-parse", "--is-inside-work-tree"]
     return (git.ask(workspace.root, asked, workspace.environment) or "").strip() == "true"
+
+
+def _in_a_repository(folder: str) -> bool:
+    """Tell without git whether a folder seems to lie in a repository."""
+    above = os.path.dirname(folder)
+    there = os.path.exists(os.path.join(folder, ".git"))
+    return there or (above != folder and _in_a_repository(above))
 
 
 def _settings(workspace: Workspace) -> dict[str, str]:

@@ -22,6 +22,7 @@ from pmem.records import (
     Message,
     Record,
     Status,
+    plain,
 )
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
@@ -65,6 +66,27 @@ class Staleness:
 
             self._watch = Watch(self._workspace.sources)
         return self._watch.stale(citations)
+
+
+def is_merged_by_git(record: Any) -> bool:
+    """Tell whether merging two branches left a note in a record's history."""
+    return any(event.source == "git" for event in getattr(record, "history", ()))
+
+
+def disputed(record: Any) -> dict[str, Any]:
+    """Return the fields of a record that two branches contradict each other about.
+
+    Args:
+        record: Any record, or None.
+
+    Returns:
+        What the record does not say, by field.
+    """
+    if not is_merged_by_git(record):
+        return {}
+    from pmem.core.threeway.conflicts import open_conflicts
+
+    return open_conflicts(plain(record.history))
 
 
 def show(workspace: Workspace, reference: str, at: datetime | None = None) -> Record | Said:

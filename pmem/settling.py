@@ -1,7 +1,8 @@
 """Settling what two branches contradict each other about, once their records are merged."""
 
+import os
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -10,17 +11,27 @@ from pmem.core.retention import changed
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue
 from pmem.ids import short
-from pmem.records import Event, EventKind, plain
+from pmem.records import STORES, Event, EventKind, plain
+from pmem.storage.listing import SUFFIX
+from pmem.storage.recordfile import read_bytes
+from pmem.storage.stages import Placed, merge_state
 from pmem.workspace import Workspace
 
 _TEXTS: Final = frozenset({"content", "summary"})
 """The fields that a record's tokens are counted of."""
 
 
-def settle(
-    workspace: Workspace, references: Sequence[str], *, other: bool = False
-) -> list[Removable]:
+class Settled(NamedTuple):
+    """The records as they are now, and how to go on with the merge that git has under way."""
+
+    records: tuple[Removable, ...]
+    next: str
+
+
+def settle(workspace: Workspace, references: Sequence[str], *, other: bool = False) -> Settled:
     """Say which of two contradicting values holds, for memories and episodes.
+
+    While git has a merge under way, what is settled is added to its index.
 
     Args:
         workspace: Where they are.
@@ -31,6 +42,7 @@ def settle(
     Raises:
         NotFound, Ambiguous: A reference.
         InvalidValue: There is no contradiction in one of them, or its other value is unusable.
+        Locked: All is settled, but git cannot note it now.
     """
 
     def apply(record: Removable, event: Event) -> Removable:
@@ -40,7 +52,26 @@ def settle(
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
         return changed(record, settled, **_taken(workspace, record, values) if other else {})
 
-    return change_all(workspace, references, EventKind.UPDATE, apply)
+    done = tuple(change_all(workspace, references, EventKind.UPDATE, apply))
+    return Settled(done, _noted(workspace, done))
+
+
+def _noted(workspace: Workspace, records: Sequence[Removable]) -> str:
+    """Add records to git's index if a merge is under way, and return how to go on with that."""
+    state = merge_state(workspace.root, workspace.environment)
+    unmerged = {} if state is None else state.unmerged()
+    if state is None or not (unmerged or state.is_merging):
+        return ""
+    paths = {f"{STORES[type(record)]}/{record.id}{SUFFIX}": record for record in records}
+    known = state.tracked([*paths])
+    files = {}
+    for path in paths.keys() & (known.keys() | unmerged.keys()):
+        data = read_bytes(os.path.join(workspace.root, path))[0]
+        mode = known[path].mode if path in known else next(iter(unmerged[path].values())).mode
+        files[path] = Placed(mode, data)
+    state.place_all(files)
+    left = unmerged.keys() - files.keys()
+    return "pmem repair" if left else state.next_step()
 
 
 def _taken(workspace: Workspace, record: Removable, values: dict[str, Any]) -> dict[str, Any]:

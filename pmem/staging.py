@@ -178,6 +178,7 @@ def _sides(staged: Staged, repository: Repository) -> Iterator[Finding]:
             base = _base(repository, head, other, name)
             sides = (base, repository.files(head), repository.files(other))
             yield from _taken_whole(staged, repository, sides, name)
+            yield from _taken_out(staged, sides)
 
 
 def _base(repository: Repository, head: str, other: str, name: str) -> Files:
@@ -207,6 +208,19 @@ def _taken_whole(
                     " `git checkout --merge` merges the file again"
                 )
                 yield Finding(where, "dropped", sentence)
+
+
+def _taken_out(staged: Staged, sides: tuple[Files, Files, Files]) -> Iterator[Finding]:
+    """Report records that the index has no more, although a side has changed them."""
+    base, ours, theirs = sides
+    for path in sorted((ours.keys() | theirs.keys()) - staged.files.keys()):
+        there = {side[path] for side in (ours, theirs) if path in side} - {base.get(path)}
+        if there and os.path.dirname(path) in SHAPES:
+            where = staged.where(path)
+            sentence = (
+                f"{where} is taken out, and what was changed in it with it: `pmem rm` keeps it"
+            )
+            yield Finding(where, "dropped", sentence)
 
 
 def _loses(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from pmem import journal, lifecycle, lookup, memories, settling
@@ -137,7 +138,9 @@ def settle(
 ) -> Answer:
     """Settle what two merged branches contradict each other about: what holds now is right."""
     session: Session = ctx.obj
-    return _records_answer("settled", settling.settle(session.workspace, reference, other=other))
+    done = settling.settle(session.workspace, reference, other=other)
+    answer = _records_answer("settled", done.records)
+    return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
 
 def history(

@@ -104,7 +104,17 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
             data={**msgspec.structs.asdict(record.message), "conversation": record.conversation},
             lines=_said_lines(record),
         )
-    return Answer(data=record, lines=record_lines(record))
+    return Answer(data=record, lines=[*record_lines(record), *_doubts(session, record)])
+
+
+def _doubts(session: Session, record: Record) -> Iterator[Line]:
+    """Yield what speaks against a record: citations that do not hold, what another branch says."""
+    stale = lookup.Staleness(session.workspace)(record)
+    if stale:
+        yield [(f"{'stale:':<15}", "yellow"), (", ".join(stale), "")]
+    for field, value in lookup.disputed(record).items():
+        sentence = f"{field}: {value} (on another branch; `pmem settle` decides)"
+        yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
 
 def list_(

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from pmem.cli.session import Answer, Line, Session
+from pmem.ids import short
 from pmem.repair import Repair
 from pmem.repair import repair as finished
 
@@ -17,6 +18,7 @@ _COLOURS: Final = {
     "kept": "yellow",
     "purged": "red",
 }
+_SHOWN: Final = 5
 
 
 def repair(
@@ -70,5 +72,13 @@ def _note(done: Repair, *, dry_run: bool) -> str:
     elif done.others:
         said += f"; {done.others} more paths are unmerged outside the memory, then `{done.next}`"
     elif done.next:
-        said += f"; next: {done.next}"
+        said += f"; next: {_settle_first(done)}{done.next}"
     return said
+
+
+def _settle_first(done: Repair) -> str:
+    """Say what to do before a commit makes the contradictions everybody's."""
+    open_ = [short(each.id) for each in done.repaired if each.conflicts]
+    return f"pmem settle {' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}, then " * bool(
+        open_
+    )

@@ -87,7 +87,10 @@ def _hook_line(found: hooksetup.HookSetup) -> Line:
 def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     if no_place:
         return f"add these lines to the repositories in {found.path}: pmem sees no safe place there"
-    return "" if found.program else "the hook will not find pmem: put it on the PATH"
+    if not found.program:
+        return "the hook will not find pmem: put it on the PATH"
+    runs_by_tool = found.kind == "config" and found.ok
+    return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
 def _line(part: gitsetup.Part) -> Line:

@@ -148,7 +148,7 @@ class Memories:
 
     def settle(self, *references: str, other: bool = False) -> Iterable[Removable]:
         """Say that what holds now is right where two branches contradict, or the other value."""
-        return settling.settle(self.workspace, references, other=other)
+        return settling.settle(self.workspace, references, other=other).records
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""

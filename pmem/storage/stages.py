@@ -10,6 +10,7 @@ from pmem.storage.repository import Entry, Repository
 
 BASE, OURS, THEIRS = 1, 2, 3
 """Git's numbers for the three versions of a path."""
+_ANY_STEP: Final = "git commit"
 _PICKING: Final = ("CHERRY_PICK_HEAD", "REBASE_HEAD")
 
 
@@ -116,6 +117,11 @@ class MergeState(Repository):
                 found.append(Sides(other, head, before))
         return found
 
+    @property
+    def is_merging(self) -> bool:
+        """Whether git waits for somebody to go on with something."""
+        return self.next_step() != _ANY_STEP
+
     def next_step(self) -> str:
         """Return the command that goes on with what was under way."""
         if self._has("rebase-merge") or self._has("rebase-apply"):
@@ -128,7 +134,7 @@ class MergeState(Repository):
         ):
             if self._has(name):
                 return command
-        return "git commit"
+        return _ANY_STEP
 
     def place_all(self, files: Mapping[str, Placed]) -> None:
         """Put files into the index in place of whatever it holds for them, stages too.

@@ -9,7 +9,7 @@ import pytest
 from pmem.core import rawjson
 from pmem.core.threeway import SHAPES, merged
 from tests.faults.console import added, pmem
-from tests.git.branches import begin, ok
+from tests.git.branches import begin, git, ok
 
 STORES = {"memory": "long-term-memory", "episode": "episodic-memory"}
 
@@ -154,3 +154,51 @@ def test_a_file_with_a_key_that_stands_there_twice_is_not_taken_at_its_word(root
     done = pmem("check", "--json")
     assert [each["code"] for each in done.data["findings"]] == ["damaged"]
     assert "'content' stands there twice" in done.data["findings"][0]["message"]
+
+
+def test_what_another_branch_says_is_shown_until_it_is_settled(memory: str, root: str) -> None:
+    assert b"conflict:      content: The port is 8080" in pmem("show", memory).out
+    assert b"(conflict: content) The service is on port 443" in pmem("context", "port").out
+    assert pmem("settle", memory).code == 0
+    assert b"conflict" not in pmem("show", memory).out + pmem("context", "port").out
+
+
+def test_settling_while_git_merges_is_noted_in_its_index() -> None:
+    begin()
+    found = added("The port is 80")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "base")
+    for branch, text in (("theirs", "The port is 8080"), ("ours", "The service is on 443")):
+        ok("checkout", "--quiet", "-b", branch, "main")
+        assert pmem("edit", found, text).code == 0
+        ok("commit", "--quiet", "--all", "--message", branch)
+    assert git("merge", "theirs").code == 1
+    done = pmem("settle", found, "--other")
+    assert "next: git merge --continue" in done.err
+    assert pmem("check", "--staged").code == 0
+    ok("merge", "--continue")
+    assert json.loads(ok("show", f"HEAD:{path_in(found)}"))["content"] == "The port is 8080"
+    assert ok("status", "--porcelain") == ""
+
+
+def path_in(identifier: str) -> str:
+    return f".project-memory/long-term-memory/{identifier}.json"
+
+
+def test_repair_says_what_is_to_be_settled_before_the_commit() -> None:
+    begin()
+    found = added("The port is 80")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "base")
+    for branch, text in (("theirs", "The port is 8080"), ("ours", "The service is on 443")):
+        ok("checkout", "--quiet", "-b", branch, "main")
+        assert pmem("edit", found, text).code == 0
+        ok("commit", "--quiet", "--all", "--message", branch)
+    ok("config", "--remove-section", "merge.pmem")
+    assert git("merge", "theirs").code == 1
+    short = found.rpartition("-")[2]
+    assert f"next: pmem settle {short}, then git merge --continue" in pmem("repair").err
+    assert "next: git merge --continue" in pmem("settle", found).err
+    ok("merge", "--continue")
+    assert pmem("check").code == 0
+    assert ok("status", "--porcelain") == ""

@@ -1,6 +1,7 @@
 """Teaching git how records merge: where it may be done, and what it leaves alone."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from pmem.records import STORES
 from pmem.setup import initialise
 from pmem.workspace import Workspace
 from tests.faults.console import pmem
-from tests.git.branches import BIN, ROOT, begin, git, ok
+from tests.git.branches import BIN, ROOT, begin, branches, data, git, ok
+from tests.git.test_merging import BASE, OURS, PATH
 
 
 def opened(folder: str = ROOT) -> Workspace:
@@ -189,3 +191,18 @@ def test_the_doctor_finds_a_clone_that_was_not_told_and_tells_it() -> None:
     mended = pmem("doctor", "--fix", "--json").data["items"][-1]
     assert (mended["name"], mended["ok"], mended["fixed"]) == ("git", True, True)
     assert pmem("doctor").code == 0
+
+
+def test_git_shows_records_as_they_stand_where_pmem_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin()
+    branches({PATH: data(BASE)}, ours={PATH: data(OURS)})
+    ok("checkout", "--quiet", "--force", "ours")
+    assert '"before": {' not in ok("show", "HEAD")
+    (tmp_path / "bin").mkdir()
+    for name in ("git", "sh", "cat"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or name)
+    shown = git("show", "HEAD", environment={"PATH": str(tmp_path / "bin")})
+    assert (shown.code, shown.said) == (0, "")
+    assert '"before": {' in shown.out

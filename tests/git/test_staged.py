@@ -386,3 +386,26 @@ def test_a_memory_below_the_top_is_checked_alone() -> None:
         initialise(f"{name}/{ROOT}")
     write(f"one/{PATH}", b"{")
     assert [pmem("-C", name, "check", "--staged").code for name in ("one", "two")] == [1, 0]
+
+
+def test_what_was_changed_and_is_taken_out_in_a_merge_is_told() -> None:
+    begin()
+    branches({PATH: data(BASE)}, ours={PATH: data(OURS)}, theirs={PATH: data(THEIRS)})
+    ok("checkout", "--quiet", "--force", "ours")
+    git("merge", "--no-commit", "--no-ff", "theirs")
+    ok("rm", "--quiet", "--force", PATH)
+    assert codes() == ["dropped"]
+
+
+def test_what_one_branch_purged_may_stay_purged_in_a_merge() -> None:
+    begin()
+    other = {**OTHER, "relationships": []}
+    kept = path_of(STORE, other)
+    branches(
+        {PATH: data(BASE), kept: data(other)},
+        ours={kept: data({**other, "pinned": True})},
+        theirs={PATH: b""},
+    )
+    ok("checkout", "--quiet", "--force", "ours")
+    ok("merge", "--quiet", "--no-commit", "--no-ff", "theirs")
+    assert codes() == []
