@@ -45,9 +45,10 @@ def check(workspace: Workspace) -> Checked:
         folder: list(store.find())
         for folder, store in zip(STORES.values(), workspace.stores, strict=True)
     }
-    findings = [
-        of_problem(problem, _on_disk) for problem in (*workspace.problems, *problems(workspace))
-    ]
+    open_ = problems(workspace)
+    waiting = {problem.path for problem in open_}
+    others = [problem for problem in workspace.problems if problem.path not in waiting]
+    findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
     findings += settings_findings(workspace)
     ids = _all_ids(workspace)
     findings += _duplicates(workspace, ids)

@@ -232,7 +232,8 @@ def _cited(sources: Sources, text: str, head: str | None) -> Citation:
         raise InvalidValue(f"{path} is binary and has no lines", "cite it as a whole")
     if lines is not None and not content.has(lines):
         said = text.rpartition(":")[2]
-        raise InvalidValue(f"{path} has no lines {said}: it has {content.size}")
+        why = "they end before they begin" if lines[0] > lines[1] else f"it has {content.size}"
+        raise InvalidValue(f"{path} has no lines {said}: {why}")
     return Citation(
         file=file,
         lines=lines,

@@ -102,7 +102,8 @@ def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
 def _records(workspace: Workspace) -> Diagnosis:
     checked = check(workspace)
     wrong = len(checked.findings)
-    detail = f"{checked.records} records" + (f", {wrong} findings: run `pmem check`" * bool(wrong))
+    detail = f"{checked.records} record{'s' * (checked.records != 1)}"
+    detail += f", {wrong} finding{'s' * (wrong != 1)}: run `pmem check`" * bool(wrong)
     return Diagnosis(name="records", ok=not wrong, detail=detail)
 
 

@@ -29,7 +29,7 @@ def verify(
     return Answer(
         data=done,
         lines=(line for finding in done.items for line in _lines(finding)),
-        note=_summary(done),
+        note=_summary(done, named=bool(reference)),
         exit_code=1 if done.stale else 0,
     )
 
@@ -52,8 +52,10 @@ def _whither(finding: Finding) -> str:
     return f" -> {place}"
 
 
-def _summary(done: Verified) -> str:
+def _summary(done: Verified, *, named: bool) -> str:
     total = sum(done.counts.values())
+    if not total and named:
+        return "what was named cites no file"
     if not total:
         return "no memory cites a file; `pmem add --cite FILE:10-20` makes one that does"
     parts = [f"{count} {state}" for state, count in done.counts.items() if count]

@@ -154,7 +154,7 @@ def test_records_that_git_takes_for_one_are_never_mixed(repository: None) -> Non
     assert all(mark in found for mark in MARKERS)
     assert data(twin) in found
     assert data(changed) in found
-    assert b"conflict markers" in pmem("check").out
+    assert b"unmerged" in pmem("check").out
 
 
 @pytest.mark.parametrize("strategy", ["ort", "recursive"])

@@ -488,7 +488,7 @@ def test_a_git_that_is_running_is_waited_for_by_the_user() -> None:
 )
 def test_the_answer_ends_with_the_next_step(command: tuple[str, ...], step: str) -> None:
     clash(*command)
-    assert pmem("repair").err == f"1 record repaired; next: {step}\n"
+    assert pmem("repair").err == f"1 record repaired; next: pmem settle k3v9k3v9, then {step}\n"
     assert ok("diff", "--name-only", "--diff-filter=U") == ""
 
 
