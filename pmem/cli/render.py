@@ -22,10 +22,8 @@ def show(session: "Session", answer: "Answer") -> None:
         session: How to print.
         answer: What to print.
     """
-    from pmem.records import dump_line
-
     if session.json:
-        _write_bytes(dump_line({"schema": SCHEMA, "data": answer.data}) + b"\n")
+        _write_bytes(_json({"schema": SCHEMA, "data": answer.data}))
     elif answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and sys.stdout.isatty():
@@ -46,12 +44,9 @@ def fail(session: "Session", error: "PmemError") -> None:
         session: How to print.
         error: What went wrong.
     """
-    from pmem.records import dump_line
-
     if session.json:
         value = {"code": error.code, "message": error.message, "hint": error.hint}
-        line = dump_line({"schema": SCHEMA, "error": value}).decode()
-        _write(sys.stderr, f"{line}\n")
+        _write(sys.stderr, _json({"schema": SCHEMA, "error": value}).decode())
         return
     _write(sys.stderr, f"pmem: {clean(error.message)}\n")
     if error.hint:
@@ -135,6 +130,27 @@ def _show_notes(session: "Session", note: str) -> None:
         _write(sys.stderr, f"{clean(note)}\n")
     for problem in session.problems:
         _write(sys.stderr, f"pmem: left out: {clean(problem.message)}\n")
+
+
+def _json(value: "Any") -> bytes:
+    """Return a value as one line of JSON."""
+    from pmem.records import dump_line, plain
+
+    try:
+        return dump_line(value) + b"\n"
+    except TypeError:  # a path that is not UTF-8
+        return dump_line(_in_utf_8(plain(value))) + b"\n"
+
+
+def _in_utf_8(value: "Any") -> "Any":
+    """Write out the bytes of paths that are not UTF-8."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _in_utf_8(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_utf_8(inner) for inner in value]
+    return value
 
 
 def _write(stream: "TextIO", text: str) -> None:

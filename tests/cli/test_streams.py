@@ -1,11 +1,13 @@
 """Streams as programs meet them: pipes that close, full disks, terminals."""
 
 import fcntl
+import json
 import os
 import pty
 import re
 import struct
 import subprocess
+import sys
 import termios
 from collections.abc import Mapping
 
@@ -16,6 +18,7 @@ from tests.cli.shell import BIN, NOTHING, installed, pmem, through_sh
 pytestmark = pytest.mark.usefixtures("project")
 
 ESCAPE = "\x1b"
+NAMES_ARE_BYTES = sys.platform == "linux"
 HOSTILE = (
     "red\x1b[31m title\x1b]0;owned\x07 link\x1b]8;;http://x\x07 c1\x9b2J bidi\u202e\u2066 "
     "zero\u200b\ufeff tag\U000e0041\U000e007f back\b\x7f line\u2028"
@@ -96,6 +99,19 @@ def test_an_encoding_that_lacks_a_character_is_no_error() -> None:
     done = installed(["list"], {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.code == 0
     assert done.text.endswith("Gr\\xf6\\xdfe \\u2192 \\u5927\n")
+
+
+@pytest.mark.skipif(not NAMES_ARE_BYTES, reason="here file names are text")
+def test_json_tells_paths_that_are_not_utf_8() -> None:
+    os.mkdir(b"\xff")
+    os.chdir(b"\xff")
+    assert pmem("init", "--no-git", "--json").code == 0
+    with open(b".project-memory/long-term-memory/\xfe.json", "wb") as file:
+        file.write(b"{}")
+    (finding,) = json.loads(pmem("check", "--json").text)["data"]["findings"]
+    assert finding["path"].endswith("/\\udcff/.project-memory/long-term-memory/\\udcfe.json")
+    error = json.loads(pmem("-C", "missing", "list", "--json").said)["error"]
+    assert "\\udcff" in error["message"]
 
 
 def test_colours_are_for_terminals_only() -> None:
