@@ -13,6 +13,8 @@ Path = tuple[str, ...]
 Pair = tuple[Any, Any]
 _HISTORY: Final = "history"
 _CHUNKS: Final = "chunks"
+_RECALLS: Final = "access"
+"""They may grow after the merge, and leave no events."""
 _NAMED: Final = 60
 """Characters of an item's name that are shown."""
 
@@ -203,8 +205,10 @@ class Comparison:
         if now < least and not self._stands(path, sides, both.index(least) if least in both else 0):
             self._report(How.FIELD, both.index(least) if least in both else None, path)
         elif now > most and not self._grown:
-            kept = changed and now == start
-            self._report(How.FIELD if kept else How.MIXED, changed[0] if kept else None, path)
+            if changed and now == start:
+                self._report(How.FIELD, changed[0], path)
+            elif path[0] != _RECALLS:
+                self._report(How.MIXED, None, path)
 
     def _stands(self, path: Path, sides: Pair, number: int) -> bool:
         value = sides[number]

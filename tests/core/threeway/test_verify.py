@@ -104,6 +104,14 @@ def test_what_somebody_edits_after_the_merge_is_right() -> None:
     assert judged(edited(RIGHT or {}, 9, content="third", tags=["x"], importance=0.1)) == []
 
 
+def test_recalls_after_the_merge_leave_no_event_and_are_right() -> None:
+    last = {"access": {"count": 3, "last_at": day(9)}}
+    assert judged({**RIGHT, **last}) == []
+    recalled = {**OURS, "access": {"count": 5, "last_at": day(8)}}
+    lost = judged({**RIGHT, **last}, ours=recalled)
+    assert lost == [Found(Kind.DROPPED_FIELD, 0, ("access/count",))]
+
+
 def test_an_edit_excuses_no_other_field() -> None:
     result = {**edited(RIGHT or {}, 9, content="third"), "importance": 0.5}
     assert judged(result) == [Found(Kind.DROPPED_FIELD, 0, ("importance",))]
