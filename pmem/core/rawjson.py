@@ -41,8 +41,10 @@ def load(data: bytes) -> dict[str, Any]:
         value = json.loads(
             text, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_object
         )
-    except (ValueError, RecursionError) as error:
-        raise NotJson(str(error) or "nested too deep") from None
+    except RecursionError:
+        raise NotJson("nested too deep") from None
+    except ValueError as error:
+        raise NotJson(str(error)) from None
     if not isinstance(value, dict):
         raise NotJson("no object")
     return value

@@ -51,6 +51,11 @@ def test_what_is_no_object_is_refused(data: bytes) -> None:
         load(data)
 
 
+def test_what_is_nested_too_deep_is_called_so_at_any_depth() -> None:
+    with pytest.raises(NotJson, match=r"^nested too deep$"):
+        load(b'{"a":' * 100_000)
+
+
 def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(NotJson, match="half a character"):
         dump(load(b'{"a": "\\ud800"}'))
