@@ -361,7 +361,10 @@ def _update(workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdict
     with workspace.transaction():
         for memory in stale:
             known = workspace.memories.get(memory.id)
-            updated += sum(cited in fresh for cited in known.citations)
+            moved = sum(cited in fresh for cited in known.citations)
+            if not moved:  # another process has updated it meanwhile
+                continue
+            updated += moved
             cited = _each_once(fresh.get(one, one) for one in known.citations)
             event = Event(
                 event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor, source=SOURCE
