@@ -263,6 +263,25 @@ def test_a_file_that_changes_while_citations_are_updated_is_left_alone(
     assert project.show(memory.id) == memory
 
 
+def test_what_another_process_has_updated_gets_no_second_event(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = cited(project, "src/queue.py:10")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    real = citations._moved
+
+    def outrun(*arguments: Any) -> Any:
+        monkeypatch.setattr(citations, "_moved", real)
+        assert Project(actor="kim").verify(update=True).updated == 1
+        return real(*arguments)
+
+    monkeypatch.setattr(citations, "_moved", outrun)
+    assert project.verify(update=True).updated == 0
+    now = project.show(memory.id)
+    assert isinstance(now, Memory)
+    assert [event.event for event in now.history] == ["ADD", "UPDATE"]
+
+
 def test_a_citation_that_moves_is_no_news_to_a_thread(project: Project) -> None:
     memory = cited(project, "src/queue.py:10")
     project.delta("review")
@@ -334,22 +353,42 @@ def test_a_stranger_s_citation_reads_nothing_outside_and_blocks_nothing(
     assert item.state is State.GONE
     assert item.reason or file in ("shut.txt", "x" * 5000, "y" * 300), item
     assert "(stale: " in project.build_context().text
-    assert not {path for path in opened if not path.startswith(os.getcwd())}
-    assert not {path for path in opened if Path(path).name in ("pipe", "talk", "link.txt")}
+    forbidden = [os.stat(path) for path in ("../outside.txt", "pipe", "talk", "/dev/zero")]
+    assert not any(os.path.samestat(one, other) for one in opened for other in forbidden)
 
 
-def _opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note every file of the project that is opened to see what it holds."""
-    opened: list[str] = []
+def _opened(monkeypatch: pytest.MonkeyPatch) -> list[os.stat_result]:
+    """Note every file that is opened to see what it holds."""
+    opened: list[os.stat_result] = []
     real = os.open
 
     def noting(path: Any, *arguments: Any, **options: Any) -> int:
+        descriptor = real(path, *arguments, **options)
         if arguments and arguments[0] == reading._OPEN:
-            opened.append(os.path.abspath(path))
-        return real(path, *arguments, **options)
+            opened.append(os.fstat(descriptor))
+        return descriptor
 
     monkeypatch.setattr(os, "open", noting)
     return opened
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="the system opens whole paths only")
+def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("../outside").mkdir()
+    Path("../outside/queue.py").write_text(SECRET)
+    real = reading._must
+
+    def swapping(*arguments: Any) -> None:
+        real(*arguments)
+        if not Path("src").is_symlink():
+            os.rename("src", "before")
+            os.symlink("../outside", "src")
+
+    monkeypatch.setattr(reading, "_must", swapping)
+    with pytest.raises(Unreadable):
+        project.workspace.sources.read("src/queue.py")
 
 
 @pytest.mark.parametrize(
@@ -498,6 +537,14 @@ def test_verify_answers_with_its_exit_code(project: Project) -> None:
     Path("src/queue.py").unlink()
     assert pmem("verify", "--update").code == 1
     assert pmem("verify", "nobody").code == 3
+
+
+def test_a_citation_is_one_line_whatever_its_file_is_called(project: Project) -> None:
+    for number, name in enumerate(("a\nb.py", "c\u2028d.py")):
+        Path(name).write_text("this is going to change\n")
+        project.add(f"The queue has {number} names", cite=[name], force=True)
+        Path(name).write_text("this has changed\n")
+    assert pmem("verify").text.count("\n") == 2
 
 
 def test_a_batch_line_that_cites_wrongly_adds_nothing(project: Project) -> None:

@@ -31,6 +31,14 @@ _OPEN: Final = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_FOLDER: Final = (
+    getattr(os, "O_PATH", os.O_RDONLY)
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+_NO_FOLDER: Final = "leads through what is no folder"
+_NO_FILE: Final = "is no regular file"
 _TRACKED: Final = ("ls-files", "--stage", "-z")
 _UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
 
@@ -158,17 +166,11 @@ class Sources:
         return None
 
     def _read(self, file: str) -> bytes:
-        path = self.top
-        *folders, name = file.split("/")
-        for folder in folders:
-            path = os.path.join(path, folder)
-            _must(os.lstat(path), stat.S_ISDIR, "leads through what is no folder")
-        path = os.path.join(path, name)
-        _must(os.lstat(path), stat.S_ISREG, "is no regular file")
-        descriptor = os.open(path, _OPEN)
+        opening = _opened if os.open in os.supports_dir_fd else _opened_by_path
+        descriptor = opening(self.top, file)
         with open(descriptor, "rb") as opened:
             status = os.fstat(descriptor)
-            _must(status, stat.S_ISREG, "is no regular file")
+            _must(status, stat.S_ISREG, _NO_FILE)
             data = opened.read(MOST_BYTES + 1) if status.st_size <= MOST_BYTES else None
         if data is None or len(data) > MOST_BYTES:
             raise Unreadable(f"is larger than {MOST_BYTES // 1024 // 1024} MB")
@@ -206,6 +208,32 @@ def blob_of(data: bytes, commit: str | None) -> str:
     if commit is not None and len(commit) == sha256().digest_size * 2:
         return sha256(content).hexdigest()
     return sha1(content, usedforsecurity=False).hexdigest()
+
+
+def _opened(top: str, file: str) -> int:
+    """Open a file folder by folder, so that none can become a link while another is looked at."""
+    *folders, name = file.split("/")
+    here = os.open(os.path.realpath(top), _FOLDER)
+    try:
+        for folder in folders:
+            _must(os.stat(folder, dir_fd=here, follow_symlinks=False), stat.S_ISDIR, _NO_FOLDER)
+            above, here = here, os.open(folder, _FOLDER, dir_fd=here)
+            os.close(above)
+        _must(os.stat(name, dir_fd=here, follow_symlinks=False), stat.S_ISREG, _NO_FILE)
+        return os.open(name, _OPEN, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _opened_by_path(top: str, file: str) -> int:
+    """Open a file where the system opens whole paths only."""
+    *folders, name = file.split("/")
+    for folder in folders:
+        top = os.path.join(top, folder)
+        _must(os.lstat(top), stat.S_ISDIR, _NO_FOLDER)
+    path = os.path.join(top, name)
+    _must(os.lstat(path), stat.S_ISREG, _NO_FILE)
+    return os.open(path, _OPEN)
 
 
 def _tracked(lines: list[bytes]) -> Iterator[Listed]:

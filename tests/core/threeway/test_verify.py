@@ -106,9 +106,9 @@ def test_what_somebody_edits_after_the_merge_is_right() -> None:
 
 def test_recalls_after_the_merge_leave_no_event_and_are_right() -> None:
     last = {"access": {"count": 3, "last_at": day(9)}}
-    assert judged({**RIGHT, **last}) == []
+    assert judged({**(RIGHT or {}), **last}) == []
     recalled = {**OURS, "access": {"count": 5, "last_at": day(8)}}
-    lost = judged({**RIGHT, **last}, ours=recalled)
+    lost = judged({**(RIGHT or {}), **last}, ours=recalled)
     assert lost == [Found(Kind.DROPPED_FIELD, 0, ("access/count",))]
 
 
