@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.visible import one_visible_line
 from pmem.ids import short
 from pmem.repair import Repair
 from pmem.repair import repair as finished
@@ -54,8 +55,8 @@ def _lines(done: Repair, root: str) -> Iterator[Line]:
     for left in done.left:
         yield [
             ("left    ", "red"),
-            (f"{os.path.relpath(left.path, root)}  ", "cyan"),
-            (left.why, ""),
+            (f"{one_visible_line(os.path.relpath(left.path, root))}  ", "cyan"),
+            (one_visible_line(left.why), ""),
         ]
 
 

@@ -9,6 +9,7 @@ from pmem import citations
 from pmem.citations import Finding, Verified
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.citations import State
+from pmem.core.visible import one_visible_line
 from pmem.records import Citation
 
 _COLOURS = {State.MOVED: "yellow", State.CHANGED: "red", State.GONE: "red"}
@@ -39,7 +40,7 @@ def _lines(finding: Finding) -> Iterator[Line]:
     yield [
         (finding.short, "cyan"),
         (f" {finding.state:<8}", _COLOURS[finding.state]),
-        (place, "bold"),
+        (one_visible_line(place), "bold"),
         (_whither(finding), ""),
         (f"  {finding.text}", "dim"),
     ]
@@ -49,7 +50,7 @@ def _whither(finding: Finding) -> str:
     if finding.now is None:
         return f" ({finding.reason})" if finding.reason else ""
     place = Citation(file=finding.now.file, lines=finding.now.lines, digest="").place
-    return f" -> {place}"
+    return f" -> {one_visible_line(place)}"
 
 
 def _summary(done: Verified, *, named: bool) -> str:

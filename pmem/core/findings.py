@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import orjson
 
-from pmem.core.visible import visible
+from pmem.core.visible import one_visible_line, visible
 
 _MARKS: Final = (b"<<<<<<< ", b">>>>>>> ")
 _GRAVE: Final = frozenset({"damaged", "newer_schema", "unmerged", "markers", "dropped"})
@@ -58,7 +58,11 @@ def text(finding: Finding) -> tuple[str, str, str]:
         finding: What to tell.
     """
     line = "" if finding.line is None else f"{finding.line}:"
-    return f"{_one_line(finding.path)}:{line} ", f"{finding.code}: ", _one_line(finding.sentence)
+    return (
+        f"{one_visible_line(finding.path)}:{line} ",
+        f"{finding.code}: ",
+        one_visible_line(finding.sentence),
+    )
 
 
 def github(findings: Sequence[Finding], place: Place) -> str:
@@ -168,11 +172,6 @@ def _marks(data: bytes) -> list[int]:
 
 def _line_at(data: bytes, place: int) -> int:
     return data.count(b"\n", 0, place) + 1
-
-
-def _one_line(text: str) -> str:
-    """Write out what would end a line or move the cursor, besides what `visible` does."""
-    return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
 
 
 def _command(finding: Finding, place: Place) -> str:

@@ -40,5 +40,14 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_written_out, text)
 
 
+def one_visible_line(text: str) -> str:
+    """Write out what would end a line or move the cursor, besides what `visible` does.
+
+    Args:
+        text: Any text.
+    """
+    return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
+
+
 def _written_out(found: re.Match[str]) -> str:
     return f"\\u{{{ord(found[0]):x}}}"
