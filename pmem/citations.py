@@ -13,7 +13,7 @@ from pmem.core.retention import changed
 from pmem.errors import InvalidValue, NotFound
 from pmem.ids import short
 from pmem.records import Citation, Event, EventKind, Memory
-from pmem.storage.sources import Listed, Sources, Unreadable, blob_of
+from pmem.storage.sources import Listed, Sources, TooLarge, Unreadable, blob_of
 from pmem.workspace import Workspace
 
 MOST_CITATIONS: Final = 100
@@ -24,8 +24,8 @@ SEARCHED_LINES: Final = 10_000_000
 """In so many lines, those where texts may begin counted once for each of them."""
 WATCHED_CITATIONS: Final = 20
 """A context or a search looks at so many citations of a memory."""
-WATCHED_BYTES: Final = 32 * 1024 * 1024
-"""It reads so much of the cited files."""
+WATCHED_BYTES: Final = 4 * 1024 * 1024
+"""It looks through so much of the cited files; a larger one is left out."""
 SOURCE: Final = "verify"
 _LONGEST_NUMBER: Final = 9
 
@@ -173,7 +173,7 @@ class Watch:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._files: dict[str, Content | None] = {}
+        self._files: dict[str, Content | State | None] = {}
         self._left = WATCHED_BYTES
 
     def stale(self, citations: Sequence[Citation]) -> tuple[str, ...]:
@@ -187,19 +187,20 @@ class Watch:
 
     def _state(self, cited: Citation) -> State | None:
         if cited.file not in self._files:
-            if self._left <= 0:
-                return None
-            self._files[cited.file] = self._content(cited.file)
-        content = self._files[cited.file]
-        if content is None:
-            return State.GONE
-        return None if judged(cited, content) else State.CHANGED
+            self._files[cited.file] = self._look(cited.file)
+        found = self._files[cited.file]
+        if not isinstance(found, Content):
+            return found
+        return None if judged(cited, found) else State.CHANGED
 
-    def _content(self, file: str) -> Content | None:
+    def _look(self, file: str) -> Content | State | None:
+        """Return what a file holds, or that it is gone; None where that would be too much."""
         try:
-            data = self._sources.read(file)
-        except Unreadable:
+            data = self._sources.read(file, self._left)
+        except TooLarge:
             return None
+        except Unreadable:
+            return State.GONE
         self._left -= len(data)
         return Content(data)
 

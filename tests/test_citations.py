@@ -352,7 +352,7 @@ def test_a_stranger_s_citation_reads_nothing_outside_and_blocks_nothing(
     (item,) = done.items
     assert item.state is State.GONE
     assert item.reason or file in ("shut.txt", "x" * 5000, "y" * 300), item
-    assert "(stale: " in project.build_context().text
+    assert ("(stale: " in project.build_context().text) == (file != "huge.bin")
     forbidden = [os.stat(path) for path in ("../outside.txt", "pipe", "talk", "/dev/zero")]
     assert not any(os.path.samestat(one, other) for one in opened for other in forbidden)
 
@@ -458,9 +458,9 @@ def test_only_shown_memories_are_looked_at_and_no_git_is_asked(
     asked: list[str] = []
     real = Sources.read
 
-    def noting(self: Sources, file: str) -> bytes:
+    def noting(self: Sources, file: str, most: int) -> bytes:
         asked.append(file)
-        return real(self, file)
+        return real(self, file, most)
 
     monkeypatch.setattr(Sources, "read", noting)
     monkeypatch.setattr("subprocess.Popen", None)
@@ -473,10 +473,11 @@ def test_only_shown_memories_are_looked_at_and_no_git_is_asked(
 def test_a_context_reads_only_so_much_of_what_strangers_cite(project: Project) -> None:
     names = [f"{number}.bin" for number in range(9)]
     for name in names:
-        Path(name).write_bytes(b"\0" * (MOST_BYTES // 2))
+        Path(name).write_bytes(b"\0" * (WATCHED_BYTES // 4))
+    Path("huge.bin").write_bytes(b"\0" * (WATCHED_BYTES + 1))
     watch = Watch(project.workspace.sources)
-    told = watch.stale([Citation(file=name, digest="") for name in names])
-    assert len(told) == WATCHED_BYTES // (MOST_BYTES // 2)
+    told = watch.stale([Citation(file=name, digest="") for name in ("huge.bin", *names)])
+    assert told == tuple(f"{name} changed" for name in names[:4])
 
 
 def test_a_project_too_large_to_be_looked_through_is_told(

@@ -57,6 +57,10 @@ class Unreadable(Exception):
         self.is_missing = is_missing
 
 
+class TooLarge(Unreadable):
+    """A file has more bytes than are to be read."""
+
+
 class Listed(NamedTuple):
     """A file of the project, and git's name of what is committed or staged of it."""
 
@@ -108,13 +112,15 @@ class Sources:
             raise InvalidValue(f"{path} cannot be cited: it {wrong}")
         return file
 
-    def read(self, file: str) -> bytes:
+    def read(self, file: str, most: int = MOST_BYTES) -> bytes:
         """Return what a file holds.
 
         Args:
             file: Its name.
+            most: A file of more bytes is not read.
 
         Raises:
+            TooLarge: It has more.
             Unreadable: It is not there, leads out of the project or through a link, is no regular
                 file, is too large or may not be read.
         """
@@ -122,7 +128,7 @@ class Sources:
         if wrong is not None:
             raise Unreadable(wrong)
         try:
-            return self._read(file)
+            return self._read(file, most)
         except FileNotFoundError:
             raise Unreadable("is not there", is_missing=True) from None
         except (OSError, ValueError) as error:
@@ -165,15 +171,15 @@ class Sources:
             return "belongs to git or to this clone alone"
         return None
 
-    def _read(self, file: str) -> bytes:
+    def _read(self, file: str, most: int) -> bytes:
         opening = _opened if os.open in os.supports_dir_fd else _opened_by_path
         descriptor = opening(self.top, file)
         with open(descriptor, "rb") as opened:
             status = os.fstat(descriptor)
             _must(status, stat.S_ISREG, _NO_FILE)
-            data = opened.read(MOST_BYTES + 1) if status.st_size <= MOST_BYTES else None
-        if data is None or len(data) > MOST_BYTES:
-            raise Unreadable(f"is larger than {MOST_BYTES // 1024 // 1024} MB")
+            data = opened.read(most + 1) if status.st_size <= most else None
+        if data is None or len(data) > most:
+            raise TooLarge(f"is larger than {most // 1024 // 1024} MB")
         return data
 
     def _asked(self, *words: str) -> list[bytes] | None:
