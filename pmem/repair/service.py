@@ -143,15 +143,18 @@ def _carry_out(
     Of what has no stages any more git is told before the files change, of the others after
     that: so a run that is killed finds in its next life what it has not finished.
     """
+    placed = {} if state is None else _without_stages(state, plan)
     if state is not None:
-        state.place_all(_without_stages(state, plan))
+        state.place_all(placed)
     changes = _changes(plan)
     for change in changes:
         if in_tree(workspace.root, change.path) != plan.seen.get(change.path):
             raise Locked(f"{change.path} was changed by another program meanwhile")
     durable.apply(workspace.root, os.path.join(workspace.root, LOCAL), changes)
     if state is not None:
-        state.place_all(_with_stages(plan, unmerged))
+        ended = _with_stages(plan, unmerged)
+        state.place_all(ended)
+        state.take_as_they_are(_alike(plan, {**placed, **ended}))
 
 
 def _changes(plan: Plan) -> list[durable.FileChange]:
@@ -203,6 +206,12 @@ def _mode(stages: Mapping[int, Entry]) -> str:
 def _placed(mode: str, data: bytes | None) -> Placed:
     """Return a file for the index, its lines ending as they do in commits."""
     return Placed(mode, None if data is None else data.replace(b"\r\n", b"\n"))
+
+
+def _alike(plan: Plan, placed: Mapping[str, Placed]) -> list[str]:
+    """Return the files that hold the very bytes that the index was given."""
+    held = {outcome.case.key.path: outcome.data for outcome in plan.outcomes}
+    return [path for path, file in sorted(placed.items()) if file.data and file.data == held[path]]
 
 
 def _told(workspace: Workspace, state: MergeState | None, plan: Plan) -> Repair:

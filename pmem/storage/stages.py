@@ -158,6 +158,25 @@ class MergeState(Repository):
         if lines:
             self._given(b"".join(lines), "update-index", "-z", "--index-info")
 
+    def take_as_they_are(self, paths: Sequence[str]) -> None:
+        """Let git see that files are what the index holds, so that it can abort what is under way.
+
+        Git compares a file with the index through its filters, so one that has any is left out.
+
+        Args:
+            paths: Files that hold what was put into the index.
+        """
+        names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        asked = self._run("check-attr", "-z", "--stdin", "filter", stdin=names) if paths else None
+        words = [] if asked is None else asked.out.split(b"\0")[:-1]
+        plain = [
+            path + b"\0"
+            for path, value in zip(words[::3], words[2::3], strict=True)
+            if value in (b"unspecified", b"unset")
+        ]
+        if plain:
+            self._run("update-index", "-z", "--stdin", stdin=b"".join(plain))
+
     def _length(self) -> int:
         """Return how many digits the names of objects have."""
         kind = self._run("rev-parse", "--show-object-format").out.strip()

@@ -492,6 +492,23 @@ def test_the_answer_ends_with_the_next_step(command: tuple[str, ...], step: str)
     assert ok("diff", "--name-only", "--diff-filter=U") == ""
 
 
+@pytest.mark.parametrize("way", ["merge", "rebase", "cherry-pick", "revert"])
+def test_what_was_repaired_can_still_be_aborted(way: str) -> None:
+    commands = {"rebase": ("rebase", "theirs"), "cherry-pick": ("cherry-pick", "theirs")}
+    if way == "revert":
+        chain = edited(edited(BASE, 2, content="We use Oracle"), 3, content="We use SQLite")
+        two(THEIRS, CLASH)
+        Path(PATH).write_bytes(data(chain))
+        ok("commit", "--quiet", "--all", "--message", "on top")
+        assert git("revert", "--no-edit", "HEAD~1").code == 1
+    else:
+        clash(*commands.get(way, ()))
+    before = ok("show", f"{'ORIG_HEAD' if way == 'rebase' else 'HEAD'}:{PATH}")
+    one(pmem("repair", "--json"))
+    ok(way, "--abort")
+    assert read(PATH).decode() == before
+
+
 def test_what_is_unmerged_outside_the_memory_is_counted() -> None:
     branches(
         {PATH: data(BASE), "code": b"1\n"},
