@@ -34,18 +34,12 @@ def test_a_right_merge_passes_however_it_was_made(way: str, repository: None) ->
 
 
 def test_every_planted_mistake_is_found_under_its_name(repository: None) -> None:
-    planted = set()
-    for seed in (3, 5):
-        made = merged(seed)
-        assert findings(made.base.tip).findings == ()
-        for kind, mistakes in WRONG.items():
-            changes = list(mistakes(made))
-            if changes:
-                commit = plant(made, Random(seed).choice(changes))
-                found = findings(made.base.tip, commit).findings
-                assert kind in {finding.code for finding in found if finding.commit == commit}
-                planted.add(kind)
-    assert planted == set(WRONG)
+    made = merged(3)  # every mistake can be made in this one
+    assert findings(made.base.tip).findings == ()
+    for kind, mistakes in WRONG.items():
+        commit = plant(made, Random(3).choice(list(mistakes(made))))
+        found = findings(made.base.tip, commit).findings
+        assert kind in {finding.code for finding in found if finding.commit == commit}
 
 
 # On the command line

@@ -179,7 +179,7 @@ def test_two_new_records_that_git_takes_for_the_same_old_one_stay_as_they_are(
 
 
 def test_any_records_merge_and_a_into_b_is_b_into_a(repository: None) -> None:
-    drawn = scenarios(range(40))
+    drawn = scenarios(range(20))
     branches(
         {path: data(base) for _, path, base, *_ in drawn},
         ours={path: data(one) for _, path, _, one, _, _ in drawn},

@@ -39,7 +39,7 @@ READING: Final = (
     ("export", "arrays"),
 )
 Steps = list[tuple[str, int]]
-EXAMPLES: Final = int(os.environ.get("HISTORIES", "4"))
+EXAMPLES: Final = int(os.environ.get("HISTORIES", "3"))
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_a_revision_answers_as_its_checkout_does(steps: Steps) -> None:
         try:
             commits = made(steps)
             git("checkout", "--quiet", commits[0])
-            for revision in dict.fromkeys((commits[0], commits[len(commits) // 2], commits[-1])):
+            for revision in dict.fromkeys((commits[len(commits) // 2], commits[-1])):
                 assert_same(revision)
         finally:
             os.chdir(here)
