@@ -45,11 +45,11 @@ def after_first_line(text: str, block: str) -> str:
     """Put a block below the first line of a script, where nothing before it leaves.
 
     Args:
-        text: A script whose first line has an end.
+        text: A script.
         block: Whole lines, markers included.
     """
     first, end, rest = text.partition("\n")
-    return first + end + block + rest
+    return first + (end or "\n") + block + rest
 
 
 def is_shell_script(text: str) -> bool:

@@ -124,6 +124,14 @@ def test_a_hook_that_is_there_keeps_its_lines_and_still_runs(repository: None) -
     assert stat.S_IMODE(os.stat(HOOK).st_mode) == 0o755
 
 
+def test_a_hook_of_one_line_without_an_end_still_runs(repository: None) -> None:
+    Path(HOOK).write_text("#!/bin/sh", encoding="utf-8")
+    Path(HOOK).chmod(0o755)
+    assert pmem("setup", "pre-commit").code == 0
+    first, second, *_ = Path(HOOK).read_text(encoding="utf-8").splitlines()
+    assert (first, second[:12]) == ("#!/bin/sh", "# BEGIN PMEM")
+
+
 def test_removing_leaves_no_hook_where_none_was(repository: None) -> None:
     assert hooksetup.remove(opened()).found is None
     hooksetup.install(opened())
