@@ -158,8 +158,9 @@ def repeated_keys(path: str, source: Source) -> Iterator[Finding]:
         path: A record's file that can be read.
         source: Where its bytes come from.
     """
+    data = source(path)
     try:
-        load(source(path))
+        load(data or b"{}")
     except NotJson as error:
         yield Finding(path, "damaged", f"{path} cannot be taken at its word: {error}")
 
