@@ -24,6 +24,10 @@ def _number(low: int, text: str) -> Meta:
     return Meta(ge=low, le=MOST, description=text)
 
 
+def _units(text: str) -> Meta:
+    return Meta(ge=0, le=MOST, description=text)
+
+
 def _share(text: str) -> Meta:
     return Meta(ge=0, le=1, description=text)
 
@@ -66,6 +70,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long texts may be, in characters; longer ones are refused, never cut."""
 
     memory: Annotated[int, _number(1, "A memory's content, at the most.")] = 4000
+    app_memory: Annotated[int, _number(1, "The content of an app's memory, at the most.")] = 200
     subject: Annotated[int, _number(1, "A memory's subject, at the most.")] = 200
     message: Annotated[int, _number(1, "A message, at the most.")] = 1_000_000
 
@@ -75,6 +80,23 @@ class Categories(msgspec.Struct, frozen=True, kw_only=True):
 
     names: Annotated[tuple[str, ...], _says("The known categories.")] = CATEGORIES
     strict: Annotated[bool, _says("Refuse a category that is not among the names.")] = False
+
+
+class AppRules(msgspec.Struct, frozen=True, kw_only=True):
+    """How many memories an app has, and what a model may spend on them."""
+
+    limit: Annotated[int, _number(1, "How many active memories an app has at the most.")] = 10
+    energy: Annotated[float, _units("Units that models may spend at once on apps' memories.")] = 100
+    energy_per_hour: Annotated[float, _units("Units that come back each hour.")] = 20
+    energy_floor: Annotated[
+        float, _share("Share of the units below which work that needs a model waits.")
+    ] = 0.2
+    creation_energy: Annotated[float, _units("Units that a model costs to sum up a talk.")] = 12
+    compaction_energy: Annotated[float, _units("Units that a model costs to compact.")] = 25
+    timeout: Annotated[
+        float,
+        Meta(gt=0, le=3600, description="How long a model may take for an app, in seconds."),
+    ] = 30
 
 
 class Scoring(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,6 +264,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     categories: Categories = Categories()
     importance: Scoring = Scoring()
+    apps: AppRules = AppRules()
 
     @property
     def conversation_tokens(self) -> int:

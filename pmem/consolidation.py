@@ -33,7 +33,7 @@ from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.lifecycle import cut_links
 from pmem.records import Access, Episode, Memory, State
-from pmem.storage.backend import twin_keys
+from pmem.storage.backend import same_keys
 from pmem.storage.jsonfiles import LOCAL
 from pmem.storage.judged import Judged
 from pmem.storage.store import Store
@@ -327,7 +327,7 @@ def _is_unchanged(workspace: Workspace, group: list[Step]) -> bool:
 
 def _is_known(workspace: Workspace, record: Kept) -> bool:
     """Tell whether another process has made a record of the same content meanwhile."""
-    return any(True for key in twin_keys(record) for _ in workspace.memories.twins(key))
+    return any(True for key in same_keys(record) for _ in workspace.memories.twins(key))
 
 
 def _says_the_same(found: Kept | None, record: Kept) -> bool:

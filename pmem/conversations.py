@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,6 +26,9 @@ from pmem.records import (
     Status,
 )
 from pmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pmem.apps import Remembered
 
 
 class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +70,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     external_id: str | None
     title: str | None
+    app: str | None
     status: Status
     started_at: datetime
     updated_at: datetime
@@ -74,23 +78,25 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     chunks: int
 
 
-def start(workspace: Workspace, title: str | None = None) -> Conversation:
+def start(workspace: Workspace, title: str | None = None, app: str | None = None) -> Conversation:
     """Start a conversation; it becomes the current one.
 
     Args:
         workspace: Where to.
         title: What it is about.
+        app: The app that it is held in, and that remembers it once it ends.
 
     Raises:
-        InvalidValue: The title is empty or too long.
+        InvalidValue: The title, or the app's name, is empty or too long.
     """
-    title = checks.word(title, "a title")
+    title, app = checks.word(title, "a title"), checks.word(app, "an app")
     with workspace.transaction():
         now = workspace.now()
         return workspace.conversations.put(
             Conversation(
                 id=workspace.new_id(),
                 title=title,
+                app=app,
                 started_at=now,
                 updated_at=now,
                 history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
@@ -207,6 +213,31 @@ def change_status(
         return workspace.conversations.put(conversation)
 
 
+def end(
+    workspace: Workspace, reference: str | None, outcome: str | None = None
+) -> tuple[Conversation, "Remembered | None"]:
+    """End a conversation, and let its app remember it.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one; the latest active one when None.
+        outcome: What came of it; see `change_status`.
+
+    Returns:
+        The conversation, and what its app remembers of it, where it is held in one. That the
+        conversation ends never depends on it.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    ended = change_status(workspace, reference, Status.ENDED, outcome)
+    if ended.app is None:
+        return ended, None
+    from pmem.apps import on_end
+
+    return ended, on_end(workspace, ended)
+
+
 def clear(workspace: Workspace, reference: str | None) -> Conversation:
     """Let contexts of a conversation start afresh; every message stays kept and searchable.
 
@@ -238,6 +269,7 @@ def overviews(workspace: Workspace, status: Status | None = None) -> list[Overvi
             id=conversation.id,
             external_id=conversation.external_id,
             title=conversation.title,
+            app=conversation.app,
             status=conversation.status,
             started_at=conversation.started_at,
             updated_at=conversation.updated_at,

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem import access
+from pmem.apps.figures import AppFigures, figures_of
 from pmem.consolidation import rules_of
 from pmem.core.growth import Period, by_age, growth
 from pmem.core.journal import one_line
@@ -78,6 +79,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     duplicates: int
     budget: int
     budget_share: float
+    apps: AppFigures
 
 
 def statistics(workspace: Workspace) -> Statistics:
@@ -97,6 +99,7 @@ def statistics(workspace: Workspace) -> Statistics:
         **_of_talk(conversations, chunks),
         episodes=sum(episode.state is State.ACTIVE for episode in episodes),
         episodes_limit=workspace.settings.max_episodic_memories,
+        apps=figures_of(workspace, memories, conversations),
         damaged=len(workspace.problems),
     )
 

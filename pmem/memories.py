@@ -23,7 +23,7 @@ from pmem.records import (
     Scope,
     Source,
 )
-from pmem.storage.backend import twin_keys
+from pmem.storage.backend import same_keys
 from pmem.workspace import Workspace
 
 
@@ -145,6 +145,8 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
             return memory
+        if "content" in fresh:
+            _content(workspace, fresh["content"], memory.scope.app)
         new = changed(memory, event, **fresh)
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)
@@ -261,7 +263,7 @@ def _neighbours(workspace: Workspace, memory: Memory) -> Sequence[Neighbour]:
 
 def _twin(workspace: Workspace, memory: Memory) -> Added | None:
     """Return the suggestion to update a memory that has the same subject or content."""
-    for key in reversed(twin_keys(memory)):
+    for key in reversed(same_keys(memory)):
         for known in workspace.memories.twins(key):
             if known.scope == memory.scope:
                 kind = key.partition(":")[0]
@@ -298,7 +300,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     """Make the record that a request asks for, every value checked."""
     now = workspace.now()
     limits = workspace.settings.limits
-    content = checks.text(request.content, "a memory", limits.memory)
+    content = _content(workspace, request.content, request.app)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
     importance = request.importance
@@ -330,6 +332,13 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         tokens=workspace.count(content),
         history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
     )
+
+
+def _content(workspace: Workspace, content: str, app: str | None) -> str:
+    """Return a content that is not too long for a memory, or for a memory of an app."""
+    limits = workspace.settings.limits
+    content = checks.text(content, "a memory", limits.memory)
+    return checks.text(content, "an app's memory", limits.app_memory) if app else content
 
 
 def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:

@@ -285,11 +285,13 @@ class Conversation(Record, frozen=True, kw_only=True):
     The first `merged_chunks` of the chunks have no summary of their own in contexts: they are
     merged into the one after them, or were said before the conversation was cleared.
     `pruned` are ids of recent messages that contexts leave out, `facts` what recent messages
-    state, and `active_facts` the memories that facts were promoted to.
+    state, and `active_facts` the memories that facts were promoted to. A conversation held in an
+    `app` leaves a memory to it when it ends.
     """
 
     external_id: str | None = None
     title: str | None = None
+    app: str | None = None
     status: Status = Status.ACTIVE
     started_at: Time
     ended_at: Time | None = None
@@ -381,10 +383,12 @@ def dump_line(value: Any) -> bytes:
 
 
 def stored(record: Record) -> Any:
-    """Turn a record into what its file holds: citations only where there are some."""
+    """Turn a record into what its file holds: citations, and an app, only where there are some."""
     value = plain(record)
     if isinstance(record, Memory) and not record.citations:
         del value["citations"]
+    if isinstance(record, Conversation) and record.app is None:
+        del value["app"]
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pmem.config import Layer, Scoring, Settings, checked, flatten, known, resolve, table
+from pmem.config import AppRules, Layer, Scoring, Settings, checked, flatten, known, resolve, table
 from pmem.errors import InvalidValue
 from tests.faults.console import added, pmem
 from tests.storage.faults import Death, dying, fault
@@ -439,6 +439,16 @@ def _names(**environment: Any) -> Any:
     return _strict(PMEM_CATEGORIES_STRICT="true", **environment)
 
 
+def _app_memories(**environment: Any) -> Any:
+    for text in ("Meetings after two", "Lunch at noon", "Reports on Friday"):
+        data("app", "remember", "calendar", text, **environment)
+    return data("app", "list", "calendar", **environment)["total"]
+
+
+def _app_energy(**environment: Any) -> Any:
+    return data("app", "stats", **environment)["energy"]
+
+
 def _lock_timeout(**environment: Any) -> Any:
     import fcntl
     import time
@@ -510,6 +520,13 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "prior_share": ("0.1", "0.5", _scores),
     "lock_timeout": ("0", "0.3", _lock_timeout),
     "purge_days": ("30", "3", _purge_at),
+    "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
+    "apps.limit": ("10", "1", _app_memories),
+    **{
+        f"apps.{field.name}": (str(field.default), "0.5", _app_energy)
+        for field in msgspec.structs.fields(AppRules)
+        if field.name != "limit"
+    },
     "limits.memory": ("4000", "4", _code("add", "hello")),
     "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
     "limits.message": ("4000", "4", _message_limit),

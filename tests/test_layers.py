@@ -14,6 +14,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
     frozenset(
         {
             "access",
+            "apps",
             "contexts",
             "changes",
             "citations",

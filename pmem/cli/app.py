@@ -101,6 +101,22 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
             "arc": Entry("episode", "arc", "pmem episode arc"),
         },
     ),
+    "app": (
+        "Keep what apps remember, each for itself.",
+        {
+            "remember": Entry(
+                "apps", "remember", 'pmem app remember calendar "Meetings after 2pm only"'
+            ),
+            "list": Entry("apps", "list_", "pmem app list calendar"),
+            "show": Entry("apps", "show", "pmem app show calendar k3v9"),
+            "context": Entry("apps", "context", "pmem app context calendar"),
+            "compact": Entry("apps", "compact", "pmem app compact calendar"),
+            "delete": Entry("apps", "delete", "pmem app delete calendar k3v9"),
+            "purge": Entry("apps", "purge", "pmem app purge calendar --yes"),
+            "uninstall": Entry("apps", "uninstall", "pmem app uninstall calendar"),
+            "stats": Entry("apps", "stats", "pmem app stats"),
+        },
+    ),
     "checkpoint": (
         "Keep the state of a thread: save, load, look through.",
         {

@@ -23,10 +23,13 @@ Which = Annotated[
 def start(
     ctx: typer.Context,
     title: Annotated[str | None, typer.Argument(help="What it is about.")] = None,
+    app: Annotated[
+        str | None, typer.Option(help="The app that it is held in; at its end it is remembered.")
+    ] = None,
 ) -> Answer:
     """Start a conversation; it becomes the current one."""
     session: Session = ctx.obj
-    return _answer("started", conversations.start(session.workspace, title))
+    return _answer("started", conversations.start(session.workspace, title, app))
 
 
 def say(
@@ -95,10 +98,14 @@ def end(
     outcome: Annotated[str | None, typer.Argument(help="What came of it.")] = None,
     conversation: Annotated[str | None, typer.Option(metavar="REF", help="Which one.")] = None,
 ) -> Answer:
-    """End a conversation."""
+    """End a conversation; the app that it is held in remembers it."""
     session: Session = ctx.obj
-    ended = conversations.change_status(session.workspace, conversation, Status.ENDED, outcome)
-    return _answer("ended", ended)
+    ended, remembered = conversations.end(session.workspace, conversation, outcome)
+    if remembered is None:
+        return _answer("ended", ended)
+    from pmem.cli.apps import remembered_note
+
+    return _answer("ended", ended, remembered_note(remembered))
 
 
 def pause(ctx: typer.Context, reference: Which = None) -> Answer:
@@ -167,10 +174,12 @@ def clear(
     return _answer("cleared", conversations.clear(session.workspace, reference))
 
 
-def _answer(word: str, conversation: Conversation) -> Answer:
+def _answer(word: str, conversation: Conversation, note: str = "") -> Answer:
     line: Line = [(f"{word} ", "green"), (short(conversation.id), "cyan")]
     title = conversation.title or conversation.external_id
-    return Answer(data=conversation, lines=[[*line, (f"  {title}" if title else "", "")]])
+    return Answer(
+        data=conversation, lines=[[*line, (f"  {title}" if title else "", "")]], note=note
+    )
 
 
 def _fields(conversation: Conversation) -> dict[str, object]:

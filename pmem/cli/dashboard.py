@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
+from pmem.cli.apps import figure_lines
 from pmem.cli.panels import (
     NARROWEST,
     WIDEST,
@@ -67,6 +68,7 @@ def plain_lines(figures: Statistics, width: int | None = None) -> Iterator[Line]
         yield _figure("duplicates", f"{figures.duplicates}; `pmem consolidate` merges them")
     yield _figure("episodes", f"{figures.episodes} of {figures.episodes_limit}")
     yield from _talk_lines(figures)
+    yield from _app_lines(figures)
     if figures.oldest and figures.newest:
         yield _figure("written", f"{iso(figures.oldest)[:10]} to {iso(figures.newest)[:10]}")
     for line in _list_lines(figures):
@@ -113,6 +115,7 @@ def _panels(figures: Statistics, width: int) -> list[list[Line]]:
         ("Recalled least", _uses(figures.least_used) if figures.most_used else ()),
         ("Ends next", _endings(figures.expiring)),
         ("Conversations", _talk_lines(figures) if figures.conversations else ()),
+        ("Apps", _app_lines(figures)),
         ("To look at", _warnings(figures)),
     )
     drawn = ((title, list(lines)) for title, lines in parts)
@@ -224,6 +227,10 @@ def _talk_lines(figures: Statistics) -> Iterator[Line]:
         "messages",
         f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks",
     )
+
+
+def _app_lines(figures: Statistics) -> Iterable[Line]:
+    return figure_lines(figures.apps) if figures.apps.apps else ()
 
 
 def _list_lines(figures: Statistics) -> Iterator[Line]:

@@ -27,9 +27,9 @@ class Conversations:
 
     workspace: Workspace
 
-    def start_conversation(self, title: str | None = None) -> Conversation:
-        """Start a conversation; it becomes the current one."""
-        return conversations.start(self.workspace, title)
+    def start_conversation(self, title: str | None = None, app: str | None = None) -> Conversation:
+        """Start a conversation, held in an app if one is named; it becomes the current one."""
+        return conversations.start(self.workspace, title, app)
 
     def add_message(self, role: str, content: str, **fields: Any) -> Heard:
         """Add a message to a conversation, the current one by default.
@@ -49,8 +49,8 @@ class Conversations:
     def end_conversation(
         self, outcome: str | None = None, reference: str | None = None
     ) -> Conversation:
-        """End a conversation, the current one by default."""
-        return conversations.change_status(self.workspace, reference, Status.ENDED, outcome)
+        """End a conversation, the current one by default; its app remembers it."""
+        return conversations.end(self.workspace, reference, outcome)[0]
 
     def pause_conversation(self, reference: str | None = None) -> Conversation:
         """Pause a conversation, the current one by default."""

@@ -29,6 +29,7 @@ from pmem.evaluation import Evaluation, EvaluationRequest
 from pmem.exchange import Imported
 from pmem.figures import Statistics
 from pmem.golden import QuestionAdded, QuestionRequest
+from pmem.library.apps import Apps
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.merges import MergesChecked
@@ -106,6 +107,11 @@ class Project(Memories, Conversations):
         here = self.workspace
         view.workspace = here.at_revision(when) if isinstance(when, str) else here.at(when)
         return view
+
+    @property
+    def apps(self) -> Apps:
+        """What apps remember, each for itself."""
+        return Apps(self.workspace)
 
     def changelog(self, revisions: str = "HEAD..") -> Changelog:
         """Say what the memory learned, changed and forgot between two git revisions.

@@ -118,6 +118,17 @@ class Backend(Protocol):
 
 
 def twin_keys(record: Record) -> tuple[str, ...]:
+    """Return what memories are found by: their app, and what makes two suspects (`same_keys`).
+
+    Args:
+        record: Any record; only memories that are active have keys.
+    """
+    same = same_keys(record)
+    app = record.scope.app if same and isinstance(record, Memory) else None
+    return (app_key(app), *same) if app else same
+
+
+def same_keys(record: Record) -> tuple[str, ...]:
     """Return what makes two memories suspects of saying the same: subject, and content.
 
     Args:
@@ -127,6 +138,11 @@ def twin_keys(record: Record) -> tuple[str, ...]:
         return ()
     subject = (f"subject:{fold(record.subject)}",) if record.subject else ()
     return (*subject, f"content:{fold(record.content)}")
+
+
+def app_key(app: str) -> str:
+    """Return the key by which the active memories of an app are found."""
+    return f"app:{app}"
 
 
 def word_keys_of(record: Record) -> Sequence[str]:

@@ -17,7 +17,7 @@ from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.recordfile import Stamp
 
 FILE: Final = "index.sqlite3"
-_VERSION: Final = 6
+_VERSION: Final = 7
 _BUSY_SECONDS: Final = 2.0
 _BROKEN: Final = (sqlite3.Error, ValueError)  # ValueError: what was packed cannot be unpacked
 _SCHEMA: Final = """

@@ -374,6 +374,111 @@ class Statistics(Strict):
     duplicates: int
     budget: int
     budget_share: float
+    apps: "AppFigures"
+
+
+class AppMemory(Strict):
+    id: str
+    app: str
+    content: str
+    importance: Annotated[float, Meta(ge=0, le=10)]
+    tags: list[str]
+    pinned: bool
+    state: str
+    conversation: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class AppDecision(Strict):
+    action: Literal["delete", "edit"]
+    target: str
+    merged: str | None
+    content: str | None
+    reason: str
+    by: str
+    failure: str
+
+
+class AppRemembered(Strict):
+    action: Literal["created", "updated", "known", "deferred", "skipped"]
+    app: str
+    memory: AppMemory | None
+    decisions: list[AppDecision]
+    reason: str
+
+
+class AppListing(Strict):
+    app: str
+    items: list[AppMemory]
+    total: int
+    limit: int
+
+
+class AppOverview(Strict):
+    name: str
+    memories: int
+    limit: int
+    conversations: int
+    waiting: int
+    installed: bool
+
+
+class AppOverviews(Strict):
+    items: list[AppOverview]
+    total: int
+
+
+class AppContext(Strict):
+    app: str
+    text: str
+    items: list[AppMemory]
+    omitted: list[str]
+
+
+class AppCompacted(Strict):
+    app: str
+    decisions: list[AppDecision]
+    memories: int
+    limit: int
+    deferred: bool
+
+
+class AppPurged(Strict):
+    app: str
+    deleted: int
+
+
+class AppUninstalled(Strict):
+    app: str
+    kept: int
+    deleted: int
+
+
+class AppEnergy(Strict):
+    units: float
+    capacity: float
+    per_hour: float
+    floor: float
+    creation: float
+    compaction: float
+    timeout: float
+    spent: float
+    since_last_poll: float
+    waiting: int
+
+
+class AppFigures(Strict):
+    apps: int
+    with_memories: int
+    utilisation: float
+    memories: int
+    created_per_hour: float
+    compactions_per_app_per_day: float
+    conversations: int
+    with_context: int
+    injection_rate: float
+    energy: AppEnergy | None
 
 
 class RecordChange(Strict):
@@ -651,6 +756,17 @@ ANSWERS: list[tuple[str, Any]] = [
     ("episode list", Episodes),
     ("episode show EPISODE", Episode),
     ("episode arc", Arc),
+    ("app remember calendar Something", AppRemembered),
+    ("app list", AppOverviews),
+    ("app list calendar", AppListing),
+    ("app show calendar APPS", AppMemory),
+    ("app context calendar", AppContext),
+    ("app compact calendar", AppCompacted),
+    ("app delete calendar APPS", AppMemory),
+    ("app purge calendar --yes", AppPurged),
+    ("app uninstall calendar", AppUninstalled),
+    ("app uninstall calendar --purge --yes", AppUninstalled),
+    ("app stats", AppFigures),
     ("delta --thread review", Delta),
     ("checkpoint save review {}", CheckpointInfo),
     ("checkpoint load kept", Checkpoint),
@@ -695,7 +811,7 @@ def filled(project: str) -> dict[str, str]:
     _git("commit", "--quiet", "--message", "Two memories")
     assert pmem("link", second, first).code == 0
     _git("commit", "--quiet", "--all", "--message", "A link")
-    third = _id(pmem("add", "Third", "--json"))
+    third = _id(pmem("add", "Third", "--app", "calendar", "--json"))
     contradict(project, third)
     talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
     assert pmem("conversation", "say", "Which database?").code == 0
@@ -714,6 +830,7 @@ def filled(project: str) -> dict[str, str]:
         "TALK": talk,
         "FACT": fact,
         "EPISODE": episode,
+        "APPS": third,
     }
 
 

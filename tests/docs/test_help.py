@@ -57,9 +57,9 @@ def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> N
         assert shell.run(EXAMPLES["checkpoint save"]).code == 0
     if words.startswith("conversation"):
         example = example.replace(filled["k3v9"], filled["talk"])
-    for kind in ("facts", "episode"):
+    for kind in ("facts", "episode", "app "):
         if words.startswith(kind):
-            example = example.replace(filled["k3v9"], filled[f"of {kind}"])
+            example = example.replace(filled["k3v9"], filled[f"of {kind.strip()}"])
     done = shell.run(example)
     assert done.code == 0, done.said
 
@@ -96,7 +96,15 @@ def filled(shell: Shell) -> dict[str, str]:
     assert shell.run("pmem conversation say 'We prefer small commits.'").code == 0
     fact = json.loads(shell.run("pmem facts list --json").out)["data"]["items"][0]["id"]
     episode = json.loads(shell.run("pmem episode add 'A turn' --json").out)["data"]["id"]
-    return {"k3v9": first, "p7q2": second, "talk": talk, "of facts": fact, "of episode": episode}
+    remembered = json.loads(shell.run("pmem app remember calendar 'After two' --json").out)["data"]
+    return {
+        "k3v9": first,
+        "p7q2": second,
+        "talk": talk,
+        "of facts": fact,
+        "of episode": episode,
+        "of app": remembered["memory"]["id"],
+    }
 
 
 def _command(words: str) -> Any:

@@ -78,7 +78,7 @@ def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -
     limits = _limits(said, count, share)
     names = called(said)
     found = pieces(said, names) or _whole(said)
-    order = _ordered(found, worths(found, names))
+    order = ordered(found, worths(found, names))
     chosen = _fitting(said, found, order, limits)
     if chosen:
         return _written(said, found, chosen)
@@ -132,7 +132,7 @@ def _whole(said: Sequence[Message]) -> "list[Piece]":
     ]
 
 
-def _ordered(
+def ordered(
     found: "Sequence[Piece]", values: Sequence[dict[str, float]], known: Collection[str] = ()
 ) -> list[int]:
     """Order pieces so that each adds the most worth for its length to those before it.
@@ -304,7 +304,7 @@ def _best_first(found: Sequence[_Sentence]) -> list[int]:
     known = {term for place in later for term in values[place]}
     order: list[int] = []
     for part, covered in ((later, set[str]()), (sorted({*range(len(found))} - {*later}), known)):
-        chosen = _ordered([listed[i] for i in part], [values[i] for i in part], covered)
+        chosen = ordered([listed[i] for i in part], [values[i] for i in part], covered)
         best = dict.fromkeys(part[place] for place in chosen)
         order += dict.fromkeys((*best, *part))
     return order

@@ -159,7 +159,7 @@ EPISODE: Final = Shape(
 )
 CONVERSATION: Final = Shape(
     fields=_words(
-        "id schema external_id title status started_at ended_at updated_at outcome turns"
+        "id schema external_id title app status started_at ended_at updated_at outcome turns"
         " cleared_turns chunks merged_chunks recent_messages pruned pruned_at facts active_facts"
         " milestones history"
     ),

@@ -116,7 +116,7 @@ def _several(dice: Dice, make: Callable[[Dice], Json], *keys: str) -> list[Json]
 
 _DRAWN: Final[dict[str, Callable[[Dice], Any]]] = {
     **dict.fromkeys(("content", "category", "title", "summary", "context"), Dice.word),
-    **dict.fromkeys(("subject", "outcome"), lambda dice: dice.one_of(None, dice.word())),
+    **dict.fromkeys(("subject", "outcome", "app"), lambda dice: dice.one_of(None, dice.word())),
     **dict.fromkeys(("tags", "participants", "key_topics"), Dice.words),
     **dict.fromkeys(
         ("linked_memories", "chunks", "pruned", "active_facts", "milestones"), Dice.ids

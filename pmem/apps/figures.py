@@ -1,0 +1,189 @@
+"""Figures about apps' memories: how fast they come and go, who has some, what models cost."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from pmem.apps.compaction import SOURCE
+from pmem.apps.views import budget_of, state_of
+from pmem.core.filters import EVERYTHING
+from pmem.errors import PmemError
+from pmem.records import Conversation, EventKind, Memory, State
+from pmem.workspace import Workspace
+
+RATE_HOURS: Final = 24
+"""Over how many hours the rate of creation is counted."""
+FREQUENCY_DAYS: Final = 7
+"""Over how many days compactions are counted."""
+
+
+class Energy(msgspec.Struct, frozen=True, kw_only=True):
+    """What models may spend, and what they have spent.
+
+    Attributes:
+        units: Units that there are.
+        capacity: Units at the most.
+        per_hour: Units that come back each hour.
+        floor: Units up to which work waits.
+        creation: What summing a conversation up costs.
+        compaction: What a decision costs.
+        timeout: Seconds that an answer may take.
+        spent: Units spent in all.
+        since_last_poll: Units spent since somebody last polled.
+        waiting: Pieces of work that wait for energy.
+    """
+
+    units: float
+    capacity: float
+    per_hour: float
+    floor: float
+    creation: float
+    compaction: float
+    timeout: float
+    spent: float
+    since_last_poll: float
+    waiting: int
+
+
+class AppFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures about apps.
+
+    Attributes:
+        apps: Apps that have left a memory or a conversation and are not uninstalled.
+        with_memories: Those of them with active memories.
+        utilisation: Their share.
+        memories: Active memories of apps.
+        created_per_hour: Memories of apps made in the last 24 hours, per hour.
+        compactions_per_app_per_day: Decisions of the last 7 days, per app and day.
+        conversations: Conversations held in apps.
+        with_context: Those whose context had memories of their app, as this clone has seen it.
+        injection_rate: Their share.
+        energy: What models may spend; None where it cannot be read.
+    """
+
+    apps: int
+    with_memories: int
+    utilisation: float
+    memories: int
+    created_per_hour: float
+    compactions_per_app_per_day: float
+    conversations: int
+    with_context: int
+    injection_rate: float
+    energy: Energy | None
+
+
+def statistics(workspace: Workspace) -> AppFigures:
+    """Count what apps remember.
+
+    Args:
+        workspace: What to look at. Nothing is changed.
+    """
+    return figures_of(
+        workspace, workspace.memories.find(EVERYTHING), workspace.conversations.find()
+    )
+
+
+def figures_of(
+    workspace: Workspace, memories: Iterable[Memory], conversations: Iterable[Conversation]
+) -> AppFigures:
+    """Count what apps remember, of records that are read already.
+
+    Args:
+        workspace: Where they are from.
+        memories: Every memory.
+        conversations: Every conversation.
+    """
+    theirs = [memory for memory in memories if memory.scope.app]
+    held = [item for item in conversations if item.app]
+    gone, shown = _seen(workspace)
+    names = {m.scope.app for m in theirs} | {item.app for item in held}
+    used = {m.scope.app for m in theirs if m.state is State.ACTIVE}
+    apps = names - gone
+    with_context = sum(item.id in shown for item in held)
+    day, week = _made_since(theirs, workspace.now())
+    return AppFigures(
+        apps=len(apps),
+        with_memories=len(apps & used),
+        utilisation=_ratio(len(apps & used), len(apps)),
+        memories=sum(m.state is State.ACTIVE for m in theirs),
+        created_per_hour=_ratio(day, RATE_HOURS),
+        compactions_per_app_per_day=_ratio(week, FREQUENCY_DAYS * len(apps)),
+        conversations=len(held),
+        with_context=with_context,
+        injection_rate=_ratio(with_context, len(held)),
+        energy=energy(workspace),
+    )
+
+
+def energy(workspace: Workspace) -> Energy | None:
+    """Return what models may spend, and have spent; None where that cannot be read.
+
+    It is this clone's own, and of today in a view of the past as well.
+
+    Args:
+        workspace: Where it is kept.
+    """
+    rules, state = workspace.settings.apps, state_of(workspace)
+    try:
+        level = state.level(workspace.now(), budget_of(workspace))
+        waiting = len(state.waiting())
+    except PmemError:
+        return None
+    return Energy(
+        units=round(level.units, 2),
+        capacity=rules.energy,
+        per_hour=rules.energy_per_hour,
+        floor=round(rules.energy * rules.energy_floor, 2),
+        creation=rules.creation_energy,
+        compaction=rules.compaction_energy,
+        timeout=rules.timeout,
+        spent=round(level.spent, 2),
+        since_last_poll=round(level.unpolled, 2),
+        waiting=waiting,
+    )
+
+
+def poll_energy(workspace: Workspace) -> float:
+    """Return the units that models have spent since this was last asked.
+
+    Raises:
+        Damaged, Locked, StorageRefused, Refused: See `LocalState.writing`.
+    """
+    workspace.must_be_writable()
+    return state_of(workspace).poll(workspace.now(), budget_of(workspace))
+
+
+def _seen(workspace: Workspace) -> tuple[set[str], set[str]]:
+    """Return the apps that are gone, and the conversations whose contexts had memories."""
+    if workspace.is_past:
+        return set(), set()
+    state = state_of(workspace)
+    try:
+        return state.gone(), state.with_context()
+    except PmemError:
+        return set(), set()
+
+
+def _made_since(memories: Iterable[Memory], now: datetime) -> tuple[int, int]:
+    """Count the memories made of late, and the decisions that compactions took of late."""
+    day, week = now - timedelta(hours=RATE_HOURS), now - timedelta(days=FREQUENCY_DAYS)
+    made = decided = 0
+    for memory in memories:
+        made += day < memory.created_at <= now
+        decided += sum(
+            event.source == SOURCE and _took(event.event, event.detail) and week < event.at <= now
+            for event in memory.history
+        )
+    return made, decided
+
+
+def _took(kind: EventKind, detail: dict[str, object]) -> bool:
+    """Tell whether an event took a memory away: each decision leaves one such."""
+    return kind is EventKind.DELETE or "into" in detail
+
+
+def _ratio(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0

@@ -1,0 +1,150 @@
+"""What an app may see: its own memories, one by one or as the block that a model reads."""
+
+from collections import Counter
+
+import msgspec
+
+from pmem import access
+from pmem.apps.views import AppMemory, members, name_of, one_of, shown, state_of
+from pmem.core.apps.block import block, fitting, newest_first
+from pmem.core.filters import EVERYTHING
+from pmem.errors import NotFound, PmemError
+from pmem.lookup import conversation_named
+from pmem.records import Conversation, State, Status
+from pmem.workspace import Workspace
+
+
+class AppListing(msgspec.Struct, frozen=True, kw_only=True):
+    """An app's memories, the newest update first, and how many it may have."""
+
+    app: str
+    items: tuple[AppMemory, ...]
+    total: int
+    limit: int
+
+
+class AppContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The block that a model reads; `omitted` are memories that it has no room for."""
+
+    app: str
+    text: str
+    items: tuple[AppMemory, ...]
+    omitted: tuple[str, ...]
+
+
+class AppOverview(msgspec.Struct, frozen=True, kw_only=True):
+    """An app: what it has, and what waits for it. One that was uninstalled keeps its memories."""
+
+    name: str
+    memories: int
+    limit: int
+    conversations: int
+    waiting: int
+    installed: bool
+
+
+def listing(workspace: Workspace, app: str) -> AppListing:
+    """Return the memories of an app, the newest update first.
+
+    Args:
+        workspace: Where they are.
+        app: The app's name.
+
+    Raises:
+        InvalidValue: The app's name is not allowed.
+    """
+    app = name_of(app)
+    found = tuple(map(shown, newest_first(members(workspace, app))))
+    limit = workspace.settings.apps.limit
+    return AppListing(app=app, items=found, total=len(found), limit=limit)
+
+
+def show(workspace: Workspace, app: str, reference: str) -> AppMemory:
+    """Return one memory of an app, whatever its state.
+
+    Raises:
+        NotFound, Ambiguous: The app has none that the reference means.
+        InvalidValue: The app's name is not allowed.
+    """
+    memory = one_of(workspace, name_of(app), reference)
+    if not workspace.is_past:
+        access.note(workspace, [memory.id])
+    return shown(memory)
+
+
+def context(workspace: Workspace, app: str, conversation: str | None = None) -> AppContext:
+    """Write the block of an app's memories for a model; empty where there are none.
+
+    Args:
+        workspace: Where they are.
+        app: The app's name.
+        conversation: For which conversation, as the figures count it; the app's current one
+            when None.
+
+    Raises:
+        InvalidValue: The app's name is not allowed.
+        NotFound, Ambiguous: The conversation, or it is another app's.
+    """
+    app = name_of(app)
+    held = _held_in(workspace, app, conversation)
+    settings = workspace.settings
+    most = settings.apps.limit
+    found = fitting(members(workspace, app), most, most * settings.limits.app_memory)
+    if found.shown and not workspace.is_past:
+        access.note(workspace, [memory.id for memory in found.shown])
+        _note(workspace, held, app)
+    return AppContext(
+        app=app,
+        text=block(app, found.shown),
+        items=tuple(map(shown, found.shown)),
+        omitted=tuple(memory.id for memory in found.omitted),
+    )
+
+
+def _held_in(workspace: Workspace, app: str, reference: str | None) -> Conversation | None:
+    if reference is not None:
+        found = conversation_named(workspace, reference)
+        if found.app != app:
+            raise NotFound(f"app {app!r} has no conversation {reference!r}")
+        return found
+    try:
+        latest = workspace.conversations.get(max(workspace.conversations.ids(), default=""))
+    except PmemError:  # there is none, or a damaged one, which keeps no memory back
+        return None
+    return latest if latest.app == app and latest.status is Status.ACTIVE else None
+
+
+def _note(workspace: Workspace, conversation: Conversation | None, app: str) -> None:
+    """Count that a conversation's context had memories; a figure must not fail a read."""
+    if conversation is None or workspace.read_only or not workspace.settings.record_access:
+        return
+    try:
+        state_of(workspace).note_context(conversation.id, app)
+    except PmemError:
+        return
+
+
+def apps(workspace: Workspace) -> list[AppOverview]:
+    """Return every app that has left a trace, by name.
+
+    Args:
+        workspace: Where to look.
+    """
+    memories = [m for m in workspace.memories.find(EVERYTHING) if m.scope.app]
+    held = Counter(item.app for item in workspace.conversations.find() if item.app)
+    active = Counter(m.scope.app for m in memories if m.state is State.ACTIVE)
+    state = None if workspace.is_past else state_of(workspace)
+    waiting = Counter(work.app for work in state.waiting()) if state else Counter[str]()
+    gone = state.gone() if state else set()
+    names = {m.scope.app for m in memories if m.scope.app} | {name for name in held if name}
+    return [
+        AppOverview(
+            name=name,
+            memories=active[name],
+            limit=workspace.settings.apps.limit,
+            conversations=held[name],
+            waiting=waiting[name],
+            installed=name not in gone,
+        )
+        for name in sorted(names)
+    ]

@@ -1,0 +1,282 @@
+"""The commands for what apps remember."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem import apps
+from pmem.apps import (
+    AppFigures,
+    AppMemory,
+    AppOverview,
+    Decided,
+    Remembered,
+    RememberRequest,
+)
+from pmem.cli import options, render
+from pmem.cli.session import Answer, Line, Session
+from pmem.errors import UsageError
+from pmem.ids import short
+from pmem.records import State
+from pmem.times import day
+
+App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
+_TOLD = 20
+"""Decisions that are told one by one."""
+_LABEL = 15
+
+
+def remember(
+    ctx: typer.Context,
+    app: App,
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT|-]", help="What to remember.")
+    ] = None,
+    conversation: Annotated[
+        str | None, typer.Option(metavar="REF", help="Sum this ended conversation up instead.")
+    ] = None,
+    importance: Annotated[float | None, typer.Option(help="From 0 to 10 [5].")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
+) -> Answer:
+    """Make a memory for an app; past the limit, one decision makes room for it."""
+    session: Session = ctx.obj
+    content = None
+    if conversation is None or text is not None:
+        content = session.input(text, "the text, or --conversation,")
+    request = RememberRequest(
+        app=app,
+        content=content,
+        conversation=conversation,
+        importance=importance,
+        tags=tuple(tag or ()),
+    )
+    done = apps.remember(session.workspace, request)
+    lines = []
+    if done.memory is not None:
+        lines = [[(f"{_WORDS[done.action]} ", "green"), *_memory_line(done.memory)]]
+    return Answer(data=done, lines=lines, note="\n".join(_consequences(done)))
+
+
+_WORDS = {"created": "remembered", "updated": "updated", "known": "known already:"}
+
+
+def remembered_note(done: Remembered) -> str:
+    """Say what the app of a conversation remembers of it.
+
+    Args:
+        done: What remembering led to.
+    """
+    said = []
+    if done.memory is not None and done.action in _WORDS:
+        word, name = _WORDS[done.action].rstrip(":"), short(done.memory.id)
+        said = [f"{word} for app {done.app} as {name}: {done.memory.content}"]
+    return "\n".join((*said, *_consequences(done)))
+
+
+def _consequences(done: Remembered) -> Iterator[str]:
+    if done.action == "deferred":
+        yield f"put off: {done.reason}"
+    elif done.action == "skipped":
+        yield f"nothing remembered for app {done.app}: {done.reason}"
+    elif done.reason:
+        yield f"on the way: {done.reason}"
+    yield from _decisions(done.decisions)
+
+
+def _decisions(decisions: tuple[Decided, ...]) -> Iterator[str]:
+    for decided in decisions[:_TOLD]:
+        why = decided.reason + (f" ({decided.failure})" if decided.failure else "")
+        if decided.merged:
+            yield f"made room: {short(decided.merged)} went into {short(decided.target)}; {why}"
+        else:
+            yield f"made room: removed {short(decided.target)}; {why}"
+    if len(decisions) > _TOLD:
+        yield f"and {len(decisions) - _TOLD} more; --json has them all"
+
+
+def list_(
+    ctx: typer.Context,
+    app: Annotated[
+        str | None, typer.Argument(metavar="[APP]", help="Its memories [all apps, counted].")
+    ] = None,
+    at: options.At = None,
+) -> Answer:
+    """List an app's memories, the newest update first; or the apps there are."""
+    session: Session = ctx.obj
+    workspace = session.workspace_at(at)
+    if app is None:
+        known = apps.apps(workspace)
+        return Answer(
+            data={"items": known, "total": len(known)},
+            lines=map(_overview_line, known),
+            note="" if known else "no app remembers anything; `pmem app remember` begins",
+        )
+    found = apps.listing(workspace, app)
+    return Answer(
+        data=found,
+        lines=map(_memory_line, found.items),
+        note="" if found.items else f"app {found.app} has no memory",
+    )
+
+
+def show(
+    ctx: typer.Context, app: App, reference: options.Reference, at: options.At = None
+) -> Answer:
+    """Show one memory of an app."""
+    session: Session = ctx.obj
+    memory = apps.show(session.workspace_at(at), app, reference)
+    return Answer(data=memory, lines=_memory_lines(memory))
+
+
+def context(
+    ctx: typer.Context,
+    app: App,
+    conversation: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="For which one, in the figures [the app's current one]."),
+    ] = None,
+    at: options.At = None,
+) -> Answer:
+    """Write an app's memories as a block for a model."""
+    session: Session = ctx.obj
+    built = apps.context(session.workspace_at(at), app, conversation)
+    note = "" if built.items else f"app {built.app} has no memory"
+    if built.omitted:
+        note = f"no room for {', '.join(map(short, built.omitted))}"
+    return Answer(data=built, raw=built.text, note=note)
+
+
+def compact(ctx: typer.Context, app: App) -> Answer:
+    """Hold an app to its limit: one decision for each memory too many."""
+    session: Session = ctx.obj
+    done = apps.tidy(session.workspace, app)
+    lines: list[Line] = [[(line, "")] for line in _decisions(done.decisions)]
+    said = f"app {done.app} has {done.memories} of {done.limit} memories"
+    return Answer(data=done, lines=lines, note=said)
+
+
+def delete(
+    ctx: typer.Context,
+    app: App,
+    reference: options.Reference,
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Delete it at once; nothing brings it back.")
+    ] = False,
+) -> Answer:
+    """Remove one memory of an app; `pmem restore` brings it back until it is purged."""
+    session: Session = ctx.obj
+    gone = apps.delete(session.workspace, app, reference, for_good=for_good)
+    word = "deleted" if for_good else "removed"
+    return Answer(data=gone, lines=[[(f"{word} ", "yellow"), *_memory_line(gone)]])
+
+
+def purge(
+    ctx: typer.Context,
+    app: App,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> Answer:
+    """Delete all memories of an app for good."""
+    session: Session = ctx.obj
+    _ask(f"Delete all memories of app {app} for good?", "not purged", yes=yes)
+    done = apps.purge(session.workspace, app)
+    return Answer(data=done, lines=[[("deleted ", "yellow"), (_many(done.deleted), "")]])
+
+
+def uninstall(
+    ctx: typer.Context,
+    app: App,
+    with_memories: Annotated[
+        bool, typer.Option("--purge", help="Delete its memories for good.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a purge.")] = False,
+) -> Answer:
+    """Note that an app is gone; its memories outlive it, unless they are purged."""
+    session: Session = ctx.obj
+    if with_memories:
+        question = f"Delete all memories of app {app} for good?"
+        _ask(question, "not uninstalled", yes=yes)
+    done = apps.uninstall(session.workspace, app, purged=with_memories)
+    said = f"{_many(done.deleted)} deleted" if with_memories else f"{_many(done.kept)} kept"
+    return Answer(data=done, lines=[[("uninstalled ", "yellow"), (f"{done.app}  {said}", "")]])
+
+
+def stats(
+    ctx: typer.Context,
+    poll: Annotated[
+        bool, typer.Option("--poll", help="Count energy since now from here on.")
+    ] = False,
+    at: options.At = None,
+) -> Answer:
+    """Show what apps remember, and what models have spent on it."""
+    session: Session = ctx.obj
+    found = apps.statistics(session.workspace_at(at))
+    if poll:
+        apps.poll_energy(session.workspace)
+    return Answer(data=found, lines=figure_lines(found))
+
+
+def figure_lines(found: AppFigures) -> Iterator[Line]:
+    """Yield the figures about apps as aligned lines.
+
+    Args:
+        found: The figures.
+    """
+    share = f"{found.utilisation:.0%}".replace("%", " %")
+    yield _figure("apps", f"{found.apps}, {found.with_memories} with memories ({share})")
+    yield _figure("apps' memories", f"{found.memories}, {found.created_per_hour:g} made per hour")
+    yield _figure("compactions", f"{found.compactions_per_app_per_day:g} per app and day")
+    told = f"{found.with_context} of {found.conversations} conversations had memories"
+    yield _figure("in contexts", told)
+    energy = found.energy
+    if energy is not None:
+        spent = f"{energy.spent:g} spent, {energy.since_last_poll:g} since the last poll"
+        waits = f", {energy.waiting} waiting" if energy.waiting else ""
+        units = f"{energy.units:g} of {energy.capacity:g} units"
+        yield _figure("energy", f"{units}, {spent}{waits}")
+
+
+def _ask(question: str, refused: str, *, yes: bool) -> None:
+    if not yes and not render.confirmed(question):
+        raise UsageError(refused, "answer y, or give --yes")
+
+
+def _figure(name: str, value: str) -> Line:
+    return [(f"{name:<{_LABEL}}", "bold"), (value, "")]
+
+
+def _many(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
+def _memory_line(memory: AppMemory) -> Line:
+    return [
+        (short(memory.id), "cyan"),
+        (f"  {memory.importance:>4g}", "green"),
+        (f"  {day(memory.updated_at)}", "dim"),
+        (f"  {' '.join(memory.content.split())}", ""),
+    ]
+
+
+def _memory_lines(memory: AppMemory) -> Iterator[Line]:
+    yield [(memory.id, "bold cyan"), (f"  {memory.app}", "")]
+    yield [(memory.content, "")]
+    yield _figure("importance", f"{memory.importance:g} of 10")
+    if memory.tags:
+        yield _figure("tags", ", ".join(memory.tags))
+    if memory.state is not State.ACTIVE:
+        yield _figure("state", memory.state)
+    if memory.conversation:
+        yield _figure("conversation", short(memory.conversation))
+    yield _figure("created", day(memory.created_at))
+    yield _figure("updated", day(memory.updated_at))
+
+
+def _overview_line(app: AppOverview) -> Line:
+    gone = "" if app.installed else "  uninstalled"
+    waits = f"  {app.waiting} waiting" if app.waiting else ""
+    return [
+        (app.name, "cyan"),
+        (f"  {app.memories} of {app.limit}", "green"),
+        (f"{gone}{waits}", "dim"),
+    ]

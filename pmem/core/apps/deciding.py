@@ -1,0 +1,191 @@
+"""Which one memory of an app goes when there are too many: a decision, and what makes it valid.
+
+A decision takes exactly one memory away. `delete` removes its target; `edit` lets its target take
+another one in, the newest unless `merged` names one, with the content that it is to have then.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from pmem.core.lifecycle.similar import gathered, similar, texts_of
+from pmem.ids import short
+from pmem.records import Memory
+
+MOST_REASON: Final = 1000
+"""Characters of a reason at the most."""
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to become of one memory; as JSON, an object with S0's names.
+
+    `content` is what an edited target says from then on, and `merged` the memory that it takes in.
+    """
+
+    action: Literal["delete", "edit"]
+    target: str = msgspec.field(name="targetMemoryId")
+    content: str | None = msgspec.field(name="newContent", default=None)
+    merged: str | None = msgspec.field(name="mergedMemoryId", default=None)
+    reason: str
+
+
+class Surplus(msgspec.Struct, frozen=True, kw_only=True):
+    """An app's memories, of which one is to go.
+
+    Attributes:
+        app: The app's name.
+        memories: All that it has, the oldest first; the last is the new one.
+        limit: How many it may have.
+        most: Characters of a content at the most.
+        worths: What each memory is worth by its importance, use and age, by id.
+    """
+
+    app: str
+    memories: tuple[Memory, ...]
+    limit: int
+    most: int
+    worths: Mapping[str, float]
+
+
+class Unusable(Exception):
+    """A decision, or a text, that a model gave and that cannot be used."""
+
+
+class OfflineDecider:
+    """Decides by rules: what says the same becomes one, else the least valuable one goes.
+
+    It remembers what says the same between the decisions of one compaction.
+    """
+
+    name = "offline"
+    is_free = True
+
+    def __init__(self) -> None:
+        self._read: frozenset[tuple[str, str]] = frozenset()
+        self._same: list[tuple[str, str, str]] = []
+
+    def decide(self, surplus: Surplus) -> Decision:
+        """Return what is to go.
+
+        Args:
+            surplus: The memories.
+        """
+        present = {memory.id: memory for memory in surplus.memories}
+        for survivor, other, reason in self._redundant(surplus.memories):
+            if survivor in present and other in present:
+                return Decision(
+                    action="edit",
+                    target=survivor,
+                    content=present[survivor].content,
+                    merged=other,
+                    reason=f"{short(other)} says the same: {reason}",
+                )
+        least = _least(surplus)
+        why = f"it counts least by importance, use and age ({surplus.worths[least.id]:.2f})"
+        return Decision(action="delete", target=least.id, reason=why)
+
+    def _redundant(self, memories: Sequence[Memory]) -> list[tuple[str, str, str]]:
+        """Return who stays, who says the same, and why; worked out anew for unknown memories."""
+        said = frozenset((memory.id, memory.content) for memory in memories)
+        if not said <= self._read:
+            known = similar(memories)
+            self._read, self._same = (
+                said,
+                [
+                    (group.survivor.id, other.id, reason)
+                    for group in gathered(known, texts_of(known))
+                    for other, reason in group.others
+                ],
+            )
+        return self._same
+
+
+def _least(surplus: Surplus) -> Memory:
+    """Return the memory that counts least; the new one, and what is pinned, only if all are."""
+    older = surplus.memories[:-1] or surplus.memories
+    loose = [memory for memory in older if not memory.pinned] or _loose(surplus.memories)
+    return min(loose, key=lambda memory: (surplus.worths[memory.id], memory.created_at, memory.id))
+
+
+def oldest(memories: Sequence[Memory]) -> Memory:
+    """Return the memory that goes when nothing can be decided: the oldest that is not pinned.
+
+    Args:
+        memories: The oldest first.
+    """
+    return _loose(memories)[0]
+
+
+def _loose(memories: Sequence[Memory]) -> Sequence[Memory]:
+    return [memory for memory in memories if not memory.pinned] or memories
+
+
+def checked(answer: Any, surplus: Surplus) -> Decision:
+    """Return a decision that can be carried out, whole ids in it.
+
+    Args:
+        answer: What a decider gave: a decision, a mapping, or JSON.
+        surplus: What it was asked about.
+
+    Raises:
+        Unusable: It is none, names a memory that is not among them, deletes a pinned one where
+            others are not, or has no content or one that is too long.
+    """
+    decision = _read(answer)
+    reason = " ".join(decision.reason.split())
+    if not reason or len(reason) > MOST_REASON:
+        raise Unusable("the decision has no reason, or an endless one")
+    known = {name: memory for memory in surplus.memories for name in (memory.id, short(memory.id))}
+    target = _named(decision.target, known)
+    if decision.action == "delete":
+        if target not in _loose(surplus.memories):
+            raise Unusable(f"the decision deletes {target.id}, which is pinned")
+        return Decision(action="delete", target=target.id, reason=reason)
+    merged = _named(decision.merged or surplus.memories[-1].id, known)
+    if merged.id == target.id:
+        raise Unusable(f"the decision merges {target.id} with itself")
+    content = usable(decision.content, surplus.most, "the new content")
+    return Decision(
+        action="edit", target=target.id, content=content, merged=merged.id, reason=reason
+    )
+
+
+def _read(answer: Any) -> Decision:
+    try:
+        if isinstance(answer, str | bytes):
+            return msgspec.json.decode(answer, type=Decision)
+        if isinstance(answer, Decision):
+            answer = msgspec.to_builtins(answer)
+        return msgspec.convert(answer, Decision)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        raise Unusable(f"the answer is no decision: {str(error)[:200]}") from None
+
+
+def _named(identifier: str, known: Mapping[str, Memory]) -> Memory:
+    if identifier not in known:
+        raise Unusable(f"the decision names {identifier[:60]!r}, which is no memory of the app")
+    return known[identifier]
+
+
+def usable(text: Any, most: int, what: str) -> str:
+    """Return a text that a model gave, without the space around it.
+
+    Args:
+        text: What it gave.
+        most: Characters at the most.
+        what: What it is, for the sentence.
+
+    Raises:
+        Unusable: It is no text, empty, too long, or not valid UTF-8.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise Unusable(f"{what} is empty")
+    stripped: str = text.strip()
+    if len(stripped) > most:
+        raise Unusable(f"{what} has {len(stripped)} characters, and the limit is {most}")
+    try:
+        stripped.encode()
+    except UnicodeEncodeError:
+        raise Unusable(f"{what} is not valid UTF-8") from None
+    return stripped

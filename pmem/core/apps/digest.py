@@ -1,0 +1,114 @@
+"""What a conversation leaves to an app: two to four of its own sentences, whole ones."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from pmem.core.filters import fold
+from pmem.records import Message, Role
+
+if TYPE_CHECKING:
+    from pmem.core.summaries.clauses import Piece
+
+MOST_SENTENCES: Final = 4
+MOST_MESSAGES: Final = 400
+"""Of a longer conversation both ends are read: what it was about, and what came of it."""
+SHORTEST: Final = 12
+"""Characters below which a clause in ASCII says nothing by itself."""
+_CLOSED: Final = (".", "!", "。", "！", "…")
+_KINDS: Final = ("prose", "remark", "log", "code")
+"""Kinds of clauses, those that state facts first."""
+
+
+def digest(messages: Iterable[Message], outcome: str | None, most: int) -> str:
+    """Say in a few sentences of a conversation what is worth keeping.
+
+    Clauses that state facts come first, then those with the most words that are likely to be
+    asked for (see `core.summaries`). None is cut: one that does not fit is left out.
+
+    Args:
+        messages: Everything that was said.
+        outcome: What came of it, where somebody said so.
+        most: Characters at the most.
+
+    Returns:
+        One line; nothing where no clause is short enough, or nothing was said.
+    """
+    said = _ends([item for item in messages if item.role in (Role.USER, Role.ASSISTANT)])
+    closing = _sentence(" ".join((outcome or "").split()))
+    chosen: list[tuple[int, str, str]] = []
+    if closing and len(closing) <= most:
+        chosen.append((len(said), "", closing))
+    for piece in _best(said):
+        speaker = said[piece.message].speaker or said[piece.message].role
+        whole = piece.text + piece.end
+        entry = (piece.message, speaker, _sentence(whole) if piece.kind == "prose" else whole)
+        if not _is_told(entry[2], chosen) and len(_written([*chosen, entry])) <= most:
+            chosen.append(entry)
+        if len(chosen) == MOST_SENTENCES:
+            break
+    return _written(chosen)
+
+
+def _ends(said: list[Message]) -> list[Message]:
+    half = MOST_MESSAGES // 2
+    return said if len(said) <= MOST_MESSAGES else said[:half] + said[-half:]
+
+
+def _best(said: Sequence[Message]) -> "list[Piece]":
+    """Return the clauses that state something, the most telling first."""
+    from pmem.core.summaries.clauses import called, pieces
+    from pmem.core.summaries.summary import ordered
+    from pmem.core.summaries.worth import worths
+
+    names = called(said)
+    found = [piece for piece in pieces(said, names) if _states(piece)]
+    if not found:
+        return []
+    facts = _facts(said)
+    order = ordered(found, worths(found, names))
+    stated = [any(fold(item.text) in fact for fact in facts[item.message]) for item in found]
+    rank = {place: number for number, place in enumerate(order)}
+    best = sorted(
+        order, key=lambda place: (not stated[place], _KINDS.index(found[place].kind), rank[place])
+    )
+    return [found[place] for place in best]
+
+
+def _states(piece: "Piece") -> bool:
+    """Tell whether a clause says something: no question, and no bare "Noted"."""
+    short = len(piece.text) < SHORTEST and piece.text.isascii()
+    return not short and not piece.end.endswith(("?", "？"))
+
+
+def _facts(said: Sequence[Message]) -> list[list[str]]:
+    """Return for each message the facts that it states, folded."""
+    from pmem.core.extraction.facts import extract
+
+    return [[fold(candidate.content) for candidate in extract(message)] for message in said]
+
+
+def _sentence(text: str) -> str:
+    """Return a clause as a sentence of its own."""
+    text = " ".join(text.split()).rstrip(",;: ")
+    if not text or text.endswith(_CLOSED):
+        return text
+    return f"{text}。" if _is_wide(text[-1]) else f"{text}."
+
+
+def _is_wide(letter: str) -> bool:
+    return "\u3040" <= letter <= "\u9fff"
+
+
+def _is_told(text: str, chosen: Sequence[tuple[int, str, str]]) -> bool:
+    words = fold(text).rstrip(".。")
+    return any(words in fold(other) for _, _, other in chosen)
+
+
+def _written(chosen: Iterable[tuple[int, str, str]]) -> str:
+    """Write sentences in their order, each speaker's behind the name."""
+    parts: list[str] = []
+    last = ""
+    for _, speaker, text in sorted(chosen, key=lambda entry: entry[0]):
+        parts.append(f"{speaker}: {text}" if speaker and speaker != last else text)
+        last = speaker
+    return " ".join(parts)

@@ -1,0 +1,83 @@
+"""Models that do their work, and models that fail or lie."""
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from pmem import Project
+from pmem.apps import Models, Talk
+from pmem.core.apps.deciding import OfflineDecider, Surplus
+from tests.conftest import NOW
+
+Answer = Callable[[Surplus], Any]
+
+
+class Summariser:
+    """A model that sums up, by a function.
+
+    Args:
+        answer: What it says of a conversation.
+    """
+
+    name = "fake"
+    is_free = False
+
+    def __init__(self, answer: Callable[[Talk], Any]) -> None:
+        self._answer = answer
+
+    def summarise(self, talk: Talk) -> Any:
+        """Answer."""
+        return self._answer(talk)
+
+
+class Decider:
+    """A model that decides, by a function.
+
+    Args:
+        answer: What it decides.
+    """
+
+    name = "fake"
+    is_free = False
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self.asked: list[Surplus] = []
+
+    def decide(self, surplus: Surplus) -> Any:
+        """Answer, and keep what was asked."""
+        self.asked.append(surplus)
+        return self._answer(surplus)
+
+
+def limited(root: str, hours: float = 0, **rules: float) -> Project:
+    """Open a project some hours later, with other rules for apps.
+
+    Args:
+        root: Its folder.
+        hours: How much later.
+        rules: Settings below `apps`.
+    """
+    settings: dict[str, Any] = {f"apps.{name}": value for name, value in rules.items()}
+    return Project(root, now=NOW + timedelta(hours=hours), actor="ada", **settings)
+
+
+def raising(_request: Any) -> Any:
+    """Fail."""
+    raise ConnectionError("nobody is there")
+
+
+def hanging(_request: Any) -> Any:
+    """Answer never, or too late."""
+    threading.Event().wait(5)
+    return "too late"
+
+
+def models(decide: Answer | None = None, summarise: Callable[[Talk], Any] | None = None) -> Models:
+    """Return models with these answers; by the rules, yet at a price, where none is given."""
+    rules = OfflineDecider()
+    return Models(
+        Summariser(summarise or (lambda talk: f"A talk: {talk.messages[-1].content}")),
+        Decider(decide or rules.decide),
+    )

@@ -1,0 +1,332 @@
+"""The limit holds, and nothing but the chosen memory goes, whoever decides and however many."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem import AddRequest, Project
+from pmem.core.apps.deciding import Decision, OfflineDecider, Surplus, Unusable, checked
+from pmem.core.filters import Filter
+from pmem.errors import StorageRefused
+from pmem.ids import short
+from pmem.records import EventKind, Memory, State
+from pmem.storage.backend import InMemory
+from pmem.storage.jsonfiles import JsonFiles
+from tests.apps import fakes
+from tests.conftest import NOW
+from tests.strategies import json_values
+
+EVERY = Filter(states=())
+NUMBERS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "isle", "jade")
+
+
+def filled(root: str, count: int, app: str = "calendar", **rules: float) -> Project:
+    """Give an app so many memories at once, as an import would."""
+    project = fakes.limited(root, **rules)
+    project.add_all(
+        [
+            AddRequest(content=f"The {NUMBERS[n % 10]} room {n} has {n * 3} seats.", app=app)
+            for n in range(count)
+        ]
+    )
+    return project
+
+
+def every(project: Project) -> dict[str, Memory]:
+    return {memory.id: memory for memory in project.list(EVERY).items}
+
+
+def active(project: Project, app: str = "calendar") -> list[str]:
+    return [memory.id for memory in project.apps.list(app).items]
+
+
+@pytest.mark.parametrize("count", [10, 11, 12, 100, 1000])
+def test_any_number_comes_down_to_the_limit_one_decision_each(root: str, count: int) -> None:
+    project = filled(root, count)
+    before = every(project)
+    done = project.apps.compact("calendar")
+    assert (len(done.decisions), done.memories) == (count - 10, 10)
+    after = every(project)
+    assert after.keys() == before.keys()
+    gone = {decided.merged or decided.target: decided for decided in done.decisions}
+    assert len(gone) == count - 10
+    for id_, memory in after.items():
+        if id_ in gone:
+            last = memory.history[-1]
+            assert (last.source, last.detail["reason"]) == ("compaction", gone[id_].reason)
+        else:
+            assert memory == before[id_]
+
+
+def test_what_a_compaction_took_can_be_restored(root: str) -> None:
+    project = filled(root, 11)
+    (decided,) = project.apps.compact("calendar").decisions
+    content = every(project)[decided.target].content
+    (back,) = project.restore(decided.target)
+    assert isinstance(back, Memory)
+    assert (back.state, back.content) == (State.ACTIVE, content)
+
+
+def test_what_says_the_same_becomes_one_before_anything_goes(root: str) -> None:
+    project = fakes.limited(root, limit=2)
+    first = project.apps.remember("calendar", "The lift is broken.", importance=2, tags=("lift",))
+    project.apps.remember("calendar", "The user likes tea.", importance=1)
+    assert first.memory
+    done = project.apps.remember("calendar", "Note that the lift is broken.", tags=("news",))
+    (decided,) = done.decisions
+    assert (decided.action, decided.by) == ("edit", "offline")
+    assert done.memory
+    assert {decided.target, decided.merged} == {first.memory.id, done.memory.id}
+    kept = project.apps.show("calendar", decided.target)
+    assert (set(kept.tags), kept.importance) == ({"lift", "news"}, 5)
+    merged = every(project)[decided.merged or ""]
+    assert merged.state is State.MERGED
+    assert merged.history[-1].detail["into"] == decided.target
+
+
+def test_importance_use_and_age_decide_and_the_new_one_stays(root: str) -> None:
+    texts = ("The lift is broken.", "The user likes tea.", "Lunch is at noon.")
+    for hours, text, importance in zip((0, 2000, 2001), texts, (6, 5, 5), strict=True):
+        fakes.limited(root, hours).apps.remember("calendar", text, importance=importance)
+    project = fakes.limited(root, 2002, limit=3)
+    (decided,) = project.apps.remember("calendar", "It rains.", importance=0).decisions
+    assert every(project)[decided.target].content == "The lift is broken."  # faded by now
+
+
+def test_what_is_pinned_stays(root: str) -> None:
+    project = filled(root, 10)
+    for id_ in active(project)[1:]:
+        project.pin(id_)
+    loose = active(project)[0]
+    (decided,) = project.apps.remember("calendar", "The lift is broken.").decisions
+    assert decided.target == loose
+
+
+LIES: dict[str, Callable[[Surplus], Any]] = {
+    "an exception": fakes.raising,
+    "no JSON": lambda surplus: "delete the first one",
+    "endless brackets": lambda surplus: "[" * 100_000,
+    "nothing": lambda surplus: None,
+    "an unknown id": lambda surplus: {
+        "action": "delete",
+        "targetMemoryId": "mwqi0000-00000000",
+        "reason": "old",
+    },
+    "an unknown action": lambda surplus: {
+        "action": "keep",
+        "targetMemoryId": surplus.memories[3].id,
+        "reason": "good",
+    },
+    "an empty text": lambda surplus: {
+        "action": "edit",
+        "targetMemoryId": surplus.memories[3].id,
+        "newContent": "  ",
+        "reason": "shorter",
+    },
+    "a long text": lambda surplus: Decision(
+        action="edit", target=surplus.memories[3].id, content="x" * 201, reason="longer"
+    ),
+    "half a character": lambda surplus: Decision(
+        action="edit", target=surplus.memories[3].id, content="\ud800", reason="odd"
+    ),
+    "itself": lambda surplus: Decision(
+        action="edit", target=surplus.memories[-1].id, content="both", reason="one"
+    ),
+    "no reason": lambda surplus: Decision(
+        action="delete", target=surplus.memories[3].id, reason=" "
+    ),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
+    lie: str, root: str
+) -> None:
+    project = filled(root, 11)
+    before = every(project)
+    done = project.apps.using(fakes.models(LIES[lie])).compact("calendar")
+    (decided,) = done.decisions
+    assert (decided.action, decided.by, decided.target) == ("delete", "fifo", min(before))
+    event = every(project)[decided.target].history[-1]
+    assert event.event is EventKind.DELETE
+    assert event.detail == {
+        "reason": "it is the oldest",
+        "by": "fifo",
+        "failure": decided.failure,
+    }
+    assert decided.failure
+    assert len(active(project)) == 10
+
+
+def test_a_decider_that_hangs_is_left_alone(root: str) -> None:
+    project = filled(root, 12, timeout=0.05)
+    done = project.apps.using(fakes.models(fakes.hanging)).compact("calendar")
+    assert [decided.by for decided in done.decisions] == ["fifo", "fifo"]
+    assert "no answer within 0.05 s" in done.decisions[0].failure
+    assert len(active(project)) == 10
+
+
+def test_another_apps_memory_is_no_target(root: str) -> None:
+    project = filled(root, 11)
+    theirs = project.apps.remember("mail", "Newsletters go into the archive.").memory
+    assert theirs
+    stolen = Decision(action="delete", target=theirs.id, reason="not ours")
+    project.apps.using(fakes.models(lambda surplus: stolen)).compact("calendar")
+    assert active(project, "mail") == [theirs.id]
+    assert len(active(project)) == 10
+
+
+def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
+    project = filled(root, 11)
+
+    def decide(surplus: Surplus) -> bytes:
+        target = short(surplus.memories[2].id)
+        return (
+            b'{"action": "edit", "targetMemoryId": "%b", "newContent": "Rooms have seats.",'
+            b' "reason": "both are about rooms", "confidence": 1}'
+        ) % target.encode()
+
+    (decided,) = project.apps.using(fakes.models(decide)).compact("calendar").decisions
+    ids = sorted(every(project))
+    assert (decided.target, decided.merged) == (ids[2], ids[10])
+    assert project.apps.show("calendar", decided.target).content == "Rooms have seats."
+    kinds = [event.event for event in project.history(decided.target)]
+    assert kinds == [EventKind.ADD, EventKind.MERGE, EventKind.UPDATE]
+
+
+def test_without_energy_a_compaction_waits_and_the_block_stays_small(root: str) -> None:
+    project = filled(root, 11, energy=0)
+    theirs = project.apps.using(fakes.models())
+    assert theirs.compact("calendar").deferred
+    assert len(project.apps.context("calendar").items) == 10
+    assert theirs.remember("calendar", "The lift is broken.").decisions == ()
+    later = fakes.limited(root).apps.using(fakes.models())
+    assert later.compact("calendar").memories == 10
+    energy = later.stats().energy
+    assert energy
+    assert (energy.spent, energy.waiting) == (50, 0)
+
+
+def test_others_that_are_quicker_are_asked_about_again(root: str) -> None:
+    project = filled(root, 12)
+    ids = sorted(every(project))
+
+    def decide(surplus: Surplus) -> Decision:
+        if len(surplus.memories) == 12:
+            fakes.limited(root).remove(ids[5])
+        return Decision(action="delete", target=surplus.memories[5].id, reason="the sixth goes")
+
+    done = project.apps.using(fakes.models(decide)).compact("calendar")
+    assert [decided.by for decided in done.decisions] == ["fake"]
+    assert sorted(active(project)) == [id_ for id_ in ids if id_ not in (ids[5], ids[6])]
+
+
+def test_a_storage_error_is_tried_again_and_then_the_oldest_goes(root: str) -> None:
+    project = filled(root, 11)
+    commit, failures = JsonFiles.commit, [StorageRefused("the disk hiccups")] * 2
+
+    def failing(files: JsonFiles, changes: Any) -> None:
+        if failures:
+            raise failures.pop()
+        commit(files, changes)
+
+    third = sorted(every(project))[3]
+    decision = Decision(action="delete", target=third, reason="the fourth goes")
+    theirs = project.apps.using(fakes.models(lambda surplus: decision))
+    with mock.patch.object(JsonFiles, "commit", failing):
+        (decided,) = theirs.compact("calendar").decisions
+    assert (decided.by, decided.failure) == ("fifo", "the disk hiccups")
+    assert len(active(project)) == 10
+
+
+_WRITER = """
+import sys
+from pmem import Project
+project = Project(sys.argv[1], lock_timeout=60)
+for number in range(6):
+    project.apps.remember("calendar", f"Writer {sys.argv[2]} saw case {number} of {sys.argv[2]}.")
+"""
+
+
+def test_writers_in_many_processes_keep_the_limit(root: str) -> None:
+    filled(root, 9)
+    command = (sys.executable, "-c", _WRITER, root)
+    writers = [subprocess.Popen([*command, name]) for name in ("ada", "ben", "cleo", "dora")]
+    seen = []
+    while any(writer.poll() is None for writer in writers):
+        seen.append(len(active(Project(root, read_only=True))))
+    assert [writer.returncode for writer in writers] == [0] * 4
+    project = Project(root)
+    assert len(active(project)) == 10
+    assert max(seen) <= 10
+    kept = every(project)
+    assert len(kept) == 9 + 24
+    for memory in kept.values():
+        assert (memory.state is State.ACTIVE) == (memory.id in active(project))
+        assert memory.state is State.ACTIVE or memory.history[-1].source == "compaction"
+
+
+APPS = ("calendar", "mail", "Calendar", "c")
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["remember", "remember", "remember", "delete", "restore", "pin", "lie"]),
+        st.sampled_from(APPS),
+        st.integers(0, 9),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=40)
+@given(STEPS, st.integers(1, 4))
+def test_the_limit_and_the_isolation_hold_whatever_happens(
+    steps: list[tuple[str, str, int]], limit: int
+) -> None:
+    rules: dict[str, Any] = {"apps.limit": limit}
+    project = Project("memory", backend=InMemory(), actor="ada", now=NOW, **rules)
+    for number, (step, app, pick) in enumerate(steps):
+        others = {name: project.apps.list(name).items for name in APPS if name != app}
+        _take(project, step, app, pick, number)
+        assert others == {name: project.apps.list(name).items for name in others}
+        if step in ("remember", "lie"):
+            assert len(active(project, app)) <= limit
+        shown = project.apps.context(app)
+        assert {item.app for item in shown.items} <= {app}
+        assert len(shown.items) <= limit
+
+
+def _take(project: Project, step: str, app: str, pick: int, number: int) -> None:
+    mine = [memory for memory in project.list(EVERY).items if memory.scope.app == app]
+    if step == "remember":
+        project.apps.remember(app, f"Case {number} has {pick} parts.", importance=pick)
+    elif step == "lie":
+        liar = OfflineDecider()
+        lie = list(LIES.values())[pick]
+        models = fakes.models(lie)._replace(decider=_free(liar, lie))
+        project.apps.using(models).remember(app, f"Case {number} is open.")
+    elif mine:
+        memory = mine[pick % len(mine)]
+        if step == "delete":
+            project.apps.delete(app, memory.id)
+        elif step == "restore":
+            project.restore(memory.id)
+            project.apps.compact(app)
+        else:
+            project.pin(memory.id)
+
+
+def _free(decider: OfflineDecider, lie: Callable[[Surplus], Any]) -> Any:
+    return mock.Mock(is_free=True, decide=lie, **{"name": decider.name})
+
+
+@given(json_values)
+def test_no_answer_gets_past_the_check_but_a_decision(answer: Any) -> None:
+    surplus = Surplus(app="calendar", memories=(), limit=10, most=200, worths={})
+    with pytest.raises(Unusable):
+        checked(answer, surplus)

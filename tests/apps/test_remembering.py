@@ -1,0 +1,230 @@
+"""Making memories for apps, from texts and from conversations."""
+
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem import Project
+from pmem.apps import Talk
+from pmem.apps.remembering import on_end
+from pmem.core.apps.digest import digest
+from pmem.errors import InvalidValue, NotFound, StorageRefused, UsageError
+from pmem.records import Message, Role
+from pmem.storage.jsonfiles import JsonFiles
+from tests.apps import fakes
+from tests.conftest import NOW
+from tests.strategies import texts
+
+
+@pytest.fixture
+def project(root: str) -> Project:
+    return Project(root, now=NOW, actor="ada")
+
+
+def ended(project: Project, *said: str, app: str | None = "calendar") -> str:
+    conversation = project.start_conversation(app=app)
+    for text in said:
+        project.add_message("user", text)
+    return project.end_conversation(reference=conversation.id).id
+
+
+def contents(project: Project, app: str = "calendar") -> list[str]:
+    return [memory.content for memory in project.apps.list(app).items]
+
+
+def test_importance_goes_from_0_to_10_and_is_kept_from_0_to_1(project: Project) -> None:
+    done = project.apps.remember("calendar", "The lift is broken.", importance=8)
+    assert done.memory
+    assert done.memory.importance == 8
+    assert project.show(done.memory.id).importance == 0.8  # type: ignore[union-attr]
+    for wrong in (-1, 10.5, float("nan")):
+        with pytest.raises(InvalidValue):
+            project.apps.remember("calendar", "The stairs are steep.", importance=wrong)
+
+
+def test_a_text_over_the_limit_is_refused_on_every_way_in(project: Project) -> None:
+    long = "word " * 41
+    with pytest.raises(InvalidValue, match="204 characters, and the limit is 200"):
+        project.apps.remember("calendar", long)
+    with pytest.raises(InvalidValue, match="limit is 200"):
+        project.add(long, app="calendar")
+    known = project.add("short", app="calendar").memory.id
+    with pytest.raises(InvalidValue, match="limit is 200"):
+        project.edit(known, long)
+    assert project.add(long).action == "added"
+
+
+def test_a_text_or_a_conversation_is_needed_and_not_both(project: Project) -> None:
+    for request in ({}, {"content": "x", "conversation": "y"}):
+        with pytest.raises(UsageError):
+            project.apps.remember("calendar", **request)
+
+
+def test_the_same_text_is_kept_once(project: Project) -> None:
+    first = project.apps.remember("calendar", "The lift is broken.")
+    again = project.apps.remember("calendar", "the lift  is broken.")
+    other = project.apps.remember("mail", "The lift is broken.")
+    assert (first.action, again.action, other.action) == ("created", "known", "created")
+    assert again.memory == first.memory
+
+
+def test_a_conversation_must_have_ended_and_be_no_other_apps(project: Project) -> None:
+    open_ = project.start_conversation().id
+    with pytest.raises(InvalidValue, match="has not ended"):
+        project.apps.remember("calendar", conversation=open_)
+    theirs = ended(project, "We decided to use PostgreSQL.", app="mail")
+    with pytest.raises(InvalidValue, match="another app"):
+        project.apps.remember("calendar", conversation=theirs)
+    with pytest.raises(NotFound):
+        project.apps.remember("calendar", conversation="none")
+
+
+def test_a_conversation_of_no_app_can_be_given_to_one(project: Project) -> None:
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    done = project.apps.remember("calendar", conversation=talk, importance=7, tags=("db",))
+    assert done.memory
+    assert (done.memory.importance, done.memory.tags) == (7, ("db",))
+    assert done.memory.content == "user: We decided to use PostgreSQL."
+
+
+def test_a_conversation_leaves_one_memory_that_grows_with_it(project: Project) -> None:
+    talk = ended(project, "We decided to use PostgreSQL.")
+    assert project.apps.remember("calendar", conversation=talk).action == "known"
+    project.resume_conversation(talk)
+    project.add_message("user", "The archive moves in March.")
+    project.end_conversation()
+    (content,) = contents(project)
+    assert content == "user: We decided to use PostgreSQL. The archive moves in March."
+
+
+def test_a_memory_that_somebody_rewrote_is_left_alone(project: Project) -> None:
+    talk = ended(project, "We decided to use PostgreSQL.")
+    (memory,) = project.apps.list("calendar").items
+    project.edit(memory.id, "PostgreSQL 17 it is.")
+    project.apps.remember("calendar", conversation=talk)
+    assert "PostgreSQL 17 it is." in contents(project)
+
+
+@pytest.mark.parametrize("said", [(), ("Hello!", "Thanks"), ("Can you move it?",), ("x" * 300,)])
+def test_a_conversation_that_says_nothing_leaves_nothing(
+    project: Project, said: tuple[str, ...]
+) -> None:
+    ended(project, *said)
+    assert contents(project) == []
+
+
+@pytest.mark.parametrize(
+    "summarise", [fakes.raising, lambda talk: "", lambda talk: "x" * 201, lambda talk: 7]
+)
+def test_a_summariser_that_fails_or_lies_is_done_without(
+    project: Project, summarise: Callable[[Talk], Any]
+) -> None:
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    models = fakes.models(summarise=summarise)
+    done = project.apps.using(models).remember("calendar", conversation=talk)
+    assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
+    assert "fake" in done.reason
+    assert done.memory
+    (added,) = project.history(done.memory.id)
+    assert added.detail["failure"] == done.reason
+
+
+def test_a_summariser_that_hangs_is_left_alone(root: str) -> None:
+    project = fakes.limited(root, timeout=0.05)
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    models = fakes.models(summarise=fakes.hanging)
+    done = project.apps.using(models).remember("calendar", conversation=talk)
+    assert done.action == "created"
+    assert "no answer within 0.05 s" in done.reason
+
+
+@pytest.mark.parametrize("error", [StorageRefused("full"), ZeroDivisionError("oh")])
+def test_a_conversation_ends_whatever_its_memory_meets(project: Project, error: Exception) -> None:
+    project.start_conversation(app="calendar")
+    project.add_message("user", "We decided to use PostgreSQL.")
+    with mock.patch("pmem.apps.remembering._commit", side_effect=error):
+        assert project.end_conversation().status == "ended"
+    assert contents(project) == []
+
+
+def test_a_storage_error_is_tried_once_more(project: Project) -> None:
+    commit, failed = JsonFiles.commit, list[object]()
+
+    def fail_once(files: JsonFiles, changes: object) -> None:
+        if not failed:
+            failed.append(changes)
+            raise StorageRefused("the disk hiccups")
+        commit(files, changes)  # type: ignore[arg-type]
+
+    with mock.patch.object(JsonFiles, "commit", fail_once):
+        assert project.apps.remember("calendar", "The lift is broken.").action == "created"
+    with (
+        mock.patch.object(JsonFiles, "commit", side_effect=StorageRefused("full")),
+        pytest.raises(StorageRefused),
+    ):
+        project.apps.remember("calendar", "The stairs are steep.")
+    assert contents(project) == ["The lift is broken."]
+
+
+def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: str) -> None:
+    project = fakes.limited(root, energy=40, energy_per_hour=20)
+    models = fakes.models()
+    first, second, third = (ended(project, f"We chose {n}.", app=None) for n in ("A1", "B2", "C3"))
+    theirs = project.apps.using(models)
+    done = [
+        theirs.remember("calendar", conversation=talk).action for talk in (first, second, third)
+    ]
+    assert done == ["created", "created", "created"]  # at 40, 28 and 16 units
+    fourth = ended(project, "We chose D4.", app=None)
+    assert theirs.remember("calendar", conversation=fourth).action == "deferred"
+    figures = project.apps.stats().energy
+    assert figures
+    assert (figures.spent, figures.waiting) == (36, 1)
+    later = fakes.limited(root, hours=2, energy=40, energy_per_hour=20)
+    later.apps.using(models).compact("calendar")
+    assert len(contents(later)) == 4
+    after = later.apps.stats().energy
+    assert after
+    assert after.waiting == 0
+    assert later.apps.poll_energy() == 48
+    assert later.apps.poll_energy() == 0
+
+
+def test_rules_cost_nothing_and_never_wait(root: str) -> None:
+    project = fakes.limited(root, energy=0)
+    ended(project, "We decided to use PostgreSQL.")
+    assert len(contents(project)) == 1
+    energy = project.apps.stats().energy
+    assert energy
+    assert (energy.spent, energy.waiting) == (0, 0)
+
+
+def test_a_conversation_that_goes_on_is_no_end(project: Project) -> None:
+    assert on_end(project.workspace, project.start_conversation(app="calendar")) is None
+
+
+def message(content: str, role: Role = Role.USER) -> Message:
+    return Message(id="m", role=role, content=content, created_at=NOW)
+
+
+@given(
+    st.lists(texts | st.sampled_from(["We use Rust.", "日本語の文です。", "a, b; c"]), max_size=6)
+)
+def test_a_digest_fits_and_cuts_no_sentence(said: list[str]) -> None:
+    for most in (1, 20, 200):
+        found = digest(map(message, said), None, most)
+        assert len(found) <= most
+        assert "\n" not in found
+        assert not found.endswith("…") or any("…" in text for text in said)
+
+
+def test_a_digest_has_four_sentences_at_the_most_and_no_questions() -> None:
+    said = [f"We chose part {number} for the engine." for number in range(9)]
+    found = digest(map(message, [*said, "Which part is next?"]), "It runs", 1000)
+    assert found.count(".") == 4
+    assert found.endswith("It runs.")
+    assert "Which" not in found

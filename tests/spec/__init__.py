@@ -1,0 +1,1 @@
+"""Scenarios that the source documents name, by document and section."""
