@@ -73,6 +73,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     app_memory: Annotated[int, _number(1, "The content of an app's memory, at the most.")] = 200
     subject: Annotated[int, _number(1, "A memory's subject, at the most.")] = 200
     message: Annotated[int, _number(1, "A message, at the most.")] = 1_000_000
+    agent: Annotated[int, _number(1, "What an agent adds or edits, at the most.")] = 500
+    agent_least: Annotated[int, _number(0, "What an agent adds or edits, at the least.")] = 5
 
 
 class Categories(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,6 +117,39 @@ class Scoring(msgspec.Struct, frozen=True, kw_only=True):
     last_5: Annotated[float, _adds("Added to the last 5 messages.")] = 0.4
     last_10: Annotated[float, _adds("Added to the last 10 messages, the last 5 excepted.")] = 0.2
     last_20: Annotated[float, _adds("Added to the last 20 messages, the last 10 excepted.")] = 0.1
+
+
+CONSENT_FIELDS: Final = (
+    "preferred_name",
+    "pronouns",
+    "city",
+    "language",
+    "contact",
+    "health",
+    "birthday",
+    "beliefs",
+)
+"""What a person must agree to before it is remembered, unless they add it themselves."""
+
+
+class Consent(msgspec.Struct, frozen=True, kw_only=True):
+    """What agents and extraction may not remember by themselves."""
+
+    fields: Annotated[tuple[str, ...], _says("What waits for a person's consent.")] = CONSENT_FIELDS
+    two_signals: Annotated[
+        tuple[str, ...], _says("What an agent must learn twice before it is remembered.")
+    ] = ("tone", "goals")
+    days: Annotated[int, _number(1, "How long both wait, in days.")] = 7
+
+
+class Writing(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether memories are held to the writing rules."""
+
+    lint: Annotated[
+        Literal["off", "agents", "everyone"],
+        _says("Whose memories are held to the writing rules, with a note for each."),
+    ] = "agents"
+    enforce: Annotated[bool, _says("Refuse what an agent writes against the rules.")] = False
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,6 +228,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         _share("Confidence from which a fact that is said becomes a memory at once; 1 is never."),
     ] = 0.9
+    max_facts: Annotated[int, _number(0, "How many facts one message states at the most.")] = 5
+    max_promotions: Annotated[
+        int, _number(0, "How many facts of one message become memories at once at the most.")
+    ] = 3
+    max_promotions_per_day: Annotated[
+        int, _number(0, "How many facts that are said become memories on one day at the most.")
+    ] = 100
     detect_episodes: Annotated[bool, _says("Keep an episode for every key moment.")] = True
     consolidation_threshold_days: Annotated[
         int, _number(1, "Age from which a faded memory is due for consolidation, in days.")
@@ -226,6 +268,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     record_access: Annotated[
         bool, _says("Count in this clone what `search`, `context` and `show` recall.")
+    ] = True
+    record_operations: Annotated[
+        bool, _says("Note in this clone which operations ran, without any text.")
     ] = True
     retrieval_top_k: Annotated[int, _number(1, "How many hits recall returns.")] = 10
     relevance_threshold: Annotated[
@@ -265,6 +310,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     categories: Categories = Categories()
     importance: Scoring = Scoring()
     apps: AppRules = AppRules()
+    consent: Consent = Consent()
+    writing: Writing = Writing()
 
     @property
     def conversation_tokens(self) -> int:

@@ -32,6 +32,7 @@ from pmem.core.retention import age_in_days
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.lifecycle import cut_links
+from pmem.proposals import drop_expired
 from pmem.records import Access, Episode, Memory, State
 from pmem.storage.backend import same_keys
 from pmem.storage.jsonfiles import LOCAL
@@ -145,6 +146,8 @@ def sweep(
         Refused: The workspace is read-only, and it is no dry run.
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
+    if not dry_run:
+        drop_expired(workspace)
     return _run(workspace, _sweep, dry_run=dry_run, expected=expected)
 
 

@@ -37,7 +37,7 @@ from pmem.records import Chunk, Conversation, Episode, Memory, Message, Role
 from pmem.talk import Talk, talk_of
 from pmem.threads import Delta, delta, mark_told
 from pmem.times import day, iso
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, note_operation
 
 LEAST_RECALLED = 50
 """How many hits a context of any budget looks at."""
@@ -134,6 +134,8 @@ def build_and_retrieve(
     built = written(news) if news is None else _told(workspace, request, known, news, written)
     if request.counts:
         access.note(workspace, _shown(built, "recalled"))
+        status = "ok" if asked and answers.ranked else "skipped"
+        note_operation(workspace, "context", "search", status=status, thread=request.thread)
     best = answers.ranked[: settings.retrieval_top_k] if asked else []
     return built, hits_of(workspace, opened(workspace, best))
 

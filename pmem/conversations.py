@@ -25,7 +25,7 @@ from pmem.records import (
     Role,
     Status,
 )
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, note_operation
 
 if TYPE_CHECKING:
     from pmem.apps import Remembered
@@ -127,7 +127,9 @@ def say(workspace: Workspace, request: SayRequest) -> Heard:
                 f"conversation {conversation.id} is {conversation.status}",
                 "`pmem conversation resume` makes it active",
             )
-        return _heard(workspace, conversation, _message(workspace, request))
+        heard = _heard(workspace, conversation, _message(workspace, request))
+    note_operation(workspace, "hotpath", "classify", status="ok" if heard.facts else "skipped")
+    return heard
 
 
 def _message(workspace: Workspace, request: SayRequest) -> Message:

@@ -108,11 +108,21 @@ def noticed(
         return conversation, []
     said = (*conversation.recent_messages, message)
     made = [
-        workspace.episodes.put(_from_moment(workspace, conversation, moment, said))
-        for moment in moments(said)
+        workspace.episodes.put(episode)
+        for episode in (
+            _from_moment(workspace, conversation, moment, said) for moment in moments(said)
+        )
+        if not _needs_consent(workspace, episode)
     ]
     milestones = (*conversation.milestones, *(episode.id for episode in made))
     return msgspec.structs.replace(conversation, milestones=milestones), made
+
+
+def _needs_consent(workspace: Workspace, episode: Episode) -> bool:
+    """Tell whether an episode says something that nobody has agreed to keep."""
+    from pmem.core.consent import field_of
+
+    return field_of(episode, workspace.settings.consent.fields) is not None
 
 
 def listing(

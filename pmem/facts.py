@@ -84,7 +84,7 @@ def stated(
     """
     fresh: dict[str, Fact] = {}
     for message in messages if workspace.settings.extract_facts else ():
-        for fact in _stated(message):
+        for fact in _surest(list(_stated(message)), workspace.settings.max_facts):
             fresh.setdefault(short(fact.id), fact)
     for fact in known if fresh else ():
         fresh.pop(short(fact.id), None)
@@ -105,6 +105,14 @@ def _stated(message: Message) -> Iterator[Fact]:
         )
 
 
+def _surest(facts: list[Fact], most: int) -> list[Fact]:
+    """Return the surest facts of a message in their order."""
+    if len(facts) <= most:
+        return facts
+    places = sorted(range(len(facts)), key=lambda place: -facts[place].confidence)
+    return [facts[place] for place in sorted(places[:most])]
+
+
 def promoted_at_once(
     workspace: Workspace, conversation: Conversation, before: Conversation
 ) -> tuple[Conversation, list[Promotion]]:
@@ -122,10 +130,12 @@ def promoted_at_once(
     certain = [fact for fact in fresh if fact.confidence >= threshold]
     if threshold == 1 or not certain:
         return conversation, []
-    settled = _settled_before(workspace, certain)
+    settled, today = _settled_before(workspace, certain)
+    settings = workspace.settings
+    most = min(settings.max_promotions, settings.max_promotions_per_day - today)
     done: list[Promotion] = []
     for fact in certain:
-        if short(fact.id) not in settled:
+        if short(fact.id) not in settled and sum(item.added for item in done) < most:
             with suppress(InvalidValue):  # settings may not allow such a memory
                 done += _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
     settled |= {short(item.fact.id): item.fact for item in done}
@@ -205,6 +215,21 @@ def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
     return rejected
 
 
+def settle(workspace: Workspace, reference: str, memory: str) -> None:
+    """Note that a fact became a memory, inside a transaction; one that is gone is let go.
+
+    Args:
+        workspace: Where it is.
+        reference: The fact's id.
+        memory: The memory's.
+    """
+    with suppress(NotFound):
+        for item in _each_named(workspace, [reference]).values():
+            at, standing = workspace.now(), Standing.PROMOTED
+            new = {"standing": standing, "memory": memory, "settled_at": at}
+            _settle(workspace, [msgspec.structs.replace(item.fact, **new)])
+
+
 def _all(workspace: Workspace) -> Iterator[Stated]:
     for conversation in workspace.conversations.find():
         for fact in conversation.facts:
@@ -239,10 +264,20 @@ def _settlements(stated_: Iterable[Stated]) -> dict[str, Fact]:
     }
 
 
-def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> dict[str, Fact]:
-    """Return what became of facts wherever else they were stated."""
+def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> tuple[dict[str, Fact], int]:
+    """Return what became of facts wherever else they were stated, and the day's promotions."""
     wanted = {short(fact.id) for fact in facts}
-    return _settlements(item for item in _all(workspace) if short(item.fact.id) in wanted)
+    everything = list(_all(workspace))
+    today = workspace.now().date()
+    promoted = {
+        short(item.fact.id)
+        for item in everything
+        if item.fact.standing is Standing.PROMOTED
+        and item.fact.settled_at is not None
+        and item.fact.settled_at.date() == today
+    }
+    same = (item for item in everything if short(item.fact.id) in wanted)
+    return _settlements(same), len(promoted)
 
 
 def _saying(workspace: Workspace, content: str) -> Memory | None:
@@ -298,8 +333,8 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> lis
         request = AddRequest(
             content=fact.content, type=fact.type, subject=fact.subject, source=source, force=force
         )
-        added = memories.put_new(workspace, request)
-        if added.action == "suggested":
+        added = memories.put_new(workspace, request, short(fact.id))
+        if added.action != "added":
             return []
         memory = added.memory
     settled = msgspec.structs.replace(

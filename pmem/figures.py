@@ -14,7 +14,9 @@ from pmem.core.growth import Period, by_age, growth
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.consolidation import faded
 from pmem.core.lifecycle.similar import duplicates
+from pmem.core.operations import OperationCount, counts
 from pmem.records import Access, Chunk, Conversation, Episode, Memory, State
+from pmem.storage.operations import Operations
 from pmem.workspace import Workspace
 
 LISTED: Final = 5
@@ -49,7 +51,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     Those by type, category and age, the tokens and the uses are of active memories;
     `by_state` and the growth are of all that are kept. `budget` is a context's, `budget_share`
     the tokens' share of it. `overdue` counts records that have expired or may be purged.
-    `duplicates` are active memories that say what another one says already.
+    `duplicates` are active memories that say what another one says already. `operations` counts
+    what ran in this clone on each of the last days.
     """
 
     memories: int
@@ -80,6 +83,7 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     budget: int
     budget_share: float
     apps: AppFigures
+    operations: tuple[OperationCount, ...]
 
 
 def statistics(workspace: Workspace) -> Statistics:
@@ -101,6 +105,9 @@ def statistics(workspace: Workspace) -> Statistics:
         episodes_limit=workspace.settings.max_episodic_memories,
         apps=figures_of(workspace, memories, conversations),
         damaged=len(workspace.problems),
+        operations=()
+        if workspace.is_past
+        else counts(Operations(workspace.root).all(), workspace.now()),
     )
 
 

@@ -1,6 +1,7 @@
 """Looking at what the memory did: the log of all events, one record's story, the audit trail."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -8,9 +9,12 @@ import msgspec
 from pmem.core.audit import Row, row
 from pmem.core.filters import EVERYTHING
 from pmem.core.journal import Entry, Historic, Step, Wanted, entry, log, steps
+from pmem.core.operations import Operation
 from pmem.errors import InvalidValue
 from pmem.lookup import get
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory
+from pmem.storage.operations import Operations
+from pmem.storage.proposals import Decision, Proposals
 from pmem.workspace import Workspace
 
 SHOWN: Final = 50
@@ -20,6 +24,13 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
     """Events that pass the filters, the newest last, and how many there are in all."""
 
     items: tuple[Entry, ...]
+    total: int
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations, the newest last, and how many there are in all."""
+
+    items: tuple[Operation, ...]
     total: int
 
 
@@ -50,6 +61,35 @@ def events(
     return Journal(items=tuple(map(entry, shown)), total=len(found))
 
 
+def operations(
+    workspace: Workspace,
+    *,
+    after: datetime | None = None,
+    before: datetime | None = None,
+    limit: int = SHOWN,
+) -> Ran:
+    """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest.
+
+    Args:
+        workspace: Where.
+        after: From then on.
+        before: Before then.
+        limit: Only the newest, at the most so many; all of them when 0.
+
+    Raises:
+        InvalidValue: The limit is below zero.
+    """
+    if limit < 0:
+        raise InvalidValue(f"a limit must not be below zero, and {limit} is")
+    found = [
+        item
+        for item in Operations(workspace.root).all()
+        if (after is None or item.ts >= after) and (before is None or item.ts < before)
+    ]
+    shown = found[max(0, len(found) - limit) :] if limit else found
+    return Ran(items=tuple(shown), total=len(found))
+
+
 def story(workspace: Workspace, reference: str) -> list[Step]:
     """Return what happened to one record, and what each event led to, in its history's order.
 
@@ -65,10 +105,36 @@ def audit(workspace: Workspace, user: str | None = None) -> list[Row]:
 
     Args:
         workspace: What to give out.
-        user: Only what happened to the memories that concern this user.
+        user: Only what happened to the memories that concern this user, and what was decided about
+            proposals that did.
     """
     wanted = Wanted(user=user)
-    return [row(step) for step in log(_all(workspace, wanted), wanted)]
+    rows = [row(step) for step in log(_all(workspace, wanted), wanted)]
+    if workspace.is_past:
+        return rows
+    decisions = Proposals(workspace.root).read().decisions
+    told = [_decision(item) for item in decisions if _is_told(item, user)]
+    return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
+
+
+def _is_told(decision: Decision, user: str | None) -> bool:
+    """Tell whether a decision belongs into a trail; an approved one has an event of its own."""
+    return decision.decision != "approved" and user in (None, decision.user)
+
+
+def _decision(decision: Decision) -> Row:
+    """Return the trail's row for something that was never remembered."""
+    known = {"field": decision.field, "agent": decision.agent, "user": decision.user}
+    return Row(
+        id=f"{decision.id}:0",
+        memory_id=decision.id,
+        event=f"CONSENT_{decision.decision.upper()}",
+        old_ref=None,
+        new_ref=decision.digest,
+        actor=decision.actor or None,
+        meta={"kind": "proposal", **{name: value for name, value in known.items() if value}},
+        ts=decision.at,
+    )
 
 
 def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:

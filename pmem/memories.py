@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -24,7 +24,11 @@ from pmem.records import (
     Source,
 )
 from pmem.storage.backend import same_keys
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, note_operation
+
+if TYPE_CHECKING:
+    from pmem.core.writing import Lint
+    from pmem.proposals import Held
 
 
 class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,14 +59,31 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Added(msgspec.Struct, frozen=True, kw_only=True):
     """What adding led to: the new memory, or the one that should be updated instead.
 
-    `neighbours` says where the links of the new memory lead, and why.
+    `neighbours` says where the links of the new memory lead, and why. What an agent proposes may
+    be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
+    added, and `held` says what waits.
     """
 
-    action: Literal["added", "suggested"]
-    memory: Memory
+    action: Literal["added", "suggested", "queued", "waiting", "rejected"]
+    record: Memory | None = None
     links: tuple[Relationship, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
     reason: str = ""
+    held: "Held | None" = None
+
+    @property
+    def memory(self) -> Memory:
+        """The new memory, or the one that should be updated instead.
+
+        Raises:
+            Withheld: There is none, as something waits for consent or for a second signal.
+        """
+        if self.record is not None:
+            return self.record
+        from pmem.proposals import Withheld
+
+        assert self.held is not None
+        raise Withheld(self.held)
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,19 +132,53 @@ def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]
     memories = list(_memories(workspace, requests))
     with workspace.transaction():
         return [
-            _add(workspace, memory, force=request.force)
+            _admitted(workspace, memory, request)
             for memory, request in zip(memories, requests, strict=True)
         ]
 
 
-def put_new(workspace: Workspace, request: AddRequest) -> Added:
-    """Add one memory as `add` does, inside a transaction.
+def put_new(workspace: Workspace, request: AddRequest, fact: str | None = None) -> Added:
+    """Add a memory as `add` does, inside a transaction.
+
+    Args:
+        workspace: Where to.
+        request: What to add.
+        fact: The short id of the fact that it is made of, if it is.
 
     Raises:
         InvalidValue: A value is not allowed.
     """
     (memory,) = _memories(workspace, [request])
-    return _add(workspace, memory, force=request.force)
+    return _admitted(workspace, memory, request, fact)
+
+
+def put_approved(workspace: Workspace, memory: Memory) -> Memory:
+    """Add a memory that a person agreed to, inside a transaction; one that is there stays alone.
+
+    Args:
+        workspace: Where to.
+        memory: The memory.
+    """
+    twin = _twin(workspace, memory)
+    if twin is not None and twin.memory.content == memory.content:
+        return twin.memory
+    return _add(workspace, memory, force=True).memory
+
+
+def lints_of(workspace: Workspace, request: AddRequest) -> "Sequence[Lint]":
+    """Return the writing rules that a memory breaks, where the settings want to know.
+
+    Args:
+        workspace: Knows the settings.
+        request: What was added.
+    """
+    wanted = workspace.settings.writing.lint
+    is_agent = request.agent is not None or workspace.agent is not None
+    if wanted == "off" or (wanted == "agents" and not is_agent):
+        return ()
+    from pmem.core.writing import lints
+
+    return lints(request.content)
 
 
 def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
@@ -139,6 +194,7 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
         InvalidValue: A value is not allowed.
     """
     fields = edited_fields(workspace, request)
+    _check_form(workspace, workspace.agent, request.content)
 
     def apply(memory: Memory, event: Event) -> Memory:
         wanted = fields | _cited(workspace, memory, request, fields)
@@ -147,6 +203,10 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
             return memory
         if "content" in fresh:
             _content(workspace, fresh["content"], memory.scope.app)
+        if workspace.agent is not None:
+            from pmem.proposals import gate_edit
+
+            gate_edit(workspace, memory, fresh)
         new = changed(memory, event, **fresh)
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)
@@ -230,35 +290,63 @@ def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None)
     return change(workspace, workspace.memories, start, EventKind.UNLINK, apply)
 
 
-def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
-    twin = None if force else _twin(workspace, memory)
+def _admitted(
+    workspace: Workspace, memory: Memory, request: AddRequest, fact: str | None = None
+) -> Added:
+    """Add a memory unless one is to be updated instead, or somebody must agree first."""
+    twin = None if request.force else _twin(workspace, memory)
     if twin is not None:
         return twin
-    neighbours = _neighbours(workspace, memory) if workspace.settings.link_on_add else ()
-    for neighbour in neighbours:
+    agent = request.agent or workspace.agent
+    if agent is not None or fact is not None:
+        from pmem.proposals import gate
+
+        held = gate(workspace, memory, agent, fact)
+        if held is not None:
+            note_operation(workspace, "hotpath", "create", status="skipped")
+            return Added(action=held.action, held=held, reason=held.sentence)
+    return _add(workspace, memory, force=request.force)
+
+
+def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
+    """Add a memory, linked to its neighbours, unless one of them says the same."""
+    neighbours: Sequence[Neighbour] = ()
+    if workspace.settings.link_on_add or not force:
+        twin, neighbours = _compared(workspace, memory)
+        if twin is not None and not force:
+            reason = f"a memory says the same in other words: {short(twin.id)}"
+            return Added(action="suggested", record=twin, reason=reason)
+    for neighbour in neighbours if workspace.settings.link_on_add else ():
         memory = linked(memory, neighbour.link, workspace.actor, memory.created_at)
     workspace.memories.put(memory)
     return Added(
         action="added",
-        memory=memory,
+        record=memory,
         links=memory.relationships,
-        neighbours=tuple(neighbours),
+        neighbours=tuple(neighbours) if memory.relationships else (),
     )
 
 
-def _neighbours(workspace: Workspace, memory: Memory) -> Sequence[Neighbour]:
-    """Return what a new memory is linked to; the comparing is loaded only if it is needed."""
+def _compared(workspace: Workspace, memory: Memory) -> tuple[Memory | None, Sequence[Neighbour]]:
+    """Return the memory that says the same as a new one, and what the new one is linked to.
+
+    The comparing is loaded only if it is needed.
+    """
     from pmem.core.lifecycle.candidates import MOST_CANDIDATES, promising, word_keys
 
     keys = word_keys(memory.content, memory.scope)
     alike = workspace.memories.alike(keys, MOST_CANDIDATES)
     others = promising(memory, alike, memory.created_at)
     if not others:
-        return ()
-    from pmem.core.lifecycle.linking import neighbours
+        return None, ()
+    from pmem.core.lifecycle.linking import close_to, linked_to, same_as
 
     settings = workspace.settings
-    return neighbours(memory, others, settings.link_at, settings.max_links, memory.created_at)
+    close = close_to(memory, others, settings.link_at)
+    at = memory.created_at
+    return same_as(memory, close), linked_to(
+        memory, close, settings.link_at, settings.max_links, at
+    )
 
 
 def _twin(workspace: Workspace, memory: Memory) -> Added | None:
@@ -268,8 +356,16 @@ def _twin(workspace: Workspace, memory: Memory) -> Added | None:
             if known.scope == memory.scope:
                 kind = key.partition(":")[0]
                 reason = f"a memory with the same {kind} exists: {short(known.id)}"
-                return Added(action="suggested", memory=known, reason=reason)
+                return Added(action="suggested", record=known, reason=reason)
     return None
+
+
+def _check_form(workspace: Workspace, agent: str | None, text: str | None) -> None:
+    """See that what an agent writes has the form that agents are held to."""
+    if agent is not None and text is not None:
+        from pmem.proposals import check_form
+
+        check_form(workspace.settings, text)
 
 
 def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[Memory]:
@@ -301,6 +397,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     now = workspace.now()
     limits = workspace.settings.limits
     content = _content(workspace, request.content, request.app)
+    _check_form(workspace, request.agent or workspace.agent, content)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
     importance = request.importance

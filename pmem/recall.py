@@ -23,7 +23,7 @@ from pmem.ids import short
 from pmem.lookup import Staleness, seen_at
 from pmem.records import Conversation, Memory, Record
 from pmem.storage.store import Store
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, note_operation
 
 RELATION_WEIGHT: Final = 0.1
 """Weight of a memory's strongest link, among the priors."""
@@ -121,6 +121,8 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
     if request.counts:
         access.note(workspace, [hit.id for hit in hits if hit.kind in REMEMBERED])
+        best = round(hits[0].score, 4) if hits else None
+        note_operation(workspace, "hotpath", "search", status="ok" if hits else "skipped", sim=best)
     most = most_related(workspace, request.related)
     return Found(
         query=request.query,

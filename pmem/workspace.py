@@ -1,7 +1,7 @@
 """The unit of work over one memory folder: settings, clock, ids, stores, transactions."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,13 +18,14 @@ from pmem.errors import (
     Refused,
 )
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory, RecordType
-from pmem.storage.backend import Backend, Problem
+from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git import user_name
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.store import Store
 from pmem.times import in_utc
 
 if TYPE_CHECKING:
+    from pmem.core.operations import Node, Operation
     from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
     from pmem.storage.revision import Revision
@@ -67,6 +68,7 @@ class Workspace:
     Args:
         root: The memory folder.
         actor: Who writes, as histories name them; git's user.name, else the login, when None.
+        agent: The agent on whose behalf it is opened, if it is one: agents have rules of their own.
         now: A fixed present for reproducible runs; the clock otherwise.
         read_only: Refuse every write.
         overrides: Settings by dotted name that win over every other source.
@@ -79,6 +81,7 @@ class Workspace:
         root: str,
         *,
         actor: str | None = None,
+        agent: str | None = None,
         now: datetime | None = None,
         read_only: bool = False,
         overrides: Mapping[str, Any] | None = None,
@@ -87,6 +90,7 @@ class Workspace:
     ) -> None:
         self.root = root
         self.given_actor = actor
+        self.agent = agent
         self.read_only = read_only
         self.given_now = now
         self.environment = dict(environment or {})
@@ -250,7 +254,11 @@ class Workspace:
             self._forget()
             try:
                 yield
-                self.backend.commit([change for part in self.stores for change in part.changes()])
+                changes = [change for part in self.stores for change in part.changes()]
+                if self.agent is not None:
+                    _must_be_agreed(self, changes)
+                self.backend.commit(changes)
+                _note_written(self, changes)
             finally:
                 self._forget()
 
@@ -321,3 +329,57 @@ def _only(
         more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
         raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
     return found[0]
+
+
+def note_operation(workspace: Workspace, node: "Node", op: str, **told: Any) -> None:
+    """Note that something ran, where that is wanted and something may be written.
+
+    Args:
+        workspace: Where.
+        node: Which part of pmem did it.
+        op: What it did.
+        told: Further fields of `pmem.core.operations.Operation`.
+    """
+    if not workspace.is_past and not workspace.read_only and workspace.settings.record_operations:
+        from pmem.core.operations import operation
+        from pmem.storage.operations import Operations
+
+        Operations(workspace.root).note([operation(workspace.now(), node, op, told)])
+
+
+def _must_be_agreed(workspace: Workspace, changes: Sequence[Change]) -> None:
+    """See that an agent writes nothing that a person must agree to first.
+
+    Raises:
+        Refused: It does; `pmem add` and `pmem edit` hold such a thing back instead.
+    """
+    from pmem.core.consent import unagreed
+
+    for change in changes:
+        if isinstance(change.record, Memory | Episode):
+            store = workspace.memories if change.type is Memory else workspace.episodes
+            old = store.before(change.id)
+            field = unagreed(change.record, old, workspace.settings.consent.fields)
+            if field is not None:
+                raise Refused(
+                    f"{field.replace('_', ' ')} is remembered only with a person's consent",
+                    "propose it with `pmem add`",
+                )
+
+
+def _note_written(workspace: Workspace, changes: Sequence[Change]) -> None:
+    """Note what a transaction did to memories and episodes."""
+    about = [change for change in changes if change.type in (Memory, Episode)]
+    if not about or not workspace.settings.record_operations:
+        return
+    from pmem.core.operations import removed, written
+    from pmem.storage.operations import Operations
+
+    found: list[Operation] = []
+    for change in about:
+        store = workspace.memories if change.type is Memory else workspace.episodes
+        if isinstance(change.record, Memory | Episode):
+            found += written(change.record, store.before(change.id))
+        else:
+            found.append(removed(change.id, workspace.now()))
+    Operations(workspace.root).note(found)

@@ -449,6 +449,32 @@ def _app_energy(**environment: Any) -> Any:
     return data("app", "stats", **environment)["energy"]
 
 
+def _by_agent(*arguments: str) -> Callable[..., Any]:
+    def look(**environment: Any) -> Any:
+        done = pmem("add", *arguments, "--agent", "planner", environment=NOW | environment)
+        return done.code, "better" in done.err
+
+    return look
+
+
+def _wishes(**environment: Any) -> Any:
+    said = "".join(f"Remember that door {n} opens at {n} o'clock. " for n in range(1, 7))
+    data("conversation", "start")
+    pmem("conversation", "say", said, environment=NOW | environment)
+    facts = data("facts", "list", "--all", **environment)["items"]
+    return sorted((fact["content"], fact["standing"]) for fact in facts)
+
+
+def _days(**environment: Any) -> Any:
+    pmem("add", "The user lives in Graz.", "--agent", "planner", environment=NOW | environment)
+    return data("consent", "list")["items"][0]["until"]
+
+
+def _operations(**environment: Any) -> Any:
+    pmem("add", "Something", environment=NOW | environment)
+    return data("events", "--operations")["total"]
+
+
 def _lock_timeout(**environment: Any) -> Any:
     import fcntl
     import time
@@ -490,6 +516,9 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "summary_share": ("0.15", "0.5", _summary_length),
     "extract_facts": ("true", "false", _facts),
     "promotion_threshold": ("0.5", "1", _facts),
+    "max_facts": ("5", "2", _wishes),
+    "max_promotions": ("3", "1", _wishes),
+    "max_promotions_per_day": ("100", "2", _wishes),
     "detect_episodes": ("true", "false", _episodes),
     "tokenizer": ("estimate", "cl100k_base", _tokens),
     **{
@@ -508,6 +537,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "ttl_importance": ("0.3", "0.2", _steps("sweep", at="2026-06-05")),
     "max_episodic_memories": ("100", "5", _episodes_limit),
     "record_access": ("true", "false", _recalls),
+    "record_operations": ("true", "false", _operations),
     "retrieval_top_k": ("10", "2", _hits),
     "relevance_threshold": ("0", "0.9", _below),
     "related_memories": ("2", "0", _related),
@@ -530,6 +560,13 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "limits.memory": ("4000", "4", _code("add", "hello")),
     "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
     "limits.message": ("4000", "4", _message_limit),
+    "limits.agent": ("500", "9", _by_agent("The door is open.")),
+    "limits.agent_least": ("5", "50", _by_agent("The door is open.")),
+    "consent.fields": ("city,health", "health", _by_agent("The user lives in Graz.")),
+    "consent.two_signals": ("tone", "goals", _by_agent("The door is open.", "--tag", "tone")),
+    "consent.days": ("7", "3", _days),
+    "writing.lint": ("off", "everyone", _by_agent("We like it.")),
+    "writing.enforce": ("false", "true", _by_agent("We like it.")),
     "categories.names": ("odd,even", "even", _names),
     "categories.strict": ("false", "true", _strict),
 }

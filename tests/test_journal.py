@@ -40,6 +40,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "purge": (("PINNED", "--force"), ["UNLINK", "UNLINK"]),
     "episode add": (("The kitchen was painted",), ["ADD"]),
     "facts promote": (("--above", "0.5"), ["ADD"]),
+    "consent approve": (("HELD",), ["ADD"]),
     "conversation say": (
         ("We decided to use RabbitMQ because it routes by topic.", "--conversation", "talk"),
         ["ADD", "ADD"],
@@ -66,6 +67,7 @@ WRITES_NEITHER = {
     "conversation clear",
     "conversation prune",
     "facts reject",
+    "consent reject",
     "checkpoint save",
     "checkpoint rm",
     "config set",
@@ -111,6 +113,8 @@ def ids(root: str) -> dict[str, str]:
     found["EPISODE"] = ran("episode", "add", "A turn", "--memory", found["PINNED"])
     found["talk"] = ran("conversation", "start", "talk")
     ran("conversation", "say", "We prefer small commits.", "--conversation", found["talk"])
+    held = pmem("add", "The user lives in Graz.", "--agent", "planner", "--json")
+    found["HELD"] = held.data["held"]["id"]
     return found
 
 

@@ -226,7 +226,7 @@ def test_links_wait_for_consolidation_where_the_setting_says_so(make: Make) -> N
 def test_nothing_alike_means_that_nothing_is_compared(make: Make) -> None:
     project = make()
     project.add("Whales breathe air")
-    with mock.patch("pmem.core.lifecycle.linking.neighbours", side_effect=AssertionError):
+    with mock.patch("pmem.core.lifecycle.linking.close_to", side_effect=AssertionError):
         project.add("The printer is on the second floor")
 
 

@@ -12,7 +12,7 @@ from pmem.core import checks
 from pmem.core.apps.deciding import Unusable, usable
 from pmem.core.apps.digest import digest
 from pmem.core.retention import changed
-from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, UsageError
+from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
 from pmem.lookup import conversation_named
 from pmem.memories import Added, AddRequest, put_new
 from pmem.records import Conversation, Event, EventKind, Memory, Source, Status
@@ -297,6 +297,8 @@ def _renewed(workspace: Workspace, memory: Memory, draft: _Draft) -> tuple[Actio
 
 def _new(workspace: Workspace, draft: _Draft) -> tuple[Action, Memory]:
     added: Added = put_new(workspace, draft.request)
+    if added.held is not None:
+        raise Refused(added.reason)
     if added.action == "suggested":
         return "known", added.memory
     memory = added.memory

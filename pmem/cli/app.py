@@ -90,6 +90,14 @@ GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
             "reject": Entry("facts", "reject", "pmem facts reject k3v9"),
         },
     ),
+    "consent": (
+        "Decide what agents may remember of people.",
+        {
+            "list": Entry("consent", "list_", "pmem consent list"),
+            "approve": Entry("consent", "approve", "pmem consent approve k3v9"),
+            "reject": Entry("consent", "reject", "pmem consent reject k3v9"),
+        },
+    ),
     "episode": (
         "Look at key moments, and add some.",
         {

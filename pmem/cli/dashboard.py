@@ -1,5 +1,6 @@
 """How the figures of `stats` look: panels on a terminal, aligned lines elsewhere."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
@@ -69,11 +70,21 @@ def plain_lines(figures: Statistics, width: int | None = None) -> Iterator[Line]
     yield _figure("episodes", f"{figures.episodes} of {figures.episodes_limit}")
     yield from _talk_lines(figures)
     yield from _app_lines(figures)
+    if figures.operations:
+        yield _figure("operations", _operations(figures))
     if figures.oldest and figures.newest:
         yield _figure("written", f"{iso(figures.oldest)[:10]} to {iso(figures.newest)[:10]}")
     for line in _list_lines(figures):
         yield line if width is None else cut_line(line, width)
     yield from _warnings(figures)
+
+
+def _operations(figures: Statistics) -> str:
+    """Say how often each kind of operation ran on the last days."""
+    found: Counter[str] = Counter()
+    for item in figures.operations:
+        found[f"{item.node} {item.op}"] += item.count
+    return ", ".join(f"{name} {count}" for name, count in sorted(found.items()))
 
 
 def screen(figures: Statistics, width: int) -> Iterable[Line]:

@@ -13,6 +13,7 @@ from pmem.ids import short
 from pmem.records import Fact, MemoryType, Standing
 
 _ALL = "all"
+_NOTHING = "nothing to promote"
 
 
 def list_(
@@ -61,7 +62,7 @@ def promote(
     return Answer(
         data={"items": done, "total": len(done)},
         lines=(_promotion_line(item) for item in done),
-        note="" if done else "nothing to promote",
+        note=_left(len(references or ()) - len(done)) if done or references else _NOTHING,
     )
 
 
@@ -103,6 +104,13 @@ def _promotion_line(item: Promotion) -> Line:
         (f"  {item.memory.type}  ", "dim"),
         (" ".join(item.memory.content.split()), ""),
     ]
+
+
+def _left(count: int) -> str:
+    """Say why facts that were named did not become memories."""
+    if count <= 0:
+        return ""
+    return f"{count} not promoted: a memory already, or waiting for consent (`pmem consent list`)"
 
 
 def _none(standing: Standing | None) -> str:

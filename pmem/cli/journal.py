@@ -11,6 +11,8 @@ from pmem.cli import options
 from pmem.cli.panels import cells, cut_line, padded
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.journal import Entry, Kind, Step, Wanted, one_line
+from pmem.core.operations import Operation
+from pmem.errors import UsageError
 from pmem.ids import is_id, short
 from pmem.records import EventKind
 from pmem.times import iso
@@ -64,9 +66,16 @@ def events(
     after: When = None,
     before: Until = None,
     at: options.At = None,
+    operations: Annotated[
+        bool, typer.Option("--operations", help="Show what ran in this clone instead.")
+    ] = False,
 ) -> Answer:
     """Show what happened to all records, the newest last."""
     session: Session = ctx.obj
+    if operations:
+        if event or kind or record or by or app or user or agent or at:
+            raise UsageError("--operations takes --limit, --after and --before only")
+        return _ran(session, after, before, limit)
     wanted = Wanted(
         kinds=tuple(kind or ()),
         events=tuple(event or ()),
@@ -84,6 +93,30 @@ def events(
         screen=lambda width: _fitted(_log(found.items), width),
         note=_note(found, filtered=wanted != Wanted() or record is not None),
     )
+
+
+def _ran(session: Session, after: str | None, before: str | None, limit: int) -> Answer:
+    found = journal.operations(
+        session.workspace, after=session.time(after), before=session.time(before), limit=limit
+    )
+    return Answer(
+        data=found,
+        lines=(_ran_line(item) for item in found.items),
+        note="" if found.items else "nothing ran since the log began",
+    )
+
+
+def _ran_line(item: Operation) -> Line:
+    parts = [item.memory and short(item.memory), item.category, item.thread]
+    if item.sim is not None:
+        parts.append(f"{item.sim:.2f}")
+    about = "  ".join(part for part in parts if part)
+    return [
+        (_second(item.ts), "dim"),
+        (f"  {item.node:<8} {item.op:<9} ", "cyan"),
+        (f"{item.status:<7}" if about else item.status, "" if item.status == "ok" else "yellow"),
+        (f"  {about}" if about else "", "dim"),
+    ]
 
 
 def story_lines(steps: Iterable[Step]) -> Iterator[Line]:

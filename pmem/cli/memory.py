@@ -1,5 +1,6 @@
 """The commands that add memories and show records."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -29,6 +30,8 @@ from pmem.times import iso
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
+EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
+"""What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
 Text = Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")]
 Type = Annotated[MemoryType, typer.Option(help="What it says.")]
@@ -87,11 +90,12 @@ def add(
         force=force,
     )
     added = memories.add(session.workspace, request)
+    held = {} if added.held is None else {"held": added.held}
     return Answer(
-        data={"action": added.action, "memory": added.memory, "links": added.links},
+        data={"action": added.action, "memory": added.record, "links": added.links, **held},
         lines=_added_lines(added),
-        note=_suggestion(added),
-        exit_code=SUGGESTED if added.action == "suggested" else 0,
+        note=_note(session, added, request),
+        exit_code=EXIT_CODES[added.action],
     )
 
 
@@ -138,6 +142,9 @@ def list_(
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, help="Only the latest so many.")
     ] = None,
+    block: Annotated[
+        bool, typer.Option("--block", help="As the block of a system prompt, by category.")
+    ] = False,
 ) -> Answer:
     """List memories, the oldest first."""
     session: Session = ctx.obj
@@ -161,6 +168,12 @@ def list_(
         before=before,
     )
     found = lookup.listing(session.workspace_at(at), wanted, limit=limit)
+    if block:
+        from pmem.core.context.block import block as written
+
+        text = written(found.items)
+        note = "" if text else _none(session)
+        return Answer(data={"text": text, "total": found.total}, raw=text, note=note)
     return Answer(
         data=found,
         lines=(memory_line(memory) for memory in found.items),
@@ -191,17 +204,25 @@ def _none(session: Session) -> str:
 def _add_batch(session: Session, path: str, *, force: bool) -> Answer:
     requests = list(_requests(session, path, force=force))
     done = memories.add_all(session.workspace, requests)
-    added = sum(item.action == "added" for item in done)
+    counts = Counter(item.action for item in done)
+    held = sum(item.held is not None for item in done)
+    said = f"{counts['added']} added, {counts['suggested']} to update instead"
     return Answer(
         data={
-            "added": added,
-            "suggested": len(done) - added,
-            "items": [{"action": item.action, "memory": item.memory} for item in done],
+            "added": counts["added"],
+            "suggested": counts["suggested"],
+            **({"held": held} if held else {}),
+            "items": [_item(item) for item in done],
         },
         lines=(line for item in done for line in _added_lines(item)),
-        note=f"{added} added, {len(done) - added} to update instead",
-        exit_code=SUGGESTED if done and not added else 0,
+        note=f"{said}, {held} held back" if held else said,
+        exit_code=EXIT_CODES[done[-1].action] if done and not counts["added"] else 0,
     )
+
+
+def _item(added: Added) -> dict[str, object]:
+    held = {} if added.held is None else {"held": added.held}
+    return {"action": added.action, "memory": added.record, **held}
 
 
 def _requests(session: Session, path: str, *, force: bool) -> Iterator[AddRequest]:
@@ -223,6 +244,9 @@ def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddR
 
 
 def _added_lines(added: Added) -> Iterator[Line]:
+    if added.held is not None:
+        yield [(f"{added.action} ", "yellow"), (short(added.held.id), "cyan")]
+        return
     word = "added" if added.action == "added" else "exists"
     yield [(f"{word} ", "green" if word == "added" else "yellow"), *memory_line(added.memory)]
     for neighbour in added.neighbours:
@@ -234,9 +258,14 @@ def _added_lines(added: Added) -> Iterator[Line]:
             yield [(f"    {what_next}", "dim")]
 
 
-def _suggestion(added: Added) -> str:
+def _note(session: Session, added: Added, request: AddRequest) -> str:
+    """Say what to do about what was not added, or what could be written better."""
+    if added.held is not None:
+        hint = "" if added.held.rejected else f"; {added.held.hint}"
+        return f"{added.held.sentence}{hint}"
     if added.action == "added":
-        return ""
+        found = memories.lints_of(session.workspace, request)
+        return "\n".join(f"better: {lint.sentence}" for lint in found)
     return (
         f"{added.reason}; update it with `pmem edit {short(added.memory.id)} TEXT`, "
         "or add yours beside it with --force"

@@ -66,6 +66,7 @@ class Session:
         self.quiet = False
         self.no_color = bool(environment.get("NO_COLOR"))
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
+        self.agent: str | None = environment.get("PMEM_AGENT") or None
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
         self.overrides: dict[str, Any] = {}
@@ -81,6 +82,7 @@ class Session:
         return Workspace(
             discover(self.directory or os.getcwd(), self.folder_name),
             actor=self.actor and utf8(self.actor, "the actor's name"),
+            agent=self.agent and utf8(self.agent, "the agent's name"),
             now=self.fixed_now,
             read_only=self.read_only,
             overrides=self.overrides,

@@ -32,7 +32,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     memory_id: str
-    event: EventKind
+    event: str
     old_ref: str | None
     new_ref: str | None
     actor: str | None

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from pmem import (
+    consent,
     contexts,
     journal,
     lifecycle,
@@ -16,6 +17,7 @@ from pmem import (
     settling,
 )
 from pmem.changes import Removable
+from pmem.consent import Agreed, ConsentListing
 from pmem.contexts import ContextRequest
 from pmem.core.audit import Row
 from pmem.core.context.parts import Context
@@ -31,6 +33,7 @@ from pmem.records import (
     MemoryType,
     Record,
 )
+from pmem.storage.proposals import Decision
 from pmem.workspace import Workspace
 
 
@@ -80,6 +83,12 @@ class Memories:
     ) -> Listing:
         """Return the memories that pass a filter, the oldest first."""
         return lookup.listing(self.workspace, wanted or Filter(), limit=limit, at=at)
+
+    def block(self, wanted: Filter | None = None) -> str:
+        """Return memories as the block of a system prompt: the same ones give the same bytes."""
+        from pmem.core.context.block import block
+
+        return block(self.list(wanted).items)
 
     def edit(self, reference: str, content: str | None = None, **fields: Any) -> Memory:
         """Change a memory.
@@ -167,6 +176,22 @@ class Memories:
             InvalidValue: Records of its kind keep no history, or the limit is below zero.
         """
         return journal.events(self.workspace, Wanted(**wanted), record=record, limit=limit)
+
+    def operations(self, **wanted: Any) -> journal.Ran:
+        """Return what ran in this clone; `wanted` has `after`, `before` and `limit`."""
+        return journal.operations(self.workspace, **wanted)
+
+    def waiting(self, *, decisions: bool = False) -> ConsentListing:
+        """Return what waits for consent or for a second signal."""
+        return consent.listing(self.workspace, decisions=decisions)
+
+    def approve(self, *references: str) -> Iterable[Agreed]:
+        """Remember what was proposed, as a person."""
+        return consent.approve(self.workspace, references)
+
+    def reject(self, *references: str) -> Iterable[Decision]:
+        """Forget what was proposed, and do not ask again."""
+        return consent.reject(self.workspace, references)
 
     def audit(self, user: str | None = None) -> Iterable[Row]:
         """Return the audit trail, the newest event last; one user's when one is given."""

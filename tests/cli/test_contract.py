@@ -38,6 +38,85 @@ class Added(Strict):
     links: list[Relationship]
 
 
+class Held(Strict):
+    id: str
+    kind: Literal["consent", "signals"]
+    field: str
+    until: datetime
+    signals: int
+    rejected: bool
+
+
+class HeldBack(Strict):
+    action: Literal["queued", "waiting", "rejected"]
+    memory: None
+    links: list[Relationship]
+    held: Held
+
+
+class Waiting(Strict):
+    id: str
+    short: Short
+    kind: Literal["consent", "signals"]
+    field: str
+    target: str | None
+    content: str | None
+    subject: str | None
+    agent: str | None
+    actor: str
+    at: datetime
+    until: datetime
+    signals: int
+
+
+class Decision(Strict):
+    id: str
+    decision: Literal["approved", "rejected", "expired"]
+    field: str
+    digest: str
+    agent: str | None
+    user: str | None
+    actor: str
+    at: datetime
+    memory: str | None
+
+
+class ConsentListing(Strict):
+    items: list[Waiting]
+    total: int
+    decisions: list[Decision]
+
+
+class Operation(Strict):
+    ts: datetime
+    node: Literal["hotpath", "context", "episodic", "worker"]
+    op: str
+    status: Literal["ok", "error", "skipped"] = "ok"
+    memory: str | None = None
+    category: str | None = None
+    sim: float | None = None
+    user: str | None = None
+    thread: str | None = None
+
+
+class Ran(Strict):
+    items: list[Operation]
+    total: int
+
+
+class OperationCount(Strict):
+    day: str
+    node: str
+    op: str
+    status: str
+    count: int
+
+
+class Block(Strict):
+    text: str
+    total: int
+
+
 class Listing(Strict):
     items: list[Memory]
     total: int
@@ -308,7 +387,7 @@ class Journal(Strict):
 class Row(Strict):
     id: str
     memory_id: str
-    event: EventKind
+    event: Annotated[str, Meta(pattern="^[A-Z_]+$")]
     old_ref: str | None
     new_ref: str | None
     actor: str | None
@@ -375,6 +454,7 @@ class Statistics(Strict):
     budget: int
     budget_share: float
     apps: "AppFigures"
+    operations: list[OperationCount]
 
 
 class AppMemory(Strict):
@@ -692,13 +772,16 @@ class FailureEnvelope(Strict):
     error: Failure
 
 
+HELD = "add pronouns:they/them --agent planner"
 ANSWERS: list[tuple[str, Any]] = [
     ("init", Initialised),
     ("add one", Added),
     ("add Known", Added),
+    (HELD, HeldBack),
     ("show REF", Memory),
     ("list", Listing),
     ("list --limit 1", Listing),
+    ("list --block", Block),
     ("history REF", list[Event]),
     ("history REF --git", Provenance),
     ("changelog HEAD..", Changelog),
@@ -728,6 +811,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("stats", Statistics),
     ("events", Journal),
     ("events --record REF --limit 1", Journal),
+    ("events --operations", Ran),
     ("consolidate --dry-run", Upkeep),
     ("consolidate", Upkeep),
     ("sweep --dry-run", Upkeep),
@@ -752,6 +836,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("facts list", Facts),
     ("facts promote FACT", dict[str, Any]),
     ("facts reject FACT", dict[str, Any]),
+    ("consent list", ConsentListing),
+    ("consent approve HELD", dict[str, Any]),
+    ("consent reject HELD", dict[str, Any]),
     ("episode add Something", Episode),
     ("episode list", Episodes),
     ("episode show EPISODE", Episode),
@@ -822,6 +909,7 @@ def filled(project: str) -> dict[str, str]:
     assert pmem("checkpoint", "save", "kept", '{"context": null}').code == 0
     assert pmem("conversation", "say", "We prefer small commits.").code == 0
     fact = json.loads(pmem("facts", "list", "--json").out)["data"]["items"][0]["id"]
+    held = pmem("add", "The user lives in Graz.", "--agent", "planner", "--json")
     episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
     return {
         "REF": first,
@@ -829,6 +917,7 @@ def filled(project: str) -> dict[str, str]:
         "CONTRADICTED": third,
         "TALK": talk,
         "FACT": fact,
+        "HELD": json.loads(held.out)["data"]["held"]["id"],
         "EPISODE": episode,
         "APPS": third,
     }
@@ -839,7 +928,7 @@ def test_json_is_one_line_with_what_is_promised(
     line: str, type_: Any, filled: dict[str, str]
 ) -> None:
     done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
-    assert done.code == {"add Known": 9, "check": 1, "doctor": 1}.get(line, 0), done.said
+    assert done.code == {"add Known": 9, "check": 1, "doctor": 1, HELD: 7}.get(line, 0), done.said
     assert done.out.count(b"\n") == 1
     assert done.out.endswith(b"}\n")
     data = msgspec.json.decode(done.out, type=Envelope).data

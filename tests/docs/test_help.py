@@ -57,7 +57,7 @@ def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> N
         assert shell.run(EXAMPLES["checkpoint save"]).code == 0
     if words.startswith("conversation"):
         example = example.replace(filled["k3v9"], filled["talk"])
-    for kind in ("facts", "episode", "app "):
+    for kind in ("facts", "episode", "app ", "consent"):
         if words.startswith(kind):
             example = example.replace(filled["k3v9"], filled[f"of {kind.strip()}"])
     done = shell.run(example)
@@ -97,6 +97,7 @@ def filled(shell: Shell) -> dict[str, str]:
     fact = json.loads(shell.run("pmem facts list --json").out)["data"]["items"][0]["id"]
     episode = json.loads(shell.run("pmem episode add 'A turn' --json").out)["data"]["id"]
     remembered = json.loads(shell.run("pmem app remember calendar 'After two' --json").out)["data"]
+    held = shell.run("pmem add 'The user lives in Graz.' --agent planner --json")
     return {
         "k3v9": first,
         "p7q2": second,
@@ -104,6 +105,7 @@ def filled(shell: Shell) -> dict[str, str]:
         "of facts": fact,
         "of episode": episode,
         "of app": remembered["memory"]["id"],
+        "of consent": json.loads(held.out)["data"]["held"]["id"],
     }
 
 

@@ -47,6 +47,8 @@ WRITING: dict[str, tuple[str, ...]] = {
     "conversation prune": ("talk",),
     "facts promote": ("--above", "0.5"),
     "facts reject": ("k3v9",),
+    "consent approve": ("HELD",),
+    "consent reject": ("HELD",),
     "episode add": ("The kitchen was painted",),
     "app remember": ("calendar", "Meetings after two"),
     "app compact": ("calendar",),
@@ -83,6 +85,7 @@ READING = {
     "conversation show",
     "conversation stats",
     "facts list",
+    "consent list",
     "episode list",
     "episode show",
     "episode arc",
@@ -105,6 +108,8 @@ def ids(root: str) -> dict[str, str]:
     assert pmem("import", "messages", "../talk.jsonl").code == 0
     assert pmem("export", "arrays", "../arrays").code == 0
     assert pmem("eval", "add", "pancakes", found["MEMORY"]).code == 0
+    assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
+    found["HELD"] = pmem("consent", "list", "--json").data["items"][0]["id"]
     return found
 
 
@@ -180,6 +185,8 @@ def test_a_read_only_run_writes_nothing(
         ("conversation", "show", "talk"),
         ("delta", "--thread", "review"),
         ("checkpoint", "list"),
+        ("consent", "list"),
+        ("events", "--operations"),
         ("config", "get", "chunk_size"),
         ("export", "arrays", "-"),
         ("eval",),

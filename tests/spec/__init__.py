@@ -1,1 +1,1 @@
-"""Scenarios that the source documents name, by document and section."""
+"""Scenarios and acceptance lines of what was asked for, section by section."""

@@ -45,6 +45,16 @@ def entry(name: str, item: Item, format_: Format) -> str:
     return _within(f"{_line(item)}\n", format_)
 
 
+def fence_of(items: Sequence[Item]) -> list[str]:
+    """Return items in groups, with the fence around them that none of them can close.
+
+    Args:
+        items: What it shows.
+    """
+    fence = "`" * max(_SHORTEST_FENCE, 1 + longest_run(items))
+    return [fence, *_lines(items), fence]
+
+
 def heading(text: str, format_: Format) -> str:
     """Write what the heading of a group of items adds."""
     return "" if format_ == "json" else _within(f"{_heading_line(text)}\n", format_)

@@ -18,10 +18,12 @@ LINK_TYPES: Final = {
 }
 
 
-def neighbours(
-    memory: Memory, others: Sequence[Memory], link_at: float, max_links: int, at: datetime
-) -> list[Neighbour]:
-    """Return the links from a new memory to those that it belongs with, the closest first.
+Close = Sequence[tuple[Verdict, Memory]]
+"""How memories relate to another one, the closest first."""
+
+
+def close_to(memory: Memory, others: Sequence[Memory], link_at: float) -> Close:
+    """Return how a new memory relates to those that it belongs with, the closest first.
 
     They are compared as consolidation compares them, except that each of the others takes one
     more link however many it has.
@@ -29,23 +31,52 @@ def neighbours(
     Args:
         memory: The new memory.
         others: Older ones of the same scope, by ascending id.
-        link_at: From which score.
-        max_links: How many at the most.
-        at: When.
+        link_at: From which score neighbours belong together.
     """
     new = len(others)
     claims = [*(_claim(other.content) for other in others), _claim(memory.content)]
     found = pairs(claims, [None] * len(claims), link_min=link_at, most_links=new)
     close = [(pair.verdict, others[pair.first]) for pair in found if pair.second == new]
-    close = [(verdict, other) for verdict, other in close if verdict.score >= link_at]
-    close.sort(key=lambda pair: (-pair[0].score, pair[1].id))
+    kept = [
+        (verdict, other)
+        for verdict, other in close
+        if verdict.score >= link_at or verdict.relation is Relation.DUPLICATE
+    ]
+    return sorted(kept, key=lambda pair: (-pair[0].score, pair[1].id))
+
+
+def same_as(memory: Memory, close: Close) -> Memory | None:
+    """Return the closest memory that says the same as a new one, if one does.
+
+    Args:
+        memory: The new memory.
+        close: How others relate to it.
+    """
+    for verdict, other in close:
+        if verdict.relation is Relation.DUPLICATE and same_subject(memory, other):
+            return other
+    return None
+
+
+def linked_to(
+    memory: Memory, close: Close, link_at: float, max_links: int, at: datetime
+) -> list[Neighbour]:
+    """Return the links from a new memory to those that it belongs with.
+
+    Args:
+        memory: The new memory.
+        close: How others relate to it.
+        link_at: From which score.
+        max_links: How many at the most.
+        at: When.
+    """
     return [
         Neighbour(
             link=relationship(memory, other, verdict, at),
             content=other.content,
             reason=verdict.reason,
         )
-        for verdict, other in close[:max_links]
+        for verdict, other in [pair for pair in close if pair[0].score >= link_at][:max_links]
     ]
 
 

@@ -1,0 +1,84 @@
+"""The commands for what waits for a person's consent."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem import consent
+from pmem.cli import options
+from pmem.cli.memory import memory_line
+from pmem.cli.session import Answer, Line, Session
+from pmem.consent import Waiting
+from pmem.ids import short
+from pmem.storage.proposals import Decision
+from pmem.times import iso
+
+
+def list_(
+    ctx: typer.Context,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Also what became of earlier proposals.")
+    ] = False,
+) -> Answer:
+    """List what waits for consent or for a second signal, the oldest first."""
+    session: Session = ctx.obj
+    found = consent.listing(session.workspace, decisions=decisions)
+    return Answer(
+        data=found,
+        lines=(
+            line
+            for lines in (
+                map(_decision_line, found.decisions),
+                map(_waiting_line, found.items),
+            )
+            for line in lines
+        ),
+        note="" if found.items else "nothing waits for consent",
+    )
+
+
+def approve(ctx: typer.Context, references: options.References) -> Answer:
+    """Agree: remember what was proposed."""
+    session: Session = ctx.obj
+    done = consent.approve(session.workspace, references)
+    return Answer(
+        data={"items": done, "total": len(done)},
+        lines=([("approved ", "green"), *memory_line(item.memory)] for item in done),
+    )
+
+
+def reject(ctx: typer.Context, references: options.References) -> Answer:
+    """Do not agree: forget what was proposed, and do not ask again."""
+    session: Session = ctx.obj
+    done = consent.reject(session.workspace, references)
+    return Answer(
+        data={"items": done, "total": len(done)}, lines=(_decision_line(item) for item in done)
+    )
+
+
+def _waiting_line(item: Waiting) -> Line:
+    return list(_spans(item))
+
+
+def _spans(item: Waiting) -> Iterator[tuple[str, str]]:
+    yield item.short, "cyan"
+    yield f"  {item.field.replace('_', ' '):<14}", "dim"
+    yield f"  until {iso(item.until.replace(microsecond=0))}", "dim"
+    yield f"  {item.agent or 'a conversation'}: ", "green"
+    if item.target is not None:
+        yield f"of {short(item.target)}: ", "dim"
+    if item.subject:
+        yield f"{' '.join(item.subject.split())}: ", "bold"
+    yield " ".join((item.content or "(only people see what it says)").split()), ""
+    if item.kind == "signals":
+        yield "  (waits for a second signal)", "yellow"
+
+
+def _decision_line(item: Decision) -> Line:
+    by = f" by {item.actor}" if item.actor else ""
+    return [
+        (f"{item.decision} ", "green" if item.decision == "approved" else "yellow"),
+        (short(item.id), "cyan"),
+        (f"  {item.field.replace('_', ' ')}{by}  {iso(item.at.replace(microsecond=0))}", "dim"),
+    ]

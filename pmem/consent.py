@@ -1,0 +1,246 @@
+"""What waits for a person: look at it, agree to it, or reject it.
+
+An agent sees that something waits and not what, and cannot agree to anything.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem import facts, memories
+from pmem.changes import change
+from pmem.core.consent import AGREED
+from pmem.core.retention import changed
+from pmem.errors import Ambiguous, NotFound, Refused
+from pmem.ids import matches, short
+from pmem.records import Event, EventKind, Memory, plain
+from pmem.storage.proposals import (
+    Decision,
+    Kind,
+    Proposal,
+    Proposals,
+    Queue,
+    decided,
+    without_expired,
+)
+from pmem.times import iso
+from pmem.workspace import Workspace
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal as people see it; an agent gets no `content` and no `subject`.
+
+    `target` is the memory that it changes, if it does; `signals` says how often it was proposed.
+    """
+
+    id: str
+    short: str
+    kind: Kind
+    field: str
+    target: str | None
+    content: str | None
+    subject: str | None
+    agent: str | None
+    actor: str
+    at: datetime
+    until: datetime
+    signals: int
+
+
+class ConsentListing(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits, the oldest first, and what was decided so far, the latest last."""
+
+    items: tuple[Waiting, ...]
+    total: int
+    decisions: tuple[Decision, ...] = ()
+
+
+class Agreed(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal that a person agreed to, and the memory as it now is."""
+
+    id: str
+    memory: Memory
+
+
+def listing(workspace: Workspace, *, decisions: bool = False) -> ConsentListing:
+    """Return what waits for consent or for a second signal. Nothing is changed.
+
+    Args:
+        workspace: Where it waits.
+        decisions: Also what became of earlier proposals.
+
+    Raises:
+        Damaged, StorageRefused: The queue.
+    """
+    queue = without_expired(Proposals(workspace.root).read(), workspace.now())
+    return ConsentListing(
+        items=tuple(_waiting(item, hidden=workspace.agent is not None) for item in queue.proposals),
+        total=len(queue.proposals),
+        decisions=queue.decisions if decisions else (),
+    )
+
+
+def approve(workspace: Workspace, references: Sequence[str]) -> list[Agreed]:
+    """Remember what was proposed; the memory's history says who agreed.
+
+    Args:
+        workspace: Where it waits.
+        references: Which proposals.
+
+    Raises:
+        NotFound, Ambiguous: A reference, or the memory that was to change is gone.
+        Refused: An agent asks.
+        Damaged, StorageRefused: The queue.
+    """
+    _must_be_person(workspace)
+    done = []
+    for proposal in _named(workspace, references):
+        memory = _applied(workspace, proposal)
+        _settle(workspace, proposal, "approved", memory.id)
+        done.append(Agreed(id=proposal.id, memory=memory))
+    return done
+
+
+def reject(workspace: Workspace, references: Sequence[str]) -> list[Decision]:
+    """Forget what was proposed; the trail keeps a digest, and the same is not asked again.
+
+    Args:
+        workspace: Where it waits.
+        references: Which proposals.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        Refused: An agent asks.
+        Damaged, StorageRefused: The queue.
+    """
+    _must_be_person(workspace)
+    done = []
+    for proposal in _named(workspace, references):
+        if proposal.fact is not None:
+            with suppress(NotFound):
+                facts.reject(workspace, [proposal.fact])
+        done.append(_settle(workspace, proposal, "rejected"))
+    return done
+
+
+def _waiting(proposal: Proposal, *, hidden: bool) -> Waiting:
+    memory = proposal.memory
+    content = memory.content if memory else _told(proposal.changes)
+    subject = memory.subject if memory else proposal.changes.get("subject")
+    return Waiting(
+        id=proposal.id,
+        short=short(proposal.id),
+        kind=proposal.kind,
+        field=proposal.field,
+        target=proposal.target,
+        content=None if hidden else content,
+        subject=None if hidden else subject,
+        agent=proposal.agent,
+        actor=proposal.actor,
+        at=proposal.at,
+        until=proposal.until,
+        signals=len(proposal.signals),
+    )
+
+
+def _told(changes: dict[str, Any]) -> str:
+    shown = {name: value for name, value in changes.items() if name != "tokens"}
+    if shown.keys() == {"content"}:
+        return str(shown["content"])
+    return "; ".join(f"{name}: {value}" for name, value in shown.items())
+
+
+def _must_be_person(workspace: Workspace) -> None:
+    workspace.must_be_writable()
+    if workspace.agent is not None:
+        raise Refused("an agent cannot decide this", "a person runs it, without PMEM_AGENT")
+
+
+def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
+    """Return the proposals that references mean, each once."""
+    queue = without_expired(Proposals(workspace.root).read(), workspace.now())
+    found: dict[str, Proposal] = {}
+    for reference in references:
+        fitting = [item for item in queue.proposals if reference and matches(reference, item.id)]
+        if not fitting:
+            raise NotFound(
+                f"no proposal has an id that starts with {reference!r}",
+                "`pmem consent list` shows ids",
+            )
+        if len(fitting) > 1:
+            shown = ", ".join(short(item.id) for item in fitting[:10])
+            raise Ambiguous(f"{reference!r} fits the proposals {shown}", "give more of the id")
+        found[fitting[0].id] = fitting[0]
+    return list(found.values())
+
+
+def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
+    """Write what was proposed, in one transaction."""
+    detail = {
+        "field": proposal.field,
+        "proposed_by": proposal.agent or proposal.actor,
+        "id": proposal.id,
+        "proposed_at": iso(proposal.at),
+    }
+    if proposal.target is not None:
+        return change(
+            workspace,
+            workspace.memories,
+            proposal.target,
+            EventKind.UPDATE,
+            _with(proposal.changes, detail),
+        )
+    assert proposal.memory is not None
+    with workspace.transaction():
+        new = _new(workspace, proposal.memory, detail)
+        memory = memories.put_approved(workspace, new)
+        if proposal.fact is not None:
+            facts.settle(workspace, proposal.fact, memory.id)
+    return memory
+
+
+def _with(changes: dict[str, Any], detail: dict[str, Any]) -> Callable[[Memory, Event], Memory]:
+    def apply(memory: Memory, event: Event) -> Memory:
+        wanted = msgspec.convert({**plain(memory), **changes}, Memory)
+        fields = {name: getattr(wanted, name) for name in changes}
+        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
+        return changed(memory, agreed, **fields)
+
+    return apply
+
+
+def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory:
+    """Return a proposed memory as it begins now."""
+    now = workspace.now()
+    event = Event(
+        event=EventKind.ADD, at=now, actor=workspace.actor, source=AGREED, detail={AGREED: detail}
+    )
+    starts = now if memory.valid_from == memory.created_at else memory.valid_from
+    return msgspec.structs.replace(
+        memory,
+        id=workspace.new_id(),
+        valid_from=starts,
+        created_at=now,
+        updated_at=now,
+        history=(event,),
+    )
+
+
+def _settle(
+    workspace: Workspace, proposal: Proposal, outcome: Any, memory: str | None = None
+) -> Decision:
+    """Take a proposal out of the queue; a process that died before this asks again."""
+    decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
+
+    def settled(queue: Queue) -> Queue:
+        left = tuple(item for item in queue.proposals if item.id != proposal.id)
+        return msgspec.structs.replace(
+            queue, proposals=left, decisions=(*queue.decisions, decision)
+        )
+
+    with workspace.transaction():
+        Proposals(workspace.root).update(settled, workspace.now())
+    return decision

@@ -1,0 +1,318 @@
+"""What needs somebody's consent before it is remembered: rules for names and for what texts say.
+
+English, and made for precision: what a project is about (a health check, an address in memory, a
+programming language, a state that lives in a cache) is none of a person's. A text counts where it
+says something *of a person*: in the first person, of "the user", or of somebody by name where the
+memory is filed under people. Every pattern has bounded parts, so the time is linear in the text.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from typing import Final
+
+from pmem.core.text import fold
+from pmem.records import Episode, EventKind, Memory
+
+PEOPLE: Final = frozenset(("person", "profile", "relationships"))
+"""Categories in which a name is a person's."""
+
+TOLD: Final = frozenset(
+    ("content", "subject", "category", "tags", "title", "summary", "context", "outcome")
+)
+"""What a memory or an episode says."""
+
+AGREED: Final = "consent"
+"""What an event's detail has where a person agreed."""
+
+_LABELS: Final = {
+    "preferred_name": "preferred name/nickname/first name/last name/full name/real name"
+    "/legal name/surname",
+    "pronouns": "pronoun/preferred pronouns",
+    "city": "home city/hometown/home town/home address/residence/place of residence",
+    "language": "native language/first language/mother tongue/preferred language/spoken languages",
+    "contact": "contact details/contact information/phone number/email address/home phone",
+    "health": "medical/medical history/allergies/allergy/diagnosis/medication/disability",
+    "birthday": "date of birth/birth date/birthdate",
+    "beliefs": "religion/faith/political views/sexual orientation",
+}
+"""Other names of a field, as a category, a subject or a tag."""
+
+_HOMONYMS: Final = frozenset(("language", "health", "contact", "city"))
+"""Names of fields that name parts of programs as well: a subject or a tag says too little."""
+
+_TONGUES: Final = (
+    "english|german|french|spanish|portuguese|italian|dutch|polish|czech|slovak|hungarian"
+    "|romanian|bulgarian|greek|turkish|russian|ukrainian|arabic|hebrew|persian|farsi|hindi|urdu"
+    "|bengali|tamil|telugu|punjabi|chinese|mandarin|cantonese|japanese|korean|vietnamese|thai"
+    "|indonesian|malay|tagalog|swedish|norwegian|danish|finnish|estonian|latvian|lithuanian"
+    "|catalan|basque|welsh|irish|swahili|croatian|serbian|slovenian"
+)
+_ILLNESSES: Final = (
+    "diabetes|asthma|adhd|add|autism|cancer|depression|anxiety|epilepsy|migraines?|arthritis"
+    "|hypertension|high blood pressure|hiv|aids|covid|dyslexia|insomnia|ptsd|ocd|anaemia|anemia"
+    "|allerg(?:y|ies)|eczema|celiac disease|coeliac disease|heart disease|tinnitus"
+)
+_CONDITIONS: Final = (
+    "allergic|diabetic|asthmatic|pregnant|autistic|epileptic|dyslexic|blind|deaf|disabled"
+    "|colou?r[- ]?blind|hiv[- ]positive|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac"
+    "|bipolar|on antidepressants|in therapy"
+)
+_CREEDS: Final = (
+    "christian|catholic|protestant|muslim|jewish|hindu|buddhist|sikh|atheist|agnostic|orthodox"
+    "|gay|lesbian|bisexual|transgender|conservative|liberal|socialist|communist"
+)
+_PERSON: Final = r"(?:i|(?:the |our |this )?user|he|she)"
+_IS: Final = r"(?:'m| am| is|'s)"
+_MY: Final = r"\b(?:my|(?:the |our |this )?user's|his|her)"
+_NO_NAME: Final = (
+    r"(?!(?:back|when|whenever|if|later|at|on|by|for|tomorrow|today|tonight|again|once|after"
+    r"|before|in|to|from|with|and|or|old|crazy|anytime|any|every|asap|maybe|not|the|a|an)\b)"
+)
+_NO_PLACE: Final = (
+    r"(?!(?:the|a|an|my|your|our|this|that|it|fear|hope|peace|vim|emacs|tmux|jira|slack|git"
+    r"|interesting|constant|here|there|production|code)\b)"
+)
+_NO_TOWN: Final = r"(?!(?:QA|IT|HR|Marketing|Sales|Support|DevOps|Ops|Finance|Legal|Security)\b)"
+_CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
+_PHONE_DIGITS: Final = (8, 15)
+_ROLES: Final = frozenset(
+    "admin alerts billing bot bugs build ci contact dev feedback git hello help hostmaster info"
+    " legal list mail mailer-daemon no-reply noreply office oncall ops postmaster press privacy"
+    " root sales security service status support team webmaster".split()
+)
+"""Mailboxes of nobody in particular."""
+
+_PATTERNS: Final = {
+    "preferred_name": (
+        rf"\b(?:please|just|can|could|to|everyone|friends|people) calls? me {_NO_NAME}\w",
+        rf"^\W{{0,3}}call me {_NO_NAME}\w",
+        rf"\bcall me {_NO_NAME}{_CAPITAL}",
+        rf"{_MY} (?:preferred |first |last |full |real |legal |middle |given |nick)?name"
+        r"(?: is|'s|:) (?!not\b|also\b|irrelevant\b|unknown\b)\w",
+        r"\bpreferred name (?:is|:) ?\w",
+        rf"\b{_PERSON} (?:go|goes|went) by (?:the name )?{_CAPITAL}",
+        rf"\b{_PERSON} (?:prefers?|wants?|likes?|asked|asks?) to be (?:called|addressed as|named) ",
+        rf"\b(?:the )?user is (?:called|named) {_CAPITAL}",
+    ),
+    "pronouns": (
+        rf"{_MY} (?:preferred )?pronouns (?:are|is|:)",
+        r"\bpronouns(?: are|:) ?\w{1,5}/\w",
+        rf"\b{_PERSON} (?:uses?|prefers?|goes? by) (?:she|he|they|ze|xe|it)/\w",
+        rf"\b{_PERSON} (?:uses?|prefers?|goes? by) (?:the )?\w{{1,10}} pronouns\b",
+    ),
+    "city": (
+        rf"\bi (?:currently |now |still |also )?(?:live|reside) (?:in|at|near|on) {_NO_PLACE}\w",
+        rf"\bi(?:'m| am) (?:currently |now |still )?(?:based|living|residing) (?:in|at|near)"
+        rf" {_NO_PLACE}\w",
+        rf"\bi(?:'m| am| come) (?:originally )?from {_NO_TOWN}{_CAPITAL}",
+        rf"\b(?:user|he|she|customer|client) (?:currently |now |still )?"
+        rf"(?:lives|resides|is based|is located|is living) (?:in|at|near|on) {_NO_PLACE}\w",
+        rf"{_MY} (?:home |postal |current |new )?"
+        r"(?:address|city|home ?town|post ?code|zip code|residence)(?: is|:) \w",
+        rf"\b(?:user|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
+        r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her))\b",
+    ),
+    "language": (
+        rf"{_MY} (?:native |first |mother |preferred )?(?:language|tongue)(?: is|:)"
+        rf" (?:{_TONGUES})\b",
+        rf"\b{_PERSON} (?:also |mostly |only )?speaks? (?:fluent |some |a little )?"
+        rf"(?:{_TONGUES})\b",
+        rf"\b{_PERSON}{_IS} (?:a )?(?:native|fluent) (?:in |speaker of )?(?:{_TONGUES})\b",
+        rf"\b{_PERSON} (?:prefers?|wants?) (?:answers |replies |to (?:write|read|talk|speak) )?"
+        rf"(?:in )?(?:{_TONGUES})\b",
+    ),
+    "contact": (
+        rf"{_MY} (?:work |private |home |mobile |cell |tele)?(?:phone|mobile|number|cell)"
+        r"(?: number)?(?: is|:) \+?[(\d]",
+        r"\b(?:call|reach|text|ring) me (?:at|on|under) \+?[(\d]",
+        rf"{_MY} (?:telegram|signal|whatsapp|skype|discord|instagram) (?:handle |name |account )?"
+        r"(?:is|:) \S",
+    ),
+    "health": (
+        rf"\b{_PERSON}{_IS} (?:also |very |severely |slightly )?(?:{_CONDITIONS})\b"
+        r"(?! to (?:that|this|the)\b)",
+        rf"\b{_PERSON} (?:have|has|had|suffers? from|lives? with) "
+        rf"(?:an? |severe |mild |chronic |type [12] |food |peanut |nut )?"
+        rf"(?:{_ILLNESSES})\b(?! of\b)",
+        rf"\b{_PERSON} (?:was|were|got|has been|have been) diagnosed with ",
+        rf"{_MY} (?:doctor|therapist|psychiatrist|medication|diagnosis|blood type|disability"
+        r"|pregnancy|illness)\b",
+        r"\b(?:lactose|gluten)[ -]intoleran",
+    ),
+    "birthday": (
+        rf"{_MY} (?:birthday|birth ?date|date of birth|age)(?: is|:) \w",
+        rf"\b{_PERSON} (?:was|were) born (?:on|in) ",
+        rf"\b{_PERSON}{_IS} \d{{1,3}} years old\b",
+    ),
+    "beliefs": (
+        rf"\b{_PERSON}{_IS} (?:an? )?(?:practising |practicing |devout )?(?:{_CREEDS})\b",
+        rf"\b{_PERSON} (?:votes?|voted) for {_CAPITAL}",
+        rf"{_MY} (?:religion|faith|sexual orientation|political views?)\b",
+    ),
+}
+_HINTS: Final = {
+    "preferred_name": ("call", "name", " by ", "addressed"),
+    "pronouns": ("pronouns", "she/", "he/", "they/", "ze/", "xe/", "it/"),
+    "city": ("live", "living", "resid", "based", "located", "from", "address", "city", "town",
+             "post", "zip", "moved"),
+    "language": tuple(_TONGUES.split("|")),
+    "contact": ("phone", "mobile", "number", "cell", " me ", "telegram", "signal", "whatsapp",
+                "skype", "discord", "instagram"),
+    "birthday": ("birth", "born", "age", "years old"),
+}  # fmt: skip
+"""Without one of these in a text no pattern of the field can fit: most texts need none of them."""
+_OF_PEOPLE: Final = {
+    "city": (rf"^\W{{0,3}}{_CAPITAL}\w{{0,40}} (?:\w{{1,20}} )?"
+             rf"(?:lives|resides|is based) (?:in|at|near) {_CAPITAL}",),
+    "preferred_name": (rf"\b(?:goes by|prefers to be called|likes to be called) {_CAPITAL}",),
+    "pronouns": (r"'s pronouns (?:are|:)", r"\b(?:uses|goes by) (?:she|he|they|ze|xe)/\w"),
+    "language": (rf"\bspeaks (?:{_TONGUES})\b",),
+    "health": (rf"\b(?:is|are) (?:{_CONDITIONS})\b", rf"\b(?:has|suffers from) (?:{_ILLNESSES})\b",
+               r"\bwas diagnosed with "),
+    "birthday": (r"\bbirthday is ", r"\bwas born (?:on|in) ", r"\bis \d{1,3} years old\b"),
+    "beliefs": (rf"\bis (?:an? )?(?:{_CREEDS})\b",),
+}  # fmt: skip
+"""What counts as well where the memory is filed under people."""
+
+
+def sensitive(
+    text: str,
+    fields: Collection[str],
+    *,
+    category: str = "",
+    subject: str | None = None,
+    tags: Iterable[str] = (),
+) -> str | None:
+    """Return the field that needs consent before this is remembered, or None.
+
+    Args:
+        text: What is to be remembered.
+        fields: The fields that need consent (the setting `consent.fields`).
+        category: What it is filed under.
+        subject: Whom or what it is about.
+        tags: Its tags.
+    """
+    named = [_label(name) for name in (subject, *tags) if name]
+    folded = fold(text).replace("’", "'")
+    about_person = _label(category) in PEOPLE
+    for field in fields:
+        if _is_named(field, _label(category), named, folded) or _says(field, folded, about_person):
+            return field
+    return None
+
+
+def benign(fields: Collection[str], names: Iterable[str]) -> str | None:
+    """Return the field of which an agent needs two signals, or None; names alone tell.
+
+    Args:
+        fields: The fields (the setting `consent.two_signals`).
+        names: The category, the subject and the tags of what is to be remembered.
+    """
+    named = {_label(name) for name in names}
+    return next((field for field in fields if _label(field) in named), None)
+
+
+def field_of(record: Memory | Episode, fields: Collection[str]) -> str | None:
+    """Return the sensitive field that a record is about, or None.
+
+    Args:
+        record: A memory or an episode.
+        fields: The fields that need consent.
+    """
+    if isinstance(record, Episode):
+        texts = (record.title, record.summary, record.context, record.outcome or "")
+        return sensitive("\n".join(texts), fields, tags=record.tags)
+    return sensitive(
+        record.content,
+        fields,
+        category=record.category,
+        subject=record.subject,
+        tags=record.tags,
+    )
+
+
+def unagreed(
+    record: Memory | Episode, old: Memory | Episode | None, fields: Collection[str]
+) -> str | None:
+    """Return the sensitive field of which a record's latest events tell anew, or None.
+
+    Args:
+        record: A memory or an episode as it is about to be written.
+        old: As it was, where that is known.
+        fields: The fields that need consent.
+    """
+    latest = record.history[-1].at if record.history else None
+    events = [event for event in record.history if event.at == latest]
+    if old is not None:
+        events = list(record.history[len(old.history) :])
+    told = [event for event in events if event.event is EventKind.ADD or TOLD & event.before.keys()]
+    if not told or any(AGREED in event.detail for event in events):
+        return None
+    return field_of(record, fields)
+
+
+def _is_named(field: str, category: str, others: Collection[str], text: str) -> bool:
+    """Tell whether a category, a subject or a tag is a name of a field."""
+    own = _label(field)
+    names = _LABELS[field].split("/") if field in _LABELS else []
+    if category == own or category in names or any(name in names for name in others):
+        return True
+    if own not in others:
+        return False
+    return field not in _HOMONYMS or (field == "language" and bool(_tongues().search(text)))
+
+
+def _says(field: str, text: str, about_person: bool) -> bool:
+    if field == "contact" and (_has_mailbox(text) or _has_phone(text)):
+        return True
+    if field not in _PATTERNS:
+        return False
+    lower = text.lower()
+    if field in _HINTS and not any(hint in lower for hint in _HINTS[field]):
+        return False
+    return any(pattern.search(text) for pattern in _compiled(field, about_person))
+
+
+def _has_mailbox(text: str) -> bool:
+    """Tell whether an e-mail address is somebody's own."""
+    if "@" not in text:
+        return False
+    found = _mailbox().finditer(text)
+    return any(match[1].casefold() not in _ROLES for match in found)
+
+
+def _has_phone(text: str) -> bool:
+    """Tell whether there is a telephone number in its international form."""
+    if "+" not in text:
+        return False
+    least, most = _PHONE_DIGITS
+    return any(
+        least <= sum(letter.isdigit() for letter in match[0]) <= most
+        for match in _phone().finditer(text)
+    )
+
+
+def _label(name: str) -> str:
+    return " ".join(fold(name).casefold().replace("_", " ").replace("-", " ").split())
+
+
+@lru_cache(maxsize=32)
+def _compiled(field: str, about_person: bool) -> tuple[re.Pattern[str], ...]:
+    more = _OF_PEOPLE.get(field, ()) if about_person else ()
+    return tuple(re.compile(part, re.IGNORECASE) for part in (*_PATTERNS[field], *more))
+
+
+@lru_cache(maxsize=1)
+def _tongues() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_TONGUES})\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _mailbox() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w.+-])([\w.+-]{1,64})@[\w-]{1,63}\.[a-zA-Z]{2,24}\b")
+
+
+@lru_cache(maxsize=1)
+def _phone() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w.+])\+\d[\d ()./-]{6,22}\d")

@@ -1,0 +1,130 @@
+"""What ran, told without any text: which part of pmem did which kind of thing, and when."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import msgspec
+
+from pmem.records import Episode, Event, EventKind, Memory, Part, Time
+
+Status = Literal["ok", "error", "skipped"]
+Node = Literal["hotpath", "context", "episodic", "worker"]
+UPKEEP: Final = "consolidate"
+"""The source of events that consolidation and sweeps make."""
+DAYS: Final = 14
+"""How many days figures go back."""
+
+
+class Operation(Part, frozen=True, kw_only=True):
+    """One thing that ran.
+
+    Attributes:
+        ts: when.
+        node: which part did it: a command (`hotpath`), a context, an episode, or upkeep
+            (`worker`).
+        op: what it did, such as `create`, `search` or `merge`.
+        status: how it went; `skipped` where nothing came of it.
+        memory: the id of the record that it was about.
+        category: that memory's category.
+        sim: how close the nearest other one was, or the best hit's score.
+        user: whom the memory concerns.
+        thread: for which thread it ran.
+    """
+
+    ts: Time
+    node: Node
+    op: str
+    status: Status = "ok"
+    memory: str | None = None
+    category: str | None = None
+    sim: float | None = None
+    user: str | None = None
+    thread: str | None = None
+
+
+class OperationCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How often something ran on one day."""
+
+    day: str
+    node: str
+    op: str
+    status: Status
+    count: int
+
+
+def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> Operation:
+    """Return an operation.
+
+    Args:
+        at: When it ran.
+        node: Which part of pmem did it.
+        op: What it did.
+        told: Further fields.
+    """
+    return Operation(ts=at, node=node, op=op, **told)
+
+
+def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[Operation]:
+    """Yield what a write did to a memory or an episode.
+
+    Args:
+        record: As it was written.
+        old: As it was before, where that is known.
+    """
+    events = _new_events(record, old)
+    for event in [event for event in events if event.event is EventKind.ADD] or events:
+        yield _written(record, event)
+
+
+def removed(identifier: str, at: datetime) -> Operation:
+    """Return what deleting a record for good did.
+
+    Args:
+        identifier: The record's id.
+        at: When.
+    """
+    return Operation(ts=at, node="hotpath", op="purge", memory=identifier)
+
+
+def counts(operations: Iterable[Operation], now: datetime) -> tuple[OperationCount, ...]:
+    """Count what ran on each of the last days.
+
+    Args:
+        operations: What ran.
+        now: The present.
+    """
+    first = now.toordinal() - DAYS + 1
+    found = Counter(
+        (item.ts.date().isoformat(), item.node, item.op, item.status)
+        for item in operations
+        if first <= item.ts.toordinal() <= now.toordinal()
+    )
+    return tuple(
+        OperationCount(day=day, node=node, op=op, status=status, count=count)
+        for (day, node, op, status), count in sorted(found.items())
+    )
+
+
+def _new_events(record: Memory | Episode, old: Memory | Episode | None) -> Sequence[Event]:
+    if old is not None:
+        return record.history[len(old.history) :]
+    latest = record.history[-1].at if record.history else None
+    return [event for event in record.history if event.at == latest]
+
+
+def _written(record: Memory | Episode, event: Event) -> Operation:
+    op = "create" if event.event is EventKind.ADD else event.event.lower()
+    if isinstance(record, Episode):
+        return Operation(ts=event.at, node="episodic", op=op, memory=record.id)
+    links = [link.strength for link in record.relationships if link.created_at == event.at]
+    return Operation(
+        ts=event.at,
+        node="worker" if event.source == UPKEEP else "hotpath",
+        op=op,
+        memory=record.id,
+        category=record.category,
+        sim=max(links, default=None),
+        user=record.scope.user,
+    )

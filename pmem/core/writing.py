@@ -1,0 +1,173 @@
+"""How a memory should be written: rules for its form, and what a text breaks of them.
+
+A memory is read later, by somebody who was not there. So it says who and what by name (no
+pronouns), of a third person, in one or two whole and calm sentences of 280 characters at the
+most; what happened is told in the past tense.
+
+The rules are for English. Of a text in another script only the length and the number of sentences
+count. What stands in quotation marks or back ticks is somebody else's word and is left out.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple
+
+MOST_CHARACTERS: Final = 280
+MOST_SENTENCES: Final = 2
+_FEWEST_WORDS: Final = 3
+_MOST_READ: Final = 4000
+"""Characters that are read for words; the rest is too long anyway."""
+
+Rule = Literal["length", "sentences", "complete", "third_person", "pronouns", "tone", "past_tense"]
+
+_SPEAKERS: Final = frozenset(
+    "i i'm i've i'd i'll me my mine myself we we're we've we'd we'll us our ours ourselves"
+    " you you're you've you'd you'll your yours yourself yourselves let's im ive".split()
+)
+_OTHERS: Final = frozenset(
+    "he he's he'd he'll she she's she'd she'll they they're they've they'd they'll it it's it'll"
+    " him her them his hers its their theirs himself herself itself themselves".split()
+)
+_VERBS: Final = frozenset(
+    "am is are was were be been being has have had do does did can could will would shall should"
+    " may might must cannot isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't"
+    " can't couldn't won't wouldn't shouldn't mustn't use run keep need want prefer like hold live"
+    " work go come get make take give know think say mean pay answer return expire depend belong"
+    " contain include require allow support own hate love read write speak start stop end".split()
+)
+_PAST: Final = frozenset(
+    "was were had did went came got made took gave knew thought said meant paid began became broke"
+    " brought built bought caught chose cut drew drove fell felt found forgot grew heard held hit"
+    " kept led left lent lost met put ran read rose sat saw sold sent set shut sang spoke spent"
+    " split stood stuck taught told threw understood undid won wrote wasn't weren't hadn't didn't"
+    " rewrote froze hung overran withdrew".split()
+)
+_NO_PAST: Final = frozenset(
+    "need speed feed seed embed exceed proceed breed hundred red bed".split()
+)
+_NO_VERB: Final = frozenset(
+    "this its his hers ours theirs always as us yes plus less access".split()
+)
+
+
+class Lint(NamedTuple):
+    """A rule that a text breaks, and what to do about it in a short sentence."""
+
+    rule: Rule
+    sentence: str
+
+
+_SENTENCES: Final[dict[Rule, str]] = {
+    "complete": "write a whole sentence",
+    "third_person": "say who it is instead of I, we or you",
+    "pronouns": "name people and things instead of he, she, it or they",
+    "tone": "leave out capitals and exclamation marks that shout",
+    "past_tense": "say in the past tense what happened",
+}
+
+
+def lints(text: str, *, episodic: bool = False) -> list[Lint]:
+    """Return the rules that a text breaks, each once, in a fixed order.
+
+    Args:
+        text: What a memory, or an episode, is to say.
+        episodic: It says what happened.
+    """
+    stripped = text.strip()
+    found = list(_of_size(stripped))
+    if stripped and _is_english(stripped):
+        words = _words(stripped)
+        found += [Lint(rule, _SENTENCES[rule]) for rule in _of_words(stripped, words, episodic)]
+    return found
+
+
+def _of_size(text: str) -> Iterator[Lint]:
+    if len(text) > MOST_CHARACTERS:
+        sentence = f"say it in {MOST_CHARACTERS} characters; these are {len(text)}"
+        yield Lint("length", sentence)
+    count = len(_sentence_end().findall(text[: 4 * _MOST_READ].rstrip(" .!?。！？\n"))) + 1
+    if count > MOST_SENTENCES:
+        yield Lint("sentences", f"say it in one or two sentences; these are {count}")
+
+
+def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
+    lower = [word.lower() for word in words]
+    if len(words) < _FEWEST_WORDS or text[-1:] in ":,-" or not _has_verb(lower):
+        yield "complete"
+    if any(_is_speaker(word) for word in words):
+        yield "third_person"
+    if any(word in _OTHERS for word in words) or any(word in _OTHERS for word in _starts(words)):
+        yield "pronouns"
+    if "!" in _unquoted(text) or _shouts(words):
+        yield "tone"
+    if episodic and not any(map(_is_past, lower)):
+        yield "past_tense"
+
+
+def _is_speaker(word: str) -> bool:
+    """Tell a word for who speaks or is spoken to; `US` is a country and `i` a variable."""
+    if word in ("I", "Im"):
+        return True
+    return word != "i" and not word.isupper() and word.lower() in _SPEAKERS
+
+
+def _starts(words: list[str]) -> list[str]:
+    """Return words that begin with a capital letter, without it; `IT` is a department."""
+    return [word.lower() for word in words if word[:1].isupper() and word[1:].islower()]
+
+
+def _has_verb(lower: list[str]) -> bool:
+    """Tell whether a word may be a finite verb; the first word of an English sentence is none."""
+    return any(
+        word in _VERBS
+        or word in _PAST
+        or (len(word) > 2 and word[-1] == "s" and word[-2] not in "su'" and word not in _NO_VERB)
+        or _is_past(word)
+        for word in lower[1:]
+    )
+
+
+def _is_past(word: str) -> bool:
+    regular = len(word) > 3 and word.endswith("ed") and word not in _NO_PAST
+    return word in _PAST or regular
+
+
+def _shouts(words: list[str]) -> bool:
+    """Tell whether two long words in a row are all in capitals."""
+    loud = [len(word) > 3 and word.isalpha() and word.isupper() for word in words]
+    return any(one and other for one, other in pairwise(loud))
+
+
+def _is_english(text: str) -> bool:
+    """Tell whether most of a text's letters are Latin ones."""
+    letters = [letter for letter in text[:_MOST_READ] if letter.isalpha()]
+    return not letters or 2 * sum(letter < "ɐ" for letter in letters) > len(letters)
+
+
+def _words(text: str) -> list[str]:
+    plain = _unquoted(text[:_MOST_READ]).replace("’", "'")
+    return [word for word in _word().findall(plain) if "/" not in word]
+
+
+def _unquoted(text: str) -> str:
+    return _quoted().sub(" ", text)
+
+
+@lru_cache(maxsize=1)
+def _sentence_end() -> re.Pattern[str]:
+    return re.compile(
+        r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bapprox)"
+        r"(?<!\betc)(?<!\bno)(?<!\bNo)(?<!\bSt)[.!?]\s+(?=\S)|[。！？](?=\S)"
+    )
+
+
+@lru_cache(maxsize=1)
+def _quoted() -> re.Pattern[str]:
+    return re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"|“[^”]{0,400}”")
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    return re.compile(r"[^\W\d_](?:[\w'/.-]*[\w])?")

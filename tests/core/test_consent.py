@@ -1,0 +1,210 @@
+"""Which texts and names need consent: labelled statements, and what no text can do to the rules."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.config import CONSENT_FIELDS as FIELDS
+from pmem.core.consent import benign, sensitive
+
+PERSONAL = """\
+preferred_name|Please call me Ana
+preferred_name|Just call me Teo.
+preferred_name|You can call me captain
+preferred_name|My name is Ana Reyes
+preferred_name|my nickname is Bee
+preferred_name|The user's preferred name is Ana.
+preferred_name|Preferred name is Ana
+preferred_name|The user prefers to be called Ana.
+preferred_name|I go by Kit.
+preferred_name|The user is called Mirjam.
+preferred_name|Everyone calls me Juniper
+pronouns|My pronouns are they/them
+pronouns|The user's pronouns are she/her.
+pronouns|pronouns: he/him
+pronouns|The user uses they/them pronouns.
+pronouns|I use she/her
+pronouns|She prefers neutral pronouns
+city|I live in Berlin
+city|i live in berlin
+city|I currently live in São Paulo.
+city|I'm based in Lisbon
+city|I am from Kraków
+city|The user lives in Oslo.
+city|My home address is Elm Street 4
+city|My city is Porto
+city|The user moved to Graz last year.
+city|He is based in Turin.
+language|My native language is Polish
+language|I speak fluent Portuguese
+language|I'm a native Korean speaker
+language|The user prefers answers in German.
+language|The user speaks Finnish.
+language|I prefer to write in French
+contact|ana.reyes@halden.io
+contact|Reach Ana at ana@example.com
+contact|My phone number is 0171 2345678
+contact|Call me at +49 171 2345678
+contact|The user's number is +1 (555) 010-9999.
+contact|My telegram handle is @ana_r
+health|I'm allergic to peanuts
+health|The user is lactose intolerant.
+health|I have type 2 diabetes
+health|She was diagnosed with epilepsy.
+health|I suffer from migraines
+health|My therapist says hello
+health|The user has ADHD.
+health|I am pregnant
+birthday|My birthday is 4 May
+birthday|I was born in 1988
+birthday|The user is 34 years old.
+beliefs|I'm a practising Catholic
+beliefs|The user is an atheist.
+beliefs|My religion is nobody's business"""
+
+PLAIN = """\
+We use PostgreSQL for orders
+The config lives in /etc/app
+State lives in Redis and nowhere else
+I live in the terminal
+I live in vim
+Call me back when the build is green
+Call me when the deploy is done
+The callback will call me twice
+Don't call me before ten
+My project's name is Phoenix
+The variable name is user_id
+The preferred database is PostgreSQL
+The field pronouns was removed from the form
+Functions should be called in order
+I go by the book
+I go by bike on Fridays
+I'm from QA
+I am from Marketing
+We moved to Kubernetes
+I moved to Rust last year with great pleasure
+The server is based in Frankfurt
+The cluster resides in eu-west-1
+The IP address is 10.0.0.1
+The address of the buffer is aligned
+My preferred language is Rust
+The language is Go
+The parser speaks JSON
+Our docs are in English
+Errors are logged in English
+The API prefers German number formats
+git@github.com:halden/app.git
+Alerts go to ops@halden.io
+Mail support@halden.io about outages
+Use the @property decorator
+pip install pmem@1.2.3
+Version +12345 is newer
+The offset is +0100
+2026-11-22T10:00:00+01:00
+The health check endpoint returns 200
+The service is healthy
+The cache has a cold start problem
+The team has anxiety about the release
+This test was diagnosed as flaky
+I am blind to that argument
+The user has access to billing
+The user is called twice a day by the job
+I have an allergy to boilerplate
+The doctor command looks at everything
+The class was born in version 2
+The file is 30 years old
+The vote went for option B
+A liberal licence is preferred
+The user votes on proposals
+The user moved to the next page
+He is based on a template
+I have a depression of keys in the heat map
+I need 30 years of logs
+The user prefers short answers
+The user wants a dark theme
+The user works on the billing service
+Ana leads the platform team
+Ana lives for good tests
+Names are called out in the changelog
+My number is up in the queue
+I can speak to the vendor
+请记住数据库使用 PostgreSQL
+データベースはオスロにあります
+"""
+
+
+def told(text: str, **names: str) -> str | None:
+    """Return the sensitive field of a text."""
+    return sensitive(text, FIELDS, **names)
+
+
+def test_the_labelled_statements_are_told_apart_with_few_mistakes() -> None:
+    personal = [line.split("|") for line in PERSONAL.splitlines()]
+    found = [(field, told(text), text) for field, text in personal]
+    missed = [text for field, got, text in found if got != field]
+    alarms = [text for text in PLAIN.splitlines() if told(text)]
+    assert len(missed) <= 0.02 * len(personal), missed
+    assert len(alarms) <= 0.04 * len(PLAIN.splitlines()), alarms
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_field_is_known_by_its_own_name_as_a_category(field: str) -> None:
+    assert told("Anything at all", category=field) == field
+    assert told("Anything at all", category=field.replace("_", " ").title()) == field
+
+
+@pytest.mark.parametrize("subject", ["pronouns", "Preferred name", "home_address", "date of birth"])
+def test_a_subject_or_a_tag_may_name_a_field(subject: str) -> None:
+    assert told("xyz", subject=subject)
+    assert sensitive("xyz", FIELDS, tags=[subject])
+
+
+@pytest.mark.parametrize("word", ["language", "health", "contact", "city"])
+def test_a_subject_that_names_a_part_of_a_program_says_too_little(word: str) -> None:
+    assert told("It returns 200", subject=word) is None
+
+
+def test_a_language_is_personal_where_people_speak_it() -> None:
+    assert told("German", subject="language") == "language"
+    assert told("Python 3.12", subject="language") is None
+
+
+def test_a_name_counts_where_the_memory_is_filed_under_people() -> None:
+    assert told("Ana lives in Lisbon") is None
+    assert told("Ana lives in Lisbon", category="person") == "city"
+    assert told("Ana is 34 years old", category="profile") == "birthday"
+
+
+def test_a_field_of_ones_own_is_told_by_its_name() -> None:
+    assert sensitive("4,000", ["salary"], subject="Salary") == "salary"
+    assert sensitive("My salary is 4,000", ["salary"]) is None
+
+
+def test_only_the_fields_that_are_asked_for_count() -> None:
+    assert sensitive("I live in Berlin", ["pronouns"]) is None
+    assert sensitive("I live in Berlin", []) is None
+
+
+def test_benign_fields_are_told_by_names_alone() -> None:
+    fields = ("tone", "goals")
+    assert benign(fields, ["tone"]) == "tone"
+    assert benign(fields, ["project", "Goals"]) == "goals"
+    assert benign(fields, ["project", "database"]) is None
+
+
+@given(st.text(max_size=300), st.text(max_size=30), st.text(max_size=30))
+def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, category: str) -> None:
+    first = told(text, subject=subject, category=category)
+    assert first == told(text, subject=subject, category=category)
+    assert first is None or first in FIELDS
+
+
+@pytest.mark.parametrize(
+    "piece", ["i live in ", "my ", "a", "a@", "+1 ", "+", "call me ", "Ana ", "user's ", "é"]
+)
+def test_a_long_text_is_judged_quickly(piece: str) -> None:
+    begun = time.perf_counter()
+    told(piece * (100_000 // len(piece)), category="person")
+    assert time.perf_counter() - begun < 2

@@ -1,0 +1,189 @@
+"""S1, the memory system: the acceptance lines of sections 1, 2, 4, 7, 8, 9, 10, 13, 14 and 15.
+
+Speed, damage and concurrency have tests of their own; here each line is held once.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from datetime import timedelta
+
+import pytest
+
+from pmem import Project
+from pmem.core.operations import UPKEEP
+from pmem.core.writing import lints
+from pmem.records import State
+from pmem.storage.operations import BEFORE, FILE, MOST_BYTES, Operations
+from tests.cli.shell import pmem
+from tests.conftest import NOW
+
+
+def opened(root: str, days: float = 0, **options: object) -> Project:
+    """Open a memory as it is so many days later."""
+    return Project(root, actor="kim", now=NOW + timedelta(days=days), **options)  # type: ignore[arg-type]
+
+
+def test_1_a_header_of_at_most_3_changes_appears_once_and_the_revision_rises(root: str) -> None:
+    project = opened(root)
+    first = project.delta("review").revision
+    for number in range(5):
+        project.add(f"Rule {number} is about room {number}.")
+    told = project.delta("review")
+    assert 1 <= len(told.changes) <= 3
+    assert told.revision > first
+
+
+def test_2_no_link_is_made_twice_and_what_is_linked_comes_along(root: str) -> None:
+    project = opened(root)
+    one, two = (project.add(text).memory for text in ("Tea is green.", "Kettles whistle loudly."))
+    for _ in range(2):
+        project.link(one.id, two.id)
+    assert len(project.show(one.id).relationships) == 1  # type: ignore[union-attr]
+    assert [item.id for item in project.search("tea").related] == [two.id]
+
+
+def test_4_upkeep_reduces_duplicates_and_is_bounded(root: str) -> None:
+    project = opened(root, max_pairs=1)
+    for text in ("Tea is served at noon.", "At noon tea is served.", "Tea at noon is served."):
+        project.add(text, force=True)
+    project.consolidate()
+    assert project.list().total == 2
+
+
+def test_7_what_is_soft_deleted_is_in_no_context_and_purged_when_due(root: str) -> None:
+    project = opened(root)
+    memory = project.add("Zebras graze here.", importance=0.1).memory
+    opened(root, 61).sweep()
+    swept = opened(root, 61)
+    assert swept.show(memory.id).state is State.SOFT_DELETED  # type: ignore[union-attr]
+    assert "Zebras" not in swept.build_context("zebras").text
+    opened(root, 92).sweep()
+    assert memory.id not in repr(opened(root, 92).events(limit=0))
+
+
+def test_8_every_write_is_recorded_and_exported_per_user(root: str) -> None:
+    project = opened(root)
+    memory = project.add("Mira likes tea.", user="mira").memory
+    project.add("Ben likes milk.", user="ben")
+    project.edit(memory.id, "Mira likes green tea.")
+    project.remove(memory.id)
+    project.restore(memory.id)
+    rows = list(project.audit("mira"))
+    assert [row.event for row in rows] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
+    assert {row.memory_id for row in rows} == {memory.id}
+    done = pmem("-C", root, "export", "audit", "--user", "mira")
+    assert done.out.count(b"\n") == 4
+
+
+def test_9_texts_of_agents_are_held_to_the_writing_rules_where_enforced(root: str) -> None:
+    environment = {"PMEM_WRITING_ENFORCE": "true"}
+    refused = pmem("-C", root, "add", "We like it", "--agent", "a", environment=environment)
+    assert (refused.code, "writing rules" in refused.said) == (3, True)
+    noted = pmem("-C", root, "add", "We like it", "--agent", "a")
+    assert (noted.code, noted.said.count("better: ")) == (0, 2)
+    silent = pmem("-C", root, "add", "We like them")
+    assert (silent.code, silent.said) == (0, "")
+    assert lints("Ana Reyes leads the platform team.") == []
+
+
+def test_10_no_sensitive_field_changes_without_consent_and_the_trail_tells(root: str) -> None:
+    project = opened(root)
+    held = project.add("The user's pronouns are they/them.", agent="planner").held
+    assert held is not None
+    assert project.list().total == 0
+    project.approve(held.id)
+    (row,) = project.audit()
+    assert (row.event, row.actor) == ("ADD", "kim")
+    assert row.meta["detail"]["consent"]["field"] == "pronouns"
+
+
+WISHES = " ".join(f"Remember that room {n} has {n} tall windows." for n in range(2, 10))
+
+
+def test_13_one_message_makes_at_most_5_candidates_and_3_memories(root: str) -> None:
+    project = opened(root)
+    project.start_conversation()
+    heard = project.add_message("user", WISHES)
+    assert (len(heard.facts), len(heard.promoted)) == (5, 3)
+
+
+def test_13_a_day_has_a_cap_and_the_next_one_begins_anew(root: str) -> None:
+    caps = {"max_promotions_per_day": 4}
+    project = opened(root, **caps)
+    project.start_conversation()
+    made = [
+        len(project.add_message("user", WISHES.replace("room", room)).promoted)
+        for room in ("hall", "loft")
+    ]
+    assert made == [3, 1]
+    later = opened(root, 1, **caps)
+    assert len(later.add_message("user", WISHES.replace("room", "attic")).promoted) == 3
+
+
+def test_14_counts_by_node_and_op_over_time(root: str) -> None:
+    project = opened(root)
+    memory = project.add("Tea is green.").memory
+    project.edit(memory.id, "Tea is black.")
+    project.search("tea")
+    opened(root, 1).build_context("tea")
+    project.add("The user lives in Quuxville.", agent="planner")
+    counts = {
+        (item.day, item.node, item.op, item.status): item.count
+        for item in opened(root, 1).stats().operations
+    }
+    assert counts == {
+        ("2026-11-21", "hotpath", "create", "ok"): 1,
+        ("2026-11-21", "hotpath", "create", "skipped"): 1,
+        ("2026-11-21", "hotpath", "search", "ok"): 1,
+        ("2026-11-21", "hotpath", "update", "ok"): 1,
+        ("2026-11-22", "context", "search", "ok"): 1,
+    }
+
+
+def test_14_the_log_holds_no_texts_and_stays_small(root: str) -> None:
+    project = opened(root)
+    project.add("Tea is green.", subject="secret tea")
+    with open(f"{root}/local/{FILE}", "rb") as file:
+        assert b"ea" not in file.read().replace(b"create", b"")
+    log = Operations(root)
+    (entry,) = log.all()
+    for _ in range(30):
+        log.note([entry] * 1000)
+    sizes = [os.path.getsize(f"{root}/local/{name}") for name in (FILE, BEFORE) if name]
+    assert max(sizes) < 1.2 * MOST_BYTES
+    assert len(log.all()) > 1000
+
+
+def test_14_upkeep_is_told_apart(root: str) -> None:
+    project = opened(root)
+    project.add("Tea is served at noon.")
+    project.add("At noon tea is served.", force=True)
+    project.consolidate()
+    found = {(item.node, item.op) for item in project.operations(limit=0).items}
+    assert ("worker", "merge") in found
+    assert UPKEEP in {event.source for event in project.list().items[0].history}
+
+
+@pytest.mark.parametrize("line", [b"", b"{}", b"nonsense", b'{"ts": 1}', b"\xff", b"[" * 9999])
+def test_14_a_damaged_line_is_left_out(line: bytes, root: str) -> None:
+    project = opened(root)
+    project.add("Tea is green.")
+    with open(f"{root}/local/{FILE}", "ab") as file:
+        file.write(line + b"\n")
+    assert project.operations(limit=0).total == 1
+
+
+def test_15_a_checkpoint_outlives_its_process_and_takes_less_than_100_ms(root: str) -> None:
+    state = {"graph": {"node": "plan"}, "context": ["tea"], "agents": {"a": 1}, "history": ["hi"]}
+    script = f"from pmem import Project; Project({root!r}).save_checkpoint('t', {state!r}, 'mira')"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    project = opened(root)
+    best = 1.0
+    for _ in range(3):
+        begun = time.perf_counter()
+        assert project.load_checkpoint("t", "mira").state == state
+        project.save_checkpoint("t", state, "mira")
+        best = min(best, time.perf_counter() - begun)
+    assert best < 0.2  # a save and a load
