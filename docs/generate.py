@@ -11,6 +11,7 @@ from typing import Any
 from pmem import errors
 from pmem.cli.app import root
 from pmem.config import Setting, table
+from pmem.notation import as_text
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WIDTH = 78
@@ -62,8 +63,7 @@ def pages() -> dict[str, str]:
 
 
 def _row(row: Setting) -> str:
-    default = ", ".join(row.default) if isinstance(row.default, tuple) else row.default
-    shown = str(default).lower() if isinstance(default, bool) else default
+    shown = as_text(row.default).replace(",", ", ")
     kind = row.type.replace("|", r"\|")
     return f"| `{row.name}` | {kind} | `{shown}` | `{row.variable}` | {row.description} |\n"
 

@@ -57,6 +57,7 @@ def changelog(workspace: Workspace, revisions: str) -> tuple[Changelog, list[Wor
         NotFound: The memory was at neither end, or there is no git.
         Damaged: A store is a link.
     """
+    workspace.must_reach_everything("read a changelog")
     repository = Repository(workspace.root, workspace.environment)
     before, after = ends(repository, revisions)
     sides = [_side(workspace, repository, end) for end in (before, after)]

@@ -39,6 +39,7 @@ def check(workspace: Workspace) -> Checked:
     Args:
         workspace: What to look at. Nothing is changed.
     """
+    workspace.must_reach_everything("check the memory")
     from pmem.repair import problems
 
     found: dict[str, list[Any]] = {

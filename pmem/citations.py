@@ -141,6 +141,7 @@ def verify(
         NotFound, Ambiguous: A reference.
         Locked, StorageRefused, Refused: See `Workspace.transaction`; only when updating.
     """
+    workspace.must_reach_everything("verify citations")
     if update:
         workspace.must_be_writable()
     memories = list(_chosen(workspace, references))

@@ -10,12 +10,12 @@ from pmem.config import (
     Resolved,
     Settings,
     checked,
-    flatten,
     from_environment,
     resolve,
     resolve_one,
 )
 from pmem.errors import Damaged, InvalidValue, PmemError
+from pmem.notation import flatten
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"

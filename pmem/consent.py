@@ -156,7 +156,8 @@ def _told(changes: dict[str, Any]) -> str:
 def _must_be_person(workspace: Workspace) -> None:
     workspace.must_be_writable()
     if workspace.agent is not None:
-        raise Refused("an agent cannot decide this", "a person runs it, without PMEM_AGENT")
+        why = f"{workspace.agent} may not decide this: a person does"
+        raise Refused(why, "run it without PMEM_AGENT and --agent")
 
 
 def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:

@@ -120,6 +120,7 @@ def consolidate(
         Refused: The workspace is read-only, and it is no dry run.
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
+    workspace.must_reach_everything("consolidate")
     report = _run(workspace, _consolidation, dry_run=dry_run, expected=expected)
     judged = Judged(os.path.join(workspace.root, LOCAL), workspace.now())
     known = judged.known()
@@ -146,6 +147,7 @@ def sweep(
         Refused: The workspace is read-only, and it is no dry run.
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
+    workspace.must_reach_everything("sweep")
     if not dry_run:
         drop_expired(workspace)
     return _run(workspace, _sweep, dry_run=dry_run, expected=expected)

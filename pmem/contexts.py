@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple
@@ -9,6 +9,7 @@ import msgspec
 
 from pmem import access
 from pmem.core.context.allocation import build
+from pmem.core.context.modes import Lengths, mode_of
 from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted, unmarked
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
@@ -112,8 +113,9 @@ def build_and_retrieve(
     known = list(workspace.memories.find(EVERYTHING))
     news = _news(workspace, request, known)
     talk = talk_of(workspace, request.conversation)
-    stable = _stable(workspace, request, known)
-    asked, answers = _recalled(workspace, request, stable, talk)
+    usable = _usable(workspace, request, known)
+    stable = _stable(workspace, usable)
+    asked, answers = _recalled(workspace, request, usable, talk)
     left_out = [*answers.below, *(Omitted(message, "pruned") for message in sorted(talk.gone))]
 
     def written(news: Delta | None) -> Context:
@@ -121,6 +123,7 @@ def build_and_retrieve(
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
                 _candidates(workspace, stable, talk, answers),
+                mark=_marking(workspace, usable),
                 updates=_update_items(news),
                 left_out=left_out,
                 asked=asked,
@@ -262,7 +265,6 @@ def _candidates(
         further=[_without_heading(item) for item in stable],
         recent=recent,
         exchanges=_exchanges(talk, recent),
-        mark=_marking(workspace, memories),
     )
 
 
@@ -305,18 +307,31 @@ def _recalled(
     asked = (given or _implied(talk)) if request.recall else ""
     hidden = {message.id for message in talk.system}
     hidden |= set() if given else {message.id for message in talk.recent} | talk.cleared
-    allowed = {memory.id for memory in memories}
+    allowed = {memory.id: memory for memory in memories}
     return bool(given), _ranked(workspace, request, asked, allowed, hidden)
 
 
-def _stable(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> list[Memory]:
-    """Return the memories that hold, those for the stable block first."""
+def _usable(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> list[Memory]:
+    """Return the memories that hold, of the categories that contexts show."""
     now = workspace.now()
     wanted = Filter(agent=request.agent)
-    valid = [
-        memory for memory in known if valid_at(memory, now) and rejected_by(memory, wanted) is None
+    modes = workspace.settings.categories.context
+    return [
+        memory
+        for memory in known
+        if valid_at(memory, now)
+        and rejected_by(memory, wanted) is None
+        and mode_of(memory, modes) != "none"
     ]
-    return sorted(valid, key=lambda memory: (not memory.pinned, -memory.importance, memory.id))
+
+
+def _stable(workspace: Workspace, usable: list[Memory]) -> list[Memory]:
+    """Return the memories for the stable block, the first that there must be room for first."""
+    modes = workspace.settings.categories.context
+    shown = [(mode_of(memory, modes), memory) for memory in usable]
+    shown = [(mode, memory) for mode, memory in shown if mode != "rag"]
+    shown.sort(key=lambda one: (not one[1].pinned, one[0] != "all", -one[1].importance, one[1].id))
+    return [memory for _, memory in shown]
 
 
 def _implied(talk: Talk) -> str:
@@ -326,7 +341,11 @@ def _implied(talk: Talk) -> str:
 
 
 def _ranked(
-    workspace: Workspace, request: ContextRequest, asked: str, allowed: set[str], hidden: set[str]
+    workspace: Workspace,
+    request: ContextRequest,
+    asked: str,
+    allowed: Mapping[str, Memory],
+    hidden: set[str],
 ) -> "_Answers":
     """Return what answers a query, what answers it too badly, and what is brought along.
 
@@ -342,6 +361,8 @@ def _ranked(
     )
     relevance = [_relevance(hit) for kind, _, hit in picked.ranked if kind is Kind.MESSAGE]
     faint = FAINT * max(relevance, default=0)
+    categories = workspace.settings.categories
+    lengths = Lengths(categories.context, categories.rag_length)
     keep: list[Scored] = []
     below: list[Omitted] = []
     for kind, place, hit in picked.ranked:
@@ -352,10 +373,13 @@ def _ranked(
         threshold = faint if kind is Kind.MESSAGE else workspace.settings.relevance_threshold
         if _relevance(hit) < threshold:
             below.append(Omitted(place.id, "below_threshold", hit.score))
+        elif kind is Kind.MEMORY and not lengths.take(allowed[place.id]):
+            below.append(Omitted(place.id, "over_length", hit.score))
         else:
             keep.append((kind, place, hit))
     visible = [tie for tie in picked.ties if tie.id in allowed]
     along = related_to(keep, visible, most_related(workspace, request.related))
+    along = {id_: brought for id_, brought in along.items() if lengths.take(allowed[id_])}
     return _Answers(keep, below, along)
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.chunking import extend
 from pmem.core import checks
+from pmem.core.policy import ACTIVITY
 from pmem.core.retention import changed
 from pmem.episodes import noticed, outcome_of
 from pmem.errors import InvalidValue
@@ -89,6 +90,7 @@ def start(workspace: Workspace, title: str | None = None, app: str | None = None
     Raises:
         InvalidValue: The title, or the app's name, is empty or too long.
     """
+    workspace.must_reach(ACTIVITY)
     title, app = checks.word(title, "a title"), checks.word(app, "an app")
     with workspace.transaction():
         now = workspace.now()
@@ -117,6 +119,7 @@ def say(workspace: Workspace, request: SayRequest) -> Heard:
         NotFound, Ambiguous: The conversation, or none is active.
         InvalidValue: The message is empty or too long, or its conversation is not active.
     """
+    workspace.must_reach(ACTIVITY)
     checks.text(request.content, "a message", workspace.settings.limits.message)
     if request.importance is not None:
         checks.share("importance", request.importance)
@@ -194,6 +197,7 @@ def change_status(
     Raises:
         NotFound, Ambiguous: The conversation.
     """
+    workspace.must_reach(ACTIVITY)
     wanted = Status.PAUSED if status is Status.ACTIVE else Status.ACTIVE
     with workspace.transaction():
         conversation = target(workspace, reference, wanted)
@@ -250,6 +254,7 @@ def clear(workspace: Workspace, reference: str | None) -> Conversation:
     Raises:
         NotFound, Ambiguous: The conversation.
     """
+    workspace.must_reach(ACTIVITY)
     with workspace.transaction():
         conversation = target(workspace, reference)
         if conversation.cleared_turns == conversation.turns:
@@ -266,6 +271,7 @@ def overviews(workspace: Workspace, status: Status | None = None) -> list[Overvi
         workspace: Where they are.
         status: Only those that stand so.
     """
+    workspace.must_reach(ACTIVITY)
     found = [
         Overview(
             id=conversation.id,
@@ -295,6 +301,7 @@ def transcript(workspace: Workspace, reference: str | None) -> Transcript:
         NotFound, Ambiguous: The conversation.
         Damaged: A file of it cannot be used.
     """
+    workspace.must_reach(ACTIVITY)
     return unfold(workspace, target(workspace, reference))
 
 
@@ -317,6 +324,7 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
 
 def all_messages(workspace: Workspace) -> Iterator[Said]:
     """Yield every message that is kept, by conversation and chunk."""
+    workspace.must_reach(ACTIVITY)
     seen: set[str] = set()
     for conversation in workspace.conversations.find():
         for message in conversation.recent_messages:

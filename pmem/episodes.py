@@ -8,6 +8,7 @@ import msgspec
 from pmem.core import checks
 from pmem.core.extraction.episodes import Arc, Moment, arc, moments
 from pmem.core.filters import Filter, rejected_by
+from pmem.core.policy import EVENT
 from pmem.core.summaries.summary import shortened
 from pmem.errors import InvalidValue
 from pmem.lookup import conversation_named, target
@@ -73,6 +74,7 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
         InvalidValue: A value is not allowed.
         NotFound, Ambiguous: The conversation, or a memory.
     """
+    workspace.must_reach(EVENT)
     with workspace.transaction():
         conversation = (
             None
@@ -104,7 +106,7 @@ def noticed(
     Returns:
         The conversation with its new milestones, and the episodes.
     """
-    if not workspace.settings.detect_episodes:
+    if not workspace.settings.detect_episodes or not workspace.reaches(EVENT):
         return conversation, []
     said = (*conversation.recent_messages, message)
     made = [
@@ -138,6 +140,7 @@ def listing(
     Raises:
         NotFound, Ambiguous: The conversation.
     """
+    workspace.must_reach(EVENT)
     only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
     found = [
         episode
@@ -161,6 +164,7 @@ def narrative(workspace: Workspace, reference: str | None) -> Arc:
     Raises:
         NotFound, Ambiguous: The conversation.
     """
+    workspace.must_reach(EVENT)
     conversation = target(workspace, reference)
     active = Filter()
     own = [

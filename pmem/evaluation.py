@@ -129,6 +129,7 @@ def evaluate(
         Refused: The run is to be accepted in a read-only workspace.
         Damaged, StorageRefused: The accepted run cannot be read or written.
     """
+    workspace.must_reach_everything("evaluate recall")
     _check(workspace, request)
     run = _run(workspace, request, progress)
     path = request.golden.path

@@ -59,6 +59,7 @@ def import_messages(
         InvalidValue: There are lines, and not one of them can be used.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
+    workspace.must_reach_everything("import")
     parsed = messages.parse(lines, name, workspace.settings.limits.message)
     if parsed.skipped and not parsed.conversations:
         first = parsed.skipped[0]
@@ -106,6 +107,7 @@ def import_arrays(workspace: Workspace, folder: str, progress: Progress) -> Impo
         InvalidValue: A file is no JSON array.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
+    workspace.must_reach_everything("import")
     parsed = arrays.parse(_array_files(folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}

@@ -8,11 +8,13 @@ import msgspec
 from pmem import memories
 from pmem.core.extraction.facts import extract, key
 from pmem.core.filters import Filter
+from pmem.core.policy import ACTIVITY
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.ids import derived_id, matches, short
 from pmem.lookup import conversation_named
 from pmem.memories import AddRequest
 from pmem.records import (
+    DEFAULT_CATEGORY,
     Conversation,
     Fact,
     Memory,
@@ -135,7 +137,9 @@ def promoted_at_once(
     most = min(settings.max_promotions, settings.max_promotions_per_day - today)
     done: list[Promotion] = []
     for fact in certain:
-        if short(fact.id) not in settled and sum(item.added for item in done) < most:
+        reaches = workspace.reaches(DEFAULT_CATEGORY[fact.type])
+        most_are_made = sum(item.added for item in done) >= most
+        if short(fact.id) not in settled and reaches and not most_are_made:
             with suppress(InvalidValue):  # settings may not allow such a memory
                 done += _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
     settled |= {short(item.fact.id): item.fact for item in done}
@@ -153,6 +157,7 @@ def listing(workspace: Workspace, wanted: FactFilter, limit: int | None = None) 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
+    workspace.must_reach(ACTIVITY)
     found = sorted(
         _distinct(workspace, wanted),
         key=lambda item: (-item.fact.confidence, item.fact.extracted_at, item.fact.id),
@@ -174,6 +179,7 @@ def promote(
         NotFound, Ambiguous: A reference.
         InvalidValue: Nothing is asked for, or a confidence is out of range.
     """
+    workspace.must_reach(ACTIVITY)
     with workspace.transaction():
         chosen = _each_named(workspace, references)
         if above is not None:
@@ -199,6 +205,7 @@ def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
         NotFound, Ambiguous: A reference.
         InvalidValue: A fact was promoted before.
     """
+    workspace.must_reach(ACTIVITY)
     with workspace.transaction():
         rejected = []
         for item in _each_named(workspace, references).values():

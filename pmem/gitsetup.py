@@ -70,6 +70,7 @@ def look(workspace: Workspace) -> GitSetup:
     Raises:
         NotFound: The folder is in no git repository.
     """
+    workspace.must_reach_everything("set up git")
     if not _is_inside(workspace):
         raise NotFound(
             f"{workspace.root} is in no git work tree, or there is no git",
@@ -101,6 +102,7 @@ def install(workspace: Workspace) -> GitSetup:
         Locked: Another process is changing git's configuration.
         StorageRefused: The attributes cannot be written.
     """
+    workspace.must_reach_everything("set up git")
     workspace.must_be_writable()
     found = look(workspace)
     for part in found.parts:
@@ -143,6 +145,7 @@ def remove(workspace: Workspace) -> GitSetup:
     Raises:
         NotFound, Refused, Locked: See `install`.
     """
+    workspace.must_reach_everything("set up git")
     workspace.must_be_writable()
     for part in look(workspace).parts:
         if part.name in SETTINGS and part.found is not None:

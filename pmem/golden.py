@@ -123,6 +123,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
         InvalidValue: A value is not allowed, or the set is none or says the opposite.
         Refused, Locked, StorageRefused: See `Workspace.transaction`.
     """
+    workspace.must_reach_everything("add to a golden set")
     path = request.file or default_file(workspace)
     with workspace.transaction():
         question = _question(workspace, request)

@@ -95,6 +95,7 @@ def look(workspace: Workspace) -> HookSetup:
         NotFound: The folder is in no git repository.
         Refused: The file is nothing that could have a block of lines.
     """
+    workspace.must_reach_everything("set up hooks")
     top = Repository(workspace.root, workspace.environment).top()
     config = os.path.join(top, CONFIG)
     if os.path.lexists(config):
@@ -117,6 +118,7 @@ def install(workspace: Workspace) -> HookSetup:
         Refused: The workspace is read-only, or the hook is no script that lines can be put into.
         StorageRefused: The file cannot be written.
     """
+    workspace.must_reach_everything("set up hooks")
     workspace.must_be_writable()
     before = look(workspace)
     if before.ok:
@@ -142,6 +144,7 @@ def remove(workspace: Workspace) -> HookSetup:
     Raises:
         NotFound, Refused, StorageRefused: See `install`.
     """
+    workspace.must_reach_everything("set up hooks")
     workspace.must_be_writable()
     top = Repository(workspace.root, workspace.environment).top()
     for path in (os.path.join(top, CONFIG), _hook_path(workspace)):

@@ -10,6 +10,7 @@ from pmem.core.audit import Row, row
 from pmem.core.filters import EVERYTHING
 from pmem.core.journal import Entry, Historic, Step, Wanted, entry, log, steps
 from pmem.core.operations import Operation
+from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.errors import InvalidValue
 from pmem.lookup import get
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory
@@ -53,6 +54,7 @@ def events(
         NotFound, Ambiguous: The reference.
         InvalidValue: Records of its kind keep no history, or the limit is below zero.
     """
+    workspace.must_reach(*filter(None, map(CATEGORY_OF_KIND.get, wanted.kinds)))
     if limit < 0:
         raise InvalidValue(f"a limit must not be below zero, and {limit} is")
     records = _all(workspace, wanted) if record is None else iter([_historic(workspace, record)])

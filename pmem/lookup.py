@@ -144,6 +144,7 @@ def listing(
         limit: Only the latest of them, at the most so many.
         at: As they were at this moment.
     """
+    workspace.must_reach(*wanted.categories)
     workspace = seen_at(workspace, at)
     passed = workspace.memories.find(wanted)
     then = workspace.moment

@@ -97,6 +97,7 @@ def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
         NotFound: There is no git.
         StorageRefused: Git cannot read the repository.
     """
+    workspace.must_reach_everything("check merges")
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, revisions)
     merges = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))

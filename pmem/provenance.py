@@ -72,6 +72,7 @@ def provenance(workspace: Workspace, reference: str) -> Provenance:
         Damaged: The record cannot be read, and no commit has it.
         InvalidValue: There is no repository, or no commit yet.
     """
+    workspace.must_reach_everything("read git's history")
     repository = Repository(workspace.root, workspace.environment)
     head = repository.commit(workspace.revision.commit_id if workspace.revision else _HEAD)
     now: Record | None = None

@@ -7,6 +7,7 @@ from itertools import chain
 import msgspec
 
 from pmem.config import Settings
+from pmem.core.policy import ACTIVITY
 from pmem.core.pruning.plan import (
     ChunkSize,
     ConversationStatistics,
@@ -91,6 +92,7 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
         NotFound, Ambiguous: The conversation.
         InvalidValue: A limit below what is never pruned.
     """
+    workspace.must_reach(ACTIVITY)
     if request.dry_run:
         return _by_hand(workspace, target(workspace, request.conversation), request)
     with workspace.transaction():
@@ -162,6 +164,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         NotFound, Ambiguous: The conversation.
         Damaged: A chunk's file is missing or cannot be used.
     """
+    workspace.must_reach(ACTIVITY)
     settings = workspace.settings
     conversation = target(workspace, reference)
     chunks = list(chunks_of(workspace, conversation))

@@ -11,6 +11,7 @@ import msgspec
 from pmem import access
 from pmem.config import Settings
 from pmem.core.filters import Filter, rejected_by
+from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import Place, Pool, labels
 from pmem.core.retrieval.ranking import Hit as Ranked
@@ -116,6 +117,8 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
+    named = (CATEGORY_OF_KIND.get(kind) for kind in request.kinds)
+    workspace.must_reach(*request.wanted.categories, *filter(None, named))
     workspace = seen_at(workspace, request.at)
     picked = pick(workspace, request)
     hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
@@ -349,13 +352,16 @@ class _Sieve:
         self._wanted = wanted
         self._filtering = wanted != Filter()
         self._invalid = set(pool.invalid(at))
+        self._hidden = frozenset(pool.hidden())
         self._judged: dict[int, bool] = {}
 
     def is_needed(self, kind: Kind) -> bool:
         """Tell whether anything of a kind could be filtered away."""
-        return self._filtering or (kind is Kind.MEMORY and bool(self._invalid))
+        rarely = kind is Kind.MEMORY and bool(self._invalid)
+        return self._filtering or bool(self._hidden) or rarely
 
     def __call__(self, numbers: Collection[int]) -> Collection[int]:
+        numbers = [number for number in numbers if number not in self._hidden]
         fresh = [number for number in numbers if number not in self._judged]
         facts = self._pool.facts(fresh) if self._filtering else {}
         for number in fresh:

@@ -2,14 +2,18 @@
 
 import os
 from contextlib import AbstractContextManager
+from functools import reduce
+from operator import getitem
 from typing import Any, Final
 
 import msgspec
 
 from pmem.config import Settings, checked, known
+from pmem.config import table as settings_table
 from pmem.configuration import CONFIG_FILE
 from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
-from pmem.records import STORES
+from pmem.notation import TABLE
+from pmem.records import STORES, plain
 from pmem.storage.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import LOCAL, JsonFiles
 from pmem.workspace import Workspace
@@ -116,6 +120,7 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
         InvalidValue: There is no such setting, or it does not allow the value.
         Damaged: The configuration file is not TOML.
     """
+    workspace.must_reach_everything("change settings")
     kept = checked(name, value)
     if name == "memory_dir":
         raise InvalidValue(
@@ -137,6 +142,7 @@ def reset_setting(workspace: Workspace, name: str) -> Any:
         InvalidValue: There is no such setting.
         Damaged: The configuration file is not TOML.
     """
+    workspace.must_reach_everything("change settings")
     known(name)
     with _locked(workspace):
         _write_own_setting(workspace, name, None)
@@ -180,14 +186,21 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
         raise Damaged(f"{path} is not valid TOML: {error}") from None
     table: Any = document
     *parents, key = name.split(".")
+    *outer, last = parents or [""]
     for parent in parents:
         table = table.setdefault(parent, tomlkit.table())
-    if value is None:
-        table.pop(key, None)
+    if value is not None:
+        table[key] = plain(value)
     else:
-        table[key] = list(value) if isinstance(value, tuple) else value
+        table.pop(key, None)
+        if not table and _is_table(".".join(parents)):  # empty, it would not be allowed
+            reduce(getitem, outer, document).pop(last)
     with refusals(path):
         write_file(path, tomlkit.dumps(document).encode(), scratch)
+
+
+def _is_table(name: str) -> bool:
+    return any(row.name == name and row.type == TABLE for row in settings_table())
 
 
 def _text(path: str) -> str:

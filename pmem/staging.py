@@ -57,6 +57,7 @@ def check_staged(workspace: Workspace) -> Checked:
     Raises:
         NotFound: It is in no git work tree, or there is no git.
     """
+    workspace.must_reach_everything("check the memory")
     repository = Repository(workspace.root, workspace.environment)
     staged = Staged(repository, workspace.root, workspace.environment)
     kept = [path for path, left in staged.changes.items() if left and path not in staged.unmerged]

@@ -34,6 +34,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
     Raises:
         Refused: It is to mend in a read-only workspace.
     """
+    workspace.must_reach_everything("look after the memory")
     if fix:
         workspace.must_be_writable()
     return [

@@ -56,7 +56,7 @@ def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: st
         backend=backend,
     )
     view.configuration = workspace.configuration
-    view.present, view.name = workspace, name
+    view.present, view.name, view.reach = workspace, name, workspace.reach
     return view
 
 

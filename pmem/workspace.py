@@ -17,7 +17,8 @@ from pmem.errors import (
     NotFound,
     Refused,
 )
-from pmem.records import KINDS, Chunk, Conversation, Episode, Memory, RecordType
+from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, RecordType
+from pmem.sight import Asked
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git import user_name
 from pmem.storage.jsonfiles import JsonFiles
@@ -62,18 +63,18 @@ def discover(start: str, name: str = ".project-memory") -> str:
         place = parent
 
 
-class Workspace:
+class Workspace(Asked):
     """One open memory folder.
 
     Args:
         root: The memory folder.
         actor: Who writes, as histories name them; git's user.name, else the login, when None.
-        agent: The agent on whose behalf it is opened, if it is one: agents have rules of their own.
         now: A fixed present for reproducible runs; the clock otherwise.
         read_only: Refuse every write.
         overrides: Settings by dotted name that win over every other source.
         environment: The environment's variables.
         backend: Where records live; JSON files below `root` by default.
+        agent: Who asks, or writes, if it is an agent (see `Asked`): agents have rules of their own.
     """
 
     def __init__(
@@ -81,22 +82,22 @@ class Workspace:
         root: str,
         *,
         actor: str | None = None,
-        agent: str | None = None,
         now: datetime | None = None,
         read_only: bool = False,
         overrides: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
         backend: Backend | None = None,
+        agent: str | None = None,
     ) -> None:
         self.root = root
         self.given_actor = actor
-        self.agent = agent
         self.read_only = read_only
         self.given_now = now
         self.environment = dict(environment or {})
         self.configuration = Configuration(root, dict(overrides or {}), self.environment)
         self._last_moment = 0
         self._given_backend = backend
+        self._given_agent = agent
         self.name = "present"
         """What a view of the past is of, in words (see `at` and `at_revision`)."""
         self.present: Workspace | None = None
@@ -107,8 +108,8 @@ class Workspace:
         """The git revision that a view is of."""
 
     @cached_property
-    def backend(self) -> Backend:
-        """Where the records live."""
+    def whole(self) -> Backend:
+        """Where the records live, whoever asks."""
         if self._given_backend is not None:
             return self._given_backend
         return JsonFiles(
@@ -285,32 +286,36 @@ class Workspace:
 
         Raises:
             NotFound: Nothing fits, or nothing that fits existed at the moment of this view.
+            Refused: What fits lies beyond the allowlist of the agent that asks.
             Ambiguous: Several records fit and none exactly; the sentence lists them.
         """
-        found = self._fitting(reference, types)
+        found = _fitting(self, reference, types)
         if not found and self.present is not None:
-            later = self.present._fitting(reference, types)
+            later = _fitting(self.present, reference, types)
             if reference and later:
                 what = " or ".join(f"{KINDS[type_]} {id_}" for type_, id_ in later[:2])
                 raise NotFound(f"{what} did not exist at {self.name}")
+        if not found:
+            self.must_not_be_hidden(reference, types or tuple(STORES))
         return _only(reference, found, types)
-
-    def _fitting(
-        self, reference: str, types: tuple[RecordType, ...]
-    ) -> list[tuple[RecordType, str]]:
-        """Return the records that a reference fits; those that it fits exactly, if there are."""
-        found = [
-            (part.type, identifier)
-            for part in self.stores
-            if not types or part.type in types
-            for identifier in part.ids(reference)
-        ]
-        exact = [hit for hit in found if reference in (hit[1], ids.short(hit[1]))]
-        return exact or found
 
     def _forget(self) -> None:
         for part in self.stores:
             part.forget()
+
+
+def _fitting(
+    workspace: Workspace, reference: str, types: tuple[RecordType, ...]
+) -> list[tuple[RecordType, str]]:
+    """Return the records that a reference fits; those that it fits exactly, if there are."""
+    found = [
+        (part.type, identifier)
+        for part in workspace.stores
+        if not types or part.type in types
+        for identifier in part.ids(reference)
+    ]
+    exact = [hit for hit in found if reference in (hit[1], ids.short(hit[1]))]
+    return exact or found
 
 
 def _only(

@@ -9,8 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from pmem.config import AppRules, Layer, Scoring, Settings, checked, flatten, known, resolve, table
+from pmem.config import Layer, Settings, checked, known, resolve, table
 from pmem.errors import InvalidValue
+from pmem.notation import as_text, flatten
+from pmem.rules import AppRules, Scoring
 from tests.faults.console import added, pmem
 from tests.storage.faults import Death, dying, fault
 
@@ -66,8 +68,8 @@ def test_every_setting_is_described_typed_and_has_its_variable() -> None:
         assert row.description.endswith(".")
         assert row.type
         assert row.variable == "PMEM_" + row.name.upper().replace(".", "_")
-        text = ",".join(row.default) if isinstance(row.default, tuple) else str(row.default)
-        assert checked(row.name, text) == row.default
+        if row.default != {}:  # an empty table is none, and cannot be given
+            assert checked(row.name, as_text(row.default)) == row.default
 
 
 def user_file(text: str) -> None:
@@ -495,6 +497,23 @@ ALIKE = (
     "The service listens on one port behind the firewall",
 )
 
+
+def _listed(**environment: Any) -> Any:
+    data("add", "The parser is ready")
+    return _sections("", **environment)
+
+
+def _met(**environment: Any) -> Any:
+    for number in range(3):
+        data("add", f"The parser met case {number}", "--category", "event", "--force")
+    return len(_sections("parser case", **environment)["recalled"])
+
+
+def _seen(**environment: Any) -> Any:
+    added("Ship the parser", "--category", "tasks")
+    return len(data("list", "--agent", "planner", **environment)["items"])
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
@@ -568,6 +587,9 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "writing.lint": ("off", "everyone", _by_agent("We like it.")),
     "writing.enforce": ("false", "true", _by_agent("We like it.")),
     "categories.names": ("odd,even", "even", _names),
+    "categories.context": ("knowledge=all", "knowledge=none", _listed),
+    "categories.rag_length": ("event=3", "event=2", _met),
+    "allowlists": ("planner=goals", "planner=tasks", _seen),
     "categories.strict": ("false", "true", _strict),
 }
 """For every setting two values and something that differs between them."""

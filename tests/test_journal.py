@@ -37,6 +37,12 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),
     "settle": (("CONTRADICTED", "--other"), ["UPDATE"]),
     "verify": (("CITING", "--update"), ["UPDATE"]),
+    "app remember": (("calendar", "Lunch at noon"), ["ADD"]),
+    "app compact": (("calendar",), []),
+    "app delete": (("calendar", "OFAPP"), ["DELETE"]),
+    "app purge": (("calendar", "--yes"), []),
+    "app uninstall": (("calendar",), []),
+    "app stats": (("--poll",), []),
     "purge": (("PINNED", "--force"), ["UNLINK", "UNLINK"]),
     "episode add": (("The kitchen was painted",), ["ADD"]),
     "facts promote": (("--above", "0.5"), ["ADD"]),
@@ -46,13 +52,13 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ["ADD", "ADD"],
     ),
     "conversation end": (("Painted", "--conversation", "talk"), ["ADD"]),
-    "consolidate": (("--now", "2027-03-01"), ["ARCHIVE"]),
+    "consolidate": (("--now", "2027-03-01"), ["ARCHIVE", "ARCHIVE"]),
     "sweep": (("--now", "2027-03-01"), []),
     "import arrays": (("../arrays",), ["ADD", "UPDATE"]),
 }
 """Commands that write memories or episodes, what they are given, and the events they leave."""
 
-DELETES = {"purge": "PINNED", "sweep": "REMOVED"}
+DELETES = {"purge": "PINNED", "sweep": "REMOVED", "app purge": "OFAPP"}
 """Commands that delete a record for good, and which."""
 
 WRITES_NEITHER = {
@@ -110,6 +116,7 @@ def ids(root: str) -> dict[str, str]:
     Path("port.py").write_text("PORT = 80\n", encoding="utf-8")
     found["CITING"] = ran("add", "The port is set", "--pin", "--cite", "port.py:1")
     Path("port.py").write_text("# The port:\nPORT = 80\n", encoding="utf-8")
+    found["OFAPP"] = ran("app", "remember", "calendar", "Meetings after two", "--importance", "9")
     found["EPISODE"] = ran("episode", "add", "A turn", "--memory", found["PINNED"])
     found["talk"] = ran("conversation", "start", "talk")
     ran("conversation", "say", "We prefer small commits.", "--conversation", found["talk"])

@@ -49,13 +49,14 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "changelog",
             "merges",
             "provenance",
+            "queries",
             "repair",
         }
     ),
-    frozenset({"workspace", "configuration", "views"}),
+    frozenset({"workspace", "sight", "configuration", "views"}),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),
-    frozenset({"config", "ids", "records", "times"}),
+    frozenset({"config", "rules", "notation", "ids", "records", "times"}),
     frozenset({"errors"}),
 )
 """From the top to the bottom; a module may use its own layer and those below."""

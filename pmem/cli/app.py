@@ -54,6 +54,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "events": Entry("journal", "events", "pmem events --after 1w --event UPDATE"),
     "changelog": Entry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "search": Entry("recall", "search", 'pmem search "which database" --kind memory'),
+    "query": Entry("query", "query", "pmem query request.json --agent planner"),
     "context": Entry("context", "context", 'pmem context "which database" --budget 1000'),
     "consolidate": Entry("upkeep", "consolidate", "pmem consolidate --dry-run"),
     "sweep": Entry("upkeep", "sweep", "pmem sweep --dry-run"),
@@ -275,7 +276,8 @@ def _command(name: str, entry: Entry) -> TyperCommand:
         pretty_exceptions_short=False,
         rich_markup_mode=None,
     )
-    command.params.extend(_globals())
+    own = {flag for parameter in command.params for flag in parameter.opts}
+    command.params.extend(option for option in _globals() if own.isdisjoint(option.opts))
     return command  # type: ignore[no-any-return]
 
 
@@ -291,6 +293,7 @@ def _globals() -> list[TyperOption]:
         _option("--quiet", "quiet", None, "Say nothing on standard error but errors.", "-q"),
         _option("--no-color", "no_color", None, "Print without colours."),
         _option("--actor", "actor", "NAME", "Who writes."),
+        _option("--agent", "asker", "NAME", "Who asks: only what its allowlist names is seen."),
         _option("--now", "now", "TIME", "Take this as the present."),
         _option("--read-only", "read_only", None, "Write nothing."),
         _telling("--help", "Show this message and leave.", _help),
@@ -313,7 +316,7 @@ def _option(
 
 def _remember(ctx: Any, parameter: Any, value: Any) -> Any:
     """Note a global option in the session, wherever it stood on the command line."""
-    if value:
+    if value or (value == "" and parameter.name == "asker"):  # who asks must not be lost
         setattr(ctx.obj, parameter.name, value)
     return value
 

@@ -30,7 +30,6 @@ def context(
     conversation: Annotated[
         str | None, typer.Option(metavar="REF", help="The conversation to go on with [current].")
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="Only memories of this agent.")] = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
     explain: Annotated[
         bool,
@@ -45,7 +44,7 @@ def context(
         budget=budget,
         thread=thread,
         conversation=conversation,
-        agent=agent,
+        agent=session.asker and session.concerned,
         format=format,
     )
     built = contexts.build_context(session.workspace_at(at), request)

@@ -62,7 +62,6 @@ def events(
     by: Annotated[str | None, typer.Option(metavar="ACTOR", help="Only by this one.")] = None,
     app: options.App = None,
     user: options.User = None,
-    agent: options.Agent = None,
     after: When = None,
     before: Until = None,
     at: options.At = None,
@@ -73,7 +72,7 @@ def events(
     """Show what happened to all records, the newest last."""
     session: Session = ctx.obj
     if operations:
-        if event or kind or record or by or app or user or agent or at:
+        if event or kind or record or by or app or user or session.asker or at:
             raise UsageError("--operations takes --limit, --after and --before only")
         return _ran(session, after, before, limit)
     wanted = Wanted(
@@ -81,7 +80,7 @@ def events(
         events=tuple(event or ()),
         app=app,
         user=user,
-        agent=agent,
+        agent=session.asker and session.concerned,
         actor=by,
         after=session.time(after),
         before=session.time(before),

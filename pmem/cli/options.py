@@ -17,7 +17,6 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only with this ta
 Subject = Annotated[str | None, typer.Option(help="Only on this subject.")]
 App = Annotated[str | None, typer.Option(help="Only of this app.")]
 User = Annotated[str | None, typer.Option(help="Only of this user.")]
-Agent = Annotated[str | None, typer.Option(help="Only of this agent.")]
 ByRole = Annotated[str | None, typer.Option("--role", help="Only of this role.")]
 BySpeaker = Annotated[str | None, typer.Option("--speaker", help="Only by this speaker.")]
 AtLeast = Annotated[
@@ -48,7 +47,6 @@ def filters(
     subject: str | None,
     app: str | None,
     user: str | None,
-    agent: str | None,
     role: str | None,
     speaker: str | None,
     at_least: float | None,
@@ -71,7 +69,7 @@ def filters(
         subject=subject,
         app=app,
         user=user,
-        agent=agent,
+        agent=session.asker and session.concerned,
         role=role,
         speaker=speaker,
         importance_min=at_least,

@@ -9,6 +9,7 @@ from pmem import figures, gitsetup, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import PmemError, Refused
+from pmem.notation import as_text
 from pmem.workspace import Workspace
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
@@ -153,6 +154,4 @@ def _colour(item: upkeep.Diagnosis) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "not set" if value is None else as_text(value)

@@ -66,7 +66,7 @@ class Session:
         self.quiet = False
         self.no_color = bool(environment.get("NO_COLOR"))
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
-        self.agent: str | None = environment.get("PMEM_AGENT") or None
+        self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
         self.overrides: dict[str, Any] = {}
@@ -82,12 +82,20 @@ class Session:
         return Workspace(
             discover(self.directory or os.getcwd(), self.folder_name),
             actor=self.actor and utf8(self.actor, "the actor's name"),
-            agent=self.agent and utf8(self.agent, "the agent's name"),
             now=self.fixed_now,
             read_only=self.read_only,
             overrides=self.overrides,
             environment=self.environment,
+            agent=None if self.asker is None else utf8(self.asker, "the agent's name"),
         )
+
+    @property
+    def concerned(self) -> str | None:
+        """The agent whose memories a command is about: in a project without allowlists.
+
+        Where there are some, `--agent` says who asks, and everything that it may see is shown.
+        """
+        return None if self.workspace.settings.allowlists else self.asker
 
     def workspace_at(self, text: str | None) -> Workspace:
         """Return the memory folder as it was when an option says, if it does.

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from pmem.config import Categories
 from pmem.errors import InvalidValue
+from pmem.rules import Categories
 
 MOST_WORD_CHARACTERS = 200
 MOST_TOOL_LEVELS = 32

@@ -1,6 +1,6 @@
 """What a project does with memories: keep them, find them, build contexts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from pmem import (
     lifecycle,
     lookup,
     memories,
+    queries,
     recall,
     settling,
 )
@@ -23,6 +24,7 @@ from pmem.core.audit import Row
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
+from pmem.core.queries import Item, parse
 from pmem.journal import SHOWN, Journal
 from pmem.lookup import Listing, Said
 from pmem.memories import Added, AddRequest, EditRequest
@@ -205,6 +207,18 @@ class Memories:
             request: The other fields of `SearchRequest`.
         """
         return recall.search(self.workspace, SearchRequest(query=query, **request))
+
+    def query(self, request: Mapping[str, Any]) -> tuple[Item, ...]:
+        """Answer an agent's request, within its allowlist and its budget.
+
+        Args:
+            request: The keys of `pmem.core.queries.QueryRequest`, as `pmem query` reads them.
+
+        Raises:
+            InvalidValue: It has an unknown key, or a value of another type.
+            Refused: A category lies beyond the agent's allowlist.
+        """
+        return queries.query(self.workspace, parse(request)).items
 
     def build_context(self, query: str | None = None, **request: Any) -> BuiltContext:
         """Write the block that a model reads, within a budget.

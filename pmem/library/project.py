@@ -46,10 +46,11 @@ class Project(Memories, Conversations):
     Args:
         memory_dir: The memory folder; it is made if it is missing.
         actor: Who writes, as histories name them; git's user.name, else the login, when None.
-        agent: The agent that asks and writes, if it is one: what it adds may need consent.
         now: A fixed present for reproducible runs.
         read_only: Refuse every write.
         backend: Where records live; JSON files in `memory_dir` by default.
+        agent: The agent that asks and writes, if it is one: its allowlist says what it sees, and
+            what it adds may need consent.
         settings: Settings by name, such as `chunk_size=10`; they win over every other source.
 
     Raises:
@@ -63,10 +64,10 @@ class Project(Memories, Conversations):
         memory_dir: str = ".project-memory",
         *,
         actor: str | None = None,
-        agent: str | None = None,
         now: datetime | None = None,
         read_only: bool = False,
         backend: Backend | None = None,
+        agent: str | None = None,
         **settings: Any,
     ) -> None:
         if backend is None and not read_only and not os.path.isdir(memory_dir):
@@ -74,12 +75,12 @@ class Project(Memories, Conversations):
         self.workspace = Workspace(
             os.path.abspath(memory_dir),
             actor=actor,
-            agent=agent,
             now=now,
             read_only=read_only,
             overrides=settings,
             environment=os.environ,
             backend=backend,
+            agent=agent,
         )
 
     @classmethod

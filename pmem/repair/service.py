@@ -73,6 +73,7 @@ def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
         Locked: Another writer kept the lock, or another git the index.
         StorageRefused: The disk or a file refused, or git cannot read the repository.
     """
+    workspace.must_reach_everything("repair the memory")
     state = merge_state(workspace.root, workspace.environment)
     if dry_run:
         return _told(workspace, state, _plan(workspace, state)[0])

@@ -10,12 +10,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 import msgspec
 
+from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
@@ -64,6 +66,7 @@ class SearchIndex:
         self._path = path
         self._connection = connection
         self._text = text
+        self._reach = EVERYTHING
 
     broken = (
         sqlite3.Error,
@@ -109,6 +112,22 @@ class SearchIndex:
             (TYPES[store], text_of(record), code, text_of(message))
             for store, record, code, message in rows
         ]
+
+    def within(self, reach: Reach) -> "SearchIndex":
+        limited = copy(self)
+        limited._reach = reach
+        return limited
+
+    def hidden(self) -> Collection[int]:
+        if self._reach == EVERYTHING:
+            return ()
+        named = self._reach.categories
+        beyond = "" if named is None else "category not in (select value from json_each(:named))"
+        kept_out = "" if self._reach.procedures else "procedural"
+        either = " or ".join(filter(None, (beyond, kept_out)))
+        query = f"select number from document where {either or 'false'}"
+        asked = {"named": msgspec.json.encode(sorted(named or ())).decode()}
+        return {number for (number,) in self._connection.execute(query, asked)}
 
     def statistics(self, labels: Collection[str]) -> Statistics:
         return _Statistics(self._connection, tuple(sorted(labels)), self._sequence)

@@ -78,11 +78,11 @@ def test_what_says_the_same_becomes_one_before_anything_goes(root: str) -> None:
     first = project.apps.remember("calendar", "The lift is broken.", importance=2, tags=("lift",))
     project.apps.remember("calendar", "The user likes tea.", importance=1)
     assert first.memory
-    done = project.apps.remember("calendar", "Note that the lift is broken.", tags=("news",))
-    (decided,) = done.decisions
+    text = "Note that the lift is broken."
+    again = project.add(text, app="calendar", tags=("news",), force=True).memory
+    (decided,) = project.apps.compact("calendar").decisions
     assert (decided.action, decided.by) == ("edit", "offline")
-    assert done.memory
-    assert {decided.target, decided.merged} == {first.memory.id, done.memory.id}
+    assert {decided.target, decided.merged} == {first.memory.id, again.id}
     kept = project.apps.show("calendar", decided.target)
     assert (set(kept.tags), kept.importance) == ({"lift", "news"}, 5)
     merged = every(project)[decided.merged or ""]

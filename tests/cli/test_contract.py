@@ -136,6 +136,36 @@ class Hit(Strict):
     stale: list[str]
 
 
+class Bullet(Strict):
+    id: str
+    category: str
+    text: str
+
+
+class QueryMetadata(Strict):
+    kind: Literal["memory", "episode", "chunk", "message"]
+    type: str | None
+    subject: str | None
+    tags: list[str]
+    importance: Annotated[int, Meta(ge=1, le=5)] | None
+    pinned: bool
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    actor_id: str | None
+    role: str | None
+    created_at: datetime
+    updated_at: datetime
+    score: Annotated[float, Meta(ge=0, le=1)]
+
+
+class Full(Strict):
+    id: str
+    category: str
+    summary: str
+    metadata: QueryMetadata
+
+
 class Related(Strict):
     id: str
     short: str
@@ -804,6 +834,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("unlink OTHER REF", Memory),
     ("settle CONTRADICTED", Memory),
     ("search Known", Found),
+    ("query bullets.json", list[Bullet]),
+    ("query full.json", list[Full]),
     ("search Known --no-related", Found),
     ("search zebra", Found),
     ("context", Context),
@@ -905,6 +937,9 @@ def filled(project: str) -> dict[str, str]:
     assert pmem("export", "arrays", "backup").code == 0
     assert pmem("eval", "add", "Known", first).code == 0
     assert pmem("delta", "--thread", "review").code == 0
+    for form in ("bullets", "full"):
+        with open(f"{form}.json", "w") as file:
+            json.dump({"query": "Known", "return": form}, file)
     assert pmem("pin", first).code == 0
     assert pmem("checkpoint", "save", "kept", '{"context": null}').code == 0
     assert pmem("conversation", "say", "We prefer small commits.").code == 0

@@ -43,8 +43,9 @@ READING: Final = [
 
 
 @pytest.fixture
-def ids(project: str) -> dict[str, str]:
+def ids(project: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Fill the memory, chunks and all, and return what a command may name."""
+    monkeypatch.setenv("PMEM_RECORD_OPERATIONS", "false")  # the present alone knows what ran
     first, second = (_data("add", text)["memory"]["id"] for text in ("Rye", "Dough"))
     pmem("edit", first, "Rye bread keeps for a week", "--importance", "0.9")
     pmem("link", first, second)

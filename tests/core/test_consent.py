@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.config import CONSENT_FIELDS as FIELDS
 from pmem.core.consent import benign, sensitive
+from pmem.rules import CONSENT_FIELDS as FIELDS
 
 PERSONAL = """\
 preferred_name|Please call me Ana

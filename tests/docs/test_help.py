@@ -92,6 +92,7 @@ def filled(shell: Shell) -> dict[str, str]:
     assert shell.run("pmem conversation say hello").code == 0
     assert shell.run("pmem export arrays old-memory").code == 0
     assert shell.run('echo \'{"content": "hi"}\' > chat.jsonl').code == 0
+    assert shell.run('echo \'{"query": "hi"}\' > request.json').code == 0
     assert shell.run(f"pmem eval add database {first} --file golden.jsonl").code == 0
     assert shell.run("pmem conversation say 'We prefer small commits.'").code == 0
     fact = json.loads(shell.run("pmem facts list --json").out)["data"]["items"][0]["id"]

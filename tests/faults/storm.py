@@ -286,7 +286,7 @@ class Storm:
 
     def strays(self) -> list[str]:
         """Return the files that a finished write has no use for."""
-        expected = {"lock", "index.sqlite3"}
+        expected = {"lock", "index.sqlite3", "operations.log"}
         found = os.listdir(os.path.join(self.root, "local"))
         stray = [f"local/{name}" for name in found if name not in expected]
         for store in (".", *STORES):

@@ -77,6 +77,7 @@ READING = {
     "events",
     "changelog",
     "search",
+    "query",
     "context",
     "delta",
     "stats",

@@ -57,8 +57,9 @@ def judge(
             Fault(f.what, f"{path} {f.where}") for f in _record(before, now, result.get(path))
         ]
         if path in unmerged and not contradicts(before, now):
-            alone = before is None and sum(side is not None for side in now) == 1
-            faults.append(Fault("paired" if alone else "conflict", path))
+            sides_left = sum(side is not None for side in now)
+            is_paired = sides_left == (1 if before is None else 0)
+            faults.append(Fault("paired" if is_paired else "conflict", path))
     return faults
 
 

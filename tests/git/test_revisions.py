@@ -42,6 +42,12 @@ Steps = list[tuple[str, int]]
 EXAMPLES: Final = int(os.environ.get("HISTORIES", "3"))
 
 
+@pytest.fixture(autouse=True)
+def _no_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone alone knows what ran in it."""
+    monkeypatch.setenv("PMEM_RECORD_OPERATIONS", "false")
+
+
 @pytest.fixture
 def place() -> str:
     """Return a repository with one commit: a memory without records, in a folder of its own."""

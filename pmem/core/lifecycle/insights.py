@@ -35,7 +35,10 @@ PERIOD: Final = timedelta(days=30)
 """How far back insights look."""
 PAUSE: Final = timedelta(hours=24)
 """No insight follows another one sooner."""
+LENGTH: Final = 280
+"""Characters of an insight at the most."""
 _NAME_CHARACTERS: Final = 80
+_QUOTED_CHARACTERS: Final = 160
 
 
 class Insight(NamedTuple):
@@ -91,7 +94,7 @@ def _unsettled(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "unsettled",
                 _topic(topic),
-                f"{names[topic]} is not settled: what is known about it changed"
+                f"{_quoted(names[topic])} is not settled: what is known about it changed"
                 f" {len(changes[topic])} times since {min(changes[topic]):%Y-%m-%d}.",
             )
 
@@ -114,7 +117,7 @@ def _recurring(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "recurring",
                 _topic(topic),
-                f'Problems such as "{last.title}" came up {len(alike)} times'
+                f'Problems such as "{_quoted(last.title)}" came up {len(alike)} times'
                 f" since {first.created_at:%Y-%m-%d}.",
             )
 
@@ -122,6 +125,12 @@ def _recurring(draft: Draft) -> Iterator[Insight]:
 def _topic(text: str) -> str:
     """Return what an insight is about, as its tag has it."""
     return text[:_NAME_CHARACTERS]
+
+
+def _quoted(text: str) -> str:
+    """Return a name or a title on one line, so short that the sentence around it has room."""
+    line = " ".join(text.split())
+    return line if len(line) <= _QUOTED_CHARACTERS else f"{line[: _QUOTED_CHARACTERS - 1]}…"
 
 
 def _is_change(event: Event) -> bool:

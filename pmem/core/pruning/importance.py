@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Final
 
-from pmem.config import Scoring
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.records import Message, Role
+from pmem.rules import Scoring
 
 _SECONDS_A_DAY: Final = 86_400
 _DIGITS: Final = 9

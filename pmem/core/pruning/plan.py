@@ -13,11 +13,11 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from pmem.config import Scoring
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
 from pmem.records import Message, Role
+from pmem.rules import Scoring
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
 Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "earlier"]

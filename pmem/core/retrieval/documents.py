@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
-from pmem.core.retrieval.signals import frequencies, message_terms, traits
+from pmem.core.retrieval.signals import INSIGHT, frequencies, message_terms, traits
 from pmem.core.text import characters, terms, written_dates
 from pmem.ids import is_id, short
 from pmem.records import (
@@ -17,6 +18,7 @@ from pmem.records import (
     Conversation,
     Episode,
     Memory,
+    MemoryType,
     Message,
     Part,
     Record,
@@ -77,6 +79,16 @@ class Entry(NamedTuple):
     name_terms: Sequence[str]
     facts: Facts
     links: Sequence[Relationship] = ()
+
+    @property
+    def category(self) -> str:
+        """By which the document is seen or not (see `core.policy`)."""
+        return CATEGORY_OF_KIND.get(self.document.kind) or self.facts.category or ""
+
+    @property
+    def is_procedural(self) -> bool:
+        """Whether it tells how something is done."""
+        return self.category == PROCEDURAL or self.facts.type == MemoryType.PROCEDURE
 
 
 def number_of(identifier: str) -> int:
@@ -173,7 +185,8 @@ def _memory(memory: Memory) -> Entry:
         kind="memory",
         length=sum(counts.values()),
         peak=max(counts.values(), default=0.0),
-        traits=traits(memory.content, terms(memory.content)),
+        traits=traits(memory.content, terms(memory.content))
+        | INSIGHT * (memory.type is MemoryType.INSIGHT),
         timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
         accesses=min(memory.access.count, _MOST_ACCESSES),

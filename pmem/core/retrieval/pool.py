@@ -4,12 +4,14 @@ The disk's index is one pool, and `MemoryPool` is another; both rank the same.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from datetime import datetime
 from functools import cached_property, partial
 from operator import attrgetter
 from typing import Final, NamedTuple, Protocol
 
 from pmem.core.filters import Searchable
+from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import MemoryStatistics, Statistics
 from pmem.core.retrieval.documents import Entry, Facts, entries, text_of
 from pmem.core.retrieval.evidence import Scorer
@@ -68,6 +70,18 @@ class Pool(Protocol):
         """What computes the BM25 part."""
         ...
 
+    def within(self, reach: Reach) -> "Pool":
+        """Return the same documents of which only some may be found.
+
+        Args:
+            reach: What may be seen.
+        """
+        ...
+
+    def hidden(self) -> Collection[int]:
+        """Return the documents that may not be found."""
+        ...
+
     def statistics(self, labels: Collection[str]) -> Statistics:
         """Return what ranking needs to know of the documents with these labels."""
         ...
@@ -121,6 +135,7 @@ class MemoryPool:
 
     def __init__(self, records: Iterable[Record], scorer: Scorer) -> None:
         self._scorer = scorer
+        self._reach = EVERYTHING
         self._entries: dict[int, tuple[Place, Entry]] = {}
         for record in records:
             for entry in entries(record):
@@ -130,6 +145,23 @@ class MemoryPool:
     def scorer(self) -> Scorer:
         """What computes the BM25 part."""
         return self._scorer
+
+    def within(self, reach: Reach) -> "MemoryPool":
+        limited = copy(self)
+        limited._reach = reach
+        return limited
+
+    def hidden(self) -> Collection[int]:
+        if self._reach == EVERYTHING:
+            return ()
+        return {
+            number
+            for number, (_, entry) in self._entries.items()
+            if not (
+                self._reach.covers(entry.category)
+                and (self._reach.procedures or not entry.is_procedural)
+            )
+        }
 
     def statistics(self, labels: Collection[str]) -> Statistics:
         chosen = [found for found in self._entries.items() if label_of(found[1][1]) in labels]

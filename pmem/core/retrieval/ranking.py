@@ -21,13 +21,13 @@ from pmem.core.retrieval.evidence import (
 )
 from pmem.core.retrieval.question import Plan, plan_question
 from pmem.core.retrieval.relations import Links, boosts
-from pmem.core.retrieval.signals import NUMBER, QUESTION, QUOTED, TIME, holds_phrase
+from pmem.core.retrieval.signals import INSIGHT, NUMBER, QUESTION, QUOTED, TIME, holds_phrase
 
 Parts = tuple[float, float, float]  # in the order of ADDED
 ADDED = ("text", "neighbours", "session")
 FACTORS = (
     "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "bulk", "phrase",
-    "exact", "prior", "repeat",
+    "exact", "insight", "prior", "repeat",
 )  # fmt: skip
 DIGITS = 12  # of a score
 SLACK = 1e-9  # within which scores are not told apart before they are exact
@@ -54,6 +54,7 @@ class Settings(NamedTuple):
         question: factor of messages that are questions themselves.
         phrase: gain of documents with the quoted phrase.
         exact: gain of messages that hold every key of the question themselves.
+        insight: factor of insights, which nobody said.
         bulk: the least factor of messages longer than `constants.room` averages.
         repeat: factor for each better hit of the same session, if an answer has several parts.
         prior: the most that recency, importance, access and links take away.
@@ -75,6 +76,7 @@ class Settings(NamedTuple):
     phrase: float = 2.0
     exact: float = 10.0
     bulk: float = 0.5
+    insight: float = 0.5
     repeat: float = 0.9
     prior: float = 0.02
     merits: tuple[float, float, float, float] = (0.3, 0.4, 0.2, 0.1)
@@ -286,6 +288,7 @@ class _Judge:
             "time": 1.0 / settings.time if missing & TIME else 1.0,
             "number": 1.0 / settings.number if missing & NUMBER else 1.0,
             "quoted": 1.0 / settings.quoted if missing & QUOTED else 1.0,
+            "insight": settings.insight if document.traits & INSIGHT else 1.0,
         }
         if document.session is not None:
             factors["question"] = settings.question if document.traits & QUESTION else 1.0

@@ -11,6 +11,7 @@ TIME = 1  # holds a word of time
 NUMBER = 2  # holds a number
 QUESTION = 4  # ends as a question
 QUOTED = 8  # holds a quotation, such as a title
+INSIGHT = 16  # is an insight: concluded, not said
 
 _TIME_TERMS = time_vocabulary()
 _ANNOTATION = re.compile(r"\[[^\[\]]*\]\s*\Z")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.config import Scoring
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.kinds import kinds_of
 from pmem.records import Message, Role
+from pmem.rules import Scoring
 from tests.conftest import NOW
 from tests.strategies import moments
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.config import Scoring
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.plan import (
     ChunkSize,
@@ -27,6 +26,7 @@ from pmem.core.pruning.plan import (
 )
 from pmem.core.pruning.segments import tasks, units
 from pmem.records import Message, Role
+from pmem.rules import Scoring
 from tests.conftest import NOW
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

@@ -1,0 +1,327 @@
+"""The request and the answer of `query`, the one tool by which agents ask for memories.
+
+Importance has five grades here and lies between 0 and 1 in a record: grade n is everything above
+(n - 1) / 5, up to n / 5.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from math import inf, nextafter
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from pmem.core.filters import Filter
+from pmem.core.policy import category_of
+from pmem.core.retrieval.documents import text_of
+from pmem.errors import InvalidValue, PmemError
+from pmem.records import Episode, Message, Part
+
+GRADES: Final = 5
+Form = Literal["bullets", "full"]
+_NAMES: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+"""Types, as error sentences call them."""
+
+
+class QueryFilters(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an answer must be; what is left out, or null, lets everything through."""
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    run_id: str | None = None
+    actor_id: str | None = None
+    role: str | None = None
+    category: str | None = None
+    pinned: bool | None = None
+    importance_min: int | None = None
+    importance_max: int | None = None
+    updated_after: str | None = None
+    updated_before: str | None = None
+
+
+class QueryRequest(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an agent asks for.
+
+    `categories` are those that it wants, everything that it may see when there are none;
+    `top_k` limits the answers (the setting `retrieval_top_k` when None), `threshold` drops lower
+    scores, `budget_tokens` limits the answer's length.
+    """
+
+    agent: str | None = None
+    query: str
+    categories: tuple[str, ...] = ()
+    filters: QueryFilters = QueryFilters()
+    top_k: int | None = None
+    threshold: float = 0.0
+    form: Form = msgspec.field(default="bullets", name="return")
+    budget_tokens: int | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every category that it names, also as a filter."""
+        only = self.filters.category
+        return self.categories if only is None else (*self.categories, only)
+
+    @property
+    def wanted(self) -> frozenset[str] | None:
+        """The categories that answers may have; None is any."""
+        only = self.filters.category
+        if only is not None:
+            return frozenset({only} & set(self.categories or (only,)))
+        return frozenset(self.categories) or None
+
+
+class Bullet(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer on one line."""
+
+    id: str
+    category: str
+    text: str
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of an answer; `importance` is a grade from 1 to 5."""
+
+    kind: str
+    type: str | None
+    subject: str | None
+    tags: tuple[str, ...]
+    importance: int | None
+    pinned: bool
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    actor_id: str | None
+    role: str | None
+    created_at: datetime
+    updated_at: datetime
+    score: float
+
+
+class Full(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer with its whole text and what is known of it."""
+
+    id: str
+    category: str
+    summary: str
+    metadata: Metadata
+
+
+Item = Bullet | Full
+
+
+def parse(value: Any) -> QueryRequest:
+    """Read a request.
+
+    Args:
+        value: What JSON made of it.
+
+    Raises:
+        InvalidValue: It has a key that requests do not have, or a value of another type.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidValue("a query is a JSON object", 'such as {"query": "deployment plan"}')
+    _must_be_known(value, QueryRequest, "a query")
+    filters = value.get("filters")
+    if isinstance(filters, Mapping):
+        _must_be_known(filters, QueryFilters, "a query's filters")
+        value = {**value, "filters": _given(filters)}
+    try:
+        request = msgspec.convert(_given(value), QueryRequest)
+    except msgspec.ValidationError as error:
+        raise InvalidValue(f"this is no query: {_sentence(str(error))}") from None
+    return _checked(request)
+
+
+def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
+    """Return what the records must be that answer a request.
+
+    Args:
+        request: The request.
+        time: Reads a time.
+
+    Raises:
+        InvalidValue: A time is none.
+    """
+    asked = request.filters
+    return Filter(
+        user=asked.user_id,
+        agent=asked.agent_id,
+        run=asked.run_id,
+        actor=asked.actor_id,
+        role=asked.role,
+        pinned=asked.pinned,
+        importance_min=None if asked.importance_min is None else lowest(asked.importance_min),
+        importance_max=None if asked.importance_max is None else asked.importance_max / GRADES,
+        updated_after=_moment("updated_after", asked.updated_after, time),
+        updated_before=_moment("updated_before", asked.updated_before, time),
+    )
+
+
+def lowest(grade: int) -> float:
+    """Return the least importance of a grade."""
+    return 0.0 if grade == 1 else nextafter((grade - 1) / GRADES, inf)
+
+
+def grade(importance: float) -> int:
+    """Return the grade of an importance between 0 and 1."""
+    return next(n for n in range(1, GRADES + 1) if importance <= n / GRADES or n == GRADES)
+
+
+def item_of(document: Any, kind: str, score: float, form: Form) -> Item:
+    """Return a document as an answer.
+
+    Args:
+        document: A record, or a message.
+        kind: What it is.
+        score: How well it answers.
+        form: How much to say.
+    """
+    category = category_of(document)
+    text = text_of(document)
+    if form == "bullets":
+        return Bullet(
+            id=document.id, category=category, text=f"[{category}] {' '.join(text.split())}"
+        )
+    return Full(
+        id=document.id, category=category, summary=text, metadata=_metadata(document, kind, score)
+    )
+
+
+def within_lengths(
+    items: Iterable[Item], modes: Mapping[str, str], lengths: Mapping[str, int]
+) -> Iterator[Item]:
+    """Yield answers, of a category that contexts show by `rag` so many at the most.
+
+    Args:
+        items: The best first.
+        modes: How contexts show categories.
+        lengths: How many of a category there may be.
+    """
+    seen: Counter[str] = Counter()
+    for item in items:
+        seen[item.category] += 1
+        is_bound = modes.get(item.category) == "rag" and item.category in lengths
+        if not is_bound or seen[item.category] <= lengths[item.category]:
+            yield item
+
+
+def within_budget(
+    items: Iterable[Item], budget: int | None, count: Callable[[str], int]
+) -> tuple[list[Item], int]:
+    """Return the answers that fit a budget, and how many did not.
+
+    A bullet counts as its line, a full answer as its JSON.
+
+    Args:
+        items: The best first; one that is too long leaves its room to the next.
+        budget: In tokens; None is without end.
+        count: Counts a text's tokens.
+    """
+    if budget is None:
+        return list(items), 0
+    shown: list[Item] = []
+    text, left_out = "", 0
+    for item in items:
+        longer = f"{text}{line_of(item)}\n"
+        if count(longer) <= budget:
+            shown.append(item)
+            text = longer
+        else:
+            left_out += 1
+    return shown, left_out
+
+
+def line_of(item: Item) -> str:
+    """Return what an answer's tokens are counted of."""
+    if isinstance(item, Bullet):
+        return item.text
+    return msgspec.json.encode(item).decode()
+
+
+def _metadata(document: Any, kind: str, score: float) -> Metadata:
+    scope = getattr(document, "scope", None)
+    weight = document.significance if isinstance(document, Episode) else None
+    weight = getattr(document, "importance", weight)
+    role = document.role if isinstance(document, Message) else scope and scope.role
+    return Metadata(
+        kind=kind,
+        type=getattr(document, "type", None),
+        subject=getattr(document, "subject", None),
+        tags=getattr(document, "tags", ()),
+        importance=None if weight is None else grade(weight),
+        pinned=getattr(document, "pinned", False),
+        user_id=scope and scope.user,
+        agent_id=scope and scope.agent,
+        run_id=scope and scope.run,
+        actor_id=scope and scope.actor,
+        role=role,
+        created_at=document.created_at,
+        updated_at=getattr(document, "updated_at", document.created_at),
+        score=score,
+    )
+
+
+def _must_be_known(value: Mapping[Any, Any], class_: type[msgspec.Struct], what: str) -> None:
+    known = class_.__struct_encode_fields__
+    for key in value:
+        if key not in known:
+            raise InvalidValue(f"{what} has no key {key!r}", f"there are {', '.join(known)}")
+
+
+def _given(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is null: it says the same as nothing."""
+    return {key: part for key, part in value.items() if part is not None}
+
+
+def _sentence(error: str) -> str:
+    """Turn the decoder's words into ours: `top_k must be a whole number, not text`."""
+    what, _, path = error.replace("`", "").partition(" - at $")
+    place = path.removeprefix(".")
+    if "missing required field" in what:
+        return f"it has no {what.rpartition(' ')[2]}"
+    if "enum" in what:
+        return f"{place} must be one of {', '.join(get_args(Form))}"
+    wanted, _, got = what.removeprefix("Expected ").removesuffix(" | null").partition(", got ")
+    wanted = wanted.removesuffix(" | null")
+    return f"{place} must be {_NAMES.get(wanted, wanted)}, not {_NAMES.get(got, got)}"
+
+
+def _checked(request: QueryRequest) -> QueryRequest:
+    """See that every number lies in its range.
+
+    Raises:
+        InvalidValue: One does not.
+    """
+    least: tuple[tuple[str, int | None], ...] = (
+        ("top_k", request.top_k),
+        ("budget_tokens", request.budget_tokens),
+    )
+    for name, number in least:
+        if number is not None and number < 1:
+            raise InvalidValue(f"{name} must be at least 1, not {number}")
+    if not 0 <= request.threshold <= 1:
+        raise InvalidValue(f"threshold must lie between 0 and 1, not {request.threshold:g}")
+    asked = request.filters
+    for name in ("importance_min", "importance_max"):
+        number = getattr(asked, name)
+        if number is not None and not 1 <= number <= GRADES:
+            raise InvalidValue(f"{name} must lie between 1 and {GRADES}, not {number}")
+    return request
+
+
+def _moment(name: str, text: str | None, time: Callable[[str], datetime]) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return time(text)
+    except PmemError as error:
+        raise InvalidValue(f"{name} is no time: {error.message}", error.hint) from None

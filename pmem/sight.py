@@ -1,0 +1,161 @@
+"""Who asks, and what there is for whoever asks: the part of a workspace that keeps a policy."""
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from pmem.config import Settings
+from pmem.errors import InvalidValue, Refused
+from pmem.records import RecordType
+from pmem.storage.backend import Backend
+
+if TYPE_CHECKING:
+    from pmem.core.policy import Reach
+
+_READ: Final = (
+    "agent",
+    "reach",
+    "backend",
+    "memories",
+    "episodes",
+    "conversations",
+    "chunks",
+)
+"""What a workspace keeps of what it read for whoever asks."""
+
+
+class Asked:
+    """Something that is asked by an agent, or by nobody in particular.
+
+    The agent's allowlist says what there is for it. `PMEM_AGENT` in the environment says who
+    asks, and nothing else may be said then.
+    """
+
+    environment: dict[str, str]
+    _given_agent: str | None
+    _given_backend: Backend | None
+    present: Any
+    revision: Any
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        raise NotImplementedError
+
+    @cached_property
+    def whole(self) -> Backend:
+        """Where the records live, whoever asks."""
+        raise NotImplementedError
+
+    @cached_property
+    def agent(self) -> str | None:
+        """Who asks, if that is anyone in particular.
+
+        Raises:
+            Refused: It is not the one that the environment says.
+            InvalidValue: Its name is empty.
+        """
+        pinned = self.environment.get("PMEM_AGENT")
+        if self._given_agent == "":  # it would mean everybody
+            raise InvalidValue("the agent's name is empty", "say who asks")
+        if not pinned and not self._given_agent:
+            return None
+        from pmem.core.policy import who_asks
+
+        return who_asks(pinned, self._given_agent)
+
+    @cached_property
+    def reach(self) -> "Reach | None":
+        """What the agent that asks may see; None where that is everything.
+
+        Raises:
+            Refused: The project has allowlists, and none for this agent.
+        """
+        if self.agent is None or not self.settings.allowlists:
+            return None
+        from pmem.core.policy import reach_of
+
+        return reach_of(self.agent, self.settings.allowlists)
+
+    def asked_by(self, agent: str | None) -> Self:
+        """Return the same workspace as an agent may see it.
+
+        Args:
+            agent: Who asks; None is whoever did before.
+
+        Raises:
+            Refused: Another agent asks already, or it has no allowlist where there are some.
+        """
+        if agent is None or agent == self.agent:
+            return self
+        other = self._anew()
+        other._given_agent = agent
+        if self.agent is not None:
+            from pmem.core.policy import who_asks
+
+            who_asks(self.agent, agent)
+        return other
+
+    def within(self, reach: "Reach") -> Self:
+        """Return the same workspace with a narrower reach."""
+        other = self._anew()
+        other.reach = reach
+        return other
+
+    def must_reach(self, *categories: str) -> None:
+        """See that the agent that asks may see some categories.
+
+        Raises:
+            Refused: One of them lies beyond its allowlist.
+        """
+        if self.reach is not None:
+            self.reach.must_cover(categories)
+
+    def reaches(self, category: str) -> bool:
+        """Tell whether the agent that asks may see a category."""
+        return self.reach is None or self.reach.covers(category)
+
+    def must_reach_everything(self, what: str) -> None:
+        """See that nobody asks whose sight is limited.
+
+        Args:
+            what: What is to be done, for the error's sentence.
+
+        Raises:
+            Refused: An agent with an allowlist asks.
+        """
+        if self.reach is not None:
+            raise Refused(
+                f"{self.reach.agent} may not {what}: that takes in every category",
+                "leave it to somebody without an allowlist",
+            )
+
+    def must_not_be_hidden(self, reference: str, types: Sequence[RecordType]) -> None:
+        """See that a reference that fits nothing means no record that may not be seen.
+
+        Raises:
+            Refused: It does.
+        """
+        if self.reach is None or not reference:
+            return
+        if any(self.whole.ids(type_, reference) for type_ in types):
+            raise Refused(f"{self.reach.agent} may not see {reference}", self.reach.hint)
+
+    @cached_property
+    def backend(self) -> Backend:
+        """Where the records live, as far as whoever asks may see them."""
+        if self.reach is None:
+            return self.whole
+        from pmem.storage.limited import Limited
+
+        is_in_git = self.revision is not None and self.present is not None
+        return Limited(self.whole, self.reach, self.present.whole if is_in_git else None)
+
+    def _anew(self) -> Self:
+        """Return the same workspace with nothing read yet, over the same storage."""
+        other = copy(self)
+        for name in _READ:
+            other.__dict__.pop(name, None)
+        other._given_backend = self.whole
+        return other

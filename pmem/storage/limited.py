@@ -1,0 +1,99 @@
+"""Another backend as far as somebody may see it."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, TypeVar
+
+from pmem.core.filters import EVERYTHING, Filter
+from pmem.core.policy import Reach
+from pmem.errors import Damaged, NotFound, Refused, StorageRefused
+from pmem.records import KINDS, Record
+from pmem.storage.backend import Backend, Change, Holders, Problem, pool_of
+
+if TYPE_CHECKING:
+    from pmem.core.retrieval.pool import Pool
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+_GONE = (NotFound, Damaged, StorageRefused)
+
+
+class Limited:
+    """The records of a backend that lie within a reach; the others are as if they were not there.
+
+    Args:
+        backend: Holds the records.
+        reach: What may be seen and written.
+        today: Of a view of the past: the records as they are. What may not be seen today may not
+            be seen as it was either.
+    """
+
+    def __init__(self, backend: Backend, reach: Reach, today: Backend | None = None) -> None:
+        self._backend = backend
+        self._reach = reach
+        self._today = today
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        return self._backend.problems
+
+    def ids(self, type_: type[Record], reference: str = "") -> list[str]:
+        return [id_ for id_ in self._backend.ids(type_, reference) if self._is_seen(type_, id_)]
+
+    def read(self, type_: type[R], identifier: str) -> R:
+        record = self._backend.read(type_, identifier)
+        if not self._admits(record):
+            raise NotFound(f"there is no {KINDS[type_]} {identifier} that may be seen")
+        return record
+
+    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+        return filter(self._admits, self._backend.scan(type_, wanted))
+
+    def twins(self, type_: type[R], key: str) -> Iterator[R]:
+        return filter(self._admits, self._backend.twins(type_, key))
+
+    def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
+        found = self._backend.holders(type_, keys, most)
+        named = {id_ for ids in found.values() for id_ in ids}
+        seen = {id_ for id_ in named if self._is_seen(type_, id_)}
+        return {key: [id_ for id_ in ids if id_ in seen] for key, ids in found.items()}
+
+    def searched(self, search: "Callable[[Pool], T]") -> T:
+        if self._today is not None:
+            return search(pool_of(self))
+        return self._backend.searched(lambda pool: search(pool.within(self._reach)))
+
+    def lock(self) -> AbstractContextManager[None]:
+        return self._backend.lock()
+
+    def commit(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            if change.record is not None and not self._reach.admits(change.record):
+                self._refuse(change.record)
+        self._backend.commit(changes)
+
+    def _refuse(self, record: Record) -> None:
+        from pmem.core.policy import category_of
+
+        category = category_of(record)
+        who = self._reach.agent
+        raise Refused(f"{who} may not write in the category {category}", self._reach.hint)
+
+    def _admits(self, record: Record) -> bool:
+        return self._reach.admits(record) and self._is_open(type(record), record.id)
+
+    def _is_open(self, type_: type[Record], identifier: str) -> bool:
+        """Tell whether a record may be seen today, as far as it is still there."""
+        if self._today is None:
+            return True
+        try:
+            return self._reach.admits(self._today.read(type_, identifier))
+        except _GONE:
+            return True
+
+    def _is_seen(self, type_: type[Record], identifier: str) -> bool:
+        try:
+            self.read(type_, identifier)
+        except _GONE:
+            return False
+        return True
