@@ -1,5 +1,6 @@
 """Who asks, and what there is for whoever asks: the part of a workspace that keeps a policy."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
@@ -25,7 +26,7 @@ _READ: Final = (
 """What a workspace keeps of what it read for whoever asks."""
 
 
-class Asked:
+class Asked(ABC):
     """Something that is asked by an agent, or by nobody in particular.
 
     The agent's allowlist says what there is for it. `PMEM_AGENT` in the environment says who
@@ -39,14 +40,14 @@ class Asked:
     revision: Any
 
     @property
+    @abstractmethod
     def settings(self) -> Settings:
         """The settings in force."""
-        raise NotImplementedError
 
     @cached_property
+    @abstractmethod
     def whole(self) -> Backend:
         """Where the records live, whoever asks."""
-        raise NotImplementedError
 
     @cached_property
     def agent(self) -> str | None:
