@@ -15,8 +15,8 @@ from pmem.core.journal import one_line
 from pmem.core.lifecycle.consolidation import faded
 from pmem.core.lifecycle.similar import duplicates
 from pmem.core.operations import OperationCount, counts
+from pmem.journal import ran
 from pmem.records import Access, Chunk, Conversation, Episode, Memory, State
-from pmem.storage.operations import Operations
 from pmem.workspace import Workspace
 
 LISTED: Final = 5
@@ -105,9 +105,7 @@ def statistics(workspace: Workspace) -> Statistics:
         episodes_limit=workspace.settings.max_episodic_memories,
         apps=figures_of(workspace, memories, conversations),
         damaged=len(workspace.problems),
-        operations=()
-        if workspace.is_past
-        else counts(Operations(workspace.root).all(), workspace.now()),
+        operations=() if workspace.is_past else counts(ran(workspace), workspace.now()),
     )
 
 

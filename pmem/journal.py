@@ -1,6 +1,6 @@
 """Looking at what the memory did: the log of all events, one record's story, the audit trail."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from pmem.lookup import get
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory
 from pmem.storage.operations import Operations
 from pmem.storage.proposals import Decision, Proposals
+from pmem.storage.store import Store
 from pmem.workspace import Workspace
 
 SHOWN: Final = 50
@@ -85,11 +86,25 @@ def operations(
         raise InvalidValue(f"a limit must not be below zero, and {limit} is")
     found = [
         item
-        for item in Operations(workspace.root).all()
+        for item in ran(workspace)
         if (after is None or item.ts >= after) and (before is None or item.ts < before)
     ]
     shown = found[max(0, len(found) - limit) :] if limit else found
     return Ran(items=tuple(shown), total=len(found))
+
+
+def ran(workspace: Workspace) -> Iterable[Operation]:
+    """Return what ran in this clone, about records that whoever asks may see, or about none.
+
+    Args:
+        workspace: Where.
+    """
+    found = Operations(workspace.root).all()
+    if workspace.reach is None:
+        return found
+    stores: tuple[Store[Any], ...] = (workspace.memories, workspace.episodes)
+    seen = {record.id for store in stores for record in store.find(EVERYTHING)}
+    return [item for item in found if item.memory is None or item.memory in seen]
 
 
 def story(workspace: Workspace, reference: str) -> list[Step]:

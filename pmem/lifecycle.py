@@ -1,6 +1,6 @@
 """What takes records out of recall, and what brings them back: by hand, one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from pmem.records import (
     Access,
     Chunk,
     Conversation,
+    Episode,
     Event,
     EventKind,
     Memory,
@@ -160,7 +161,12 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
     Args:
         workspace: Where the links are.
         gone: The ids that they lead to.
+
+    Raises:
+        Refused: Something that the agent that asks may not see refers to one of them.
     """
+    if workspace.reach is not None:
+        _must_not_be_held(workspace, gone)
     for memory in list(workspace.memories.find(EVERYTHING)):
         for target in {link.target for link in memory.relationships} & gone:
             current = workspace.memories.get(memory.id)
@@ -170,6 +176,27 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
     event = Event(event=EventKind.UNLINK, at=workspace.now(), actor=workspace.actor)
     _cut(workspace.episodes, ("linked_memories",), gone, event)
     _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
+
+
+def _must_not_be_held(workspace: Workspace, gone: set[str]) -> None:
+    """See that nothing refers to records that whoever asks may not see, and so not mend."""
+    assert workspace.reach is not None
+    types: tuple[type[Record], ...] = (Memory, Episode, Conversation)
+    for record in (record for type_ in types for record in workspace.whole.scan(type_)):
+        held = gone.intersection(_referred(record))
+        if held and not workspace.reach.admits(record):
+            raise Refused(
+                f"{workspace.reach.agent} may not delete {min(held)} for good: something that it "
+                "may not see refers to that",
+                "`pmem rm` removes it for now",
+            )
+
+
+def _referred(record: Any) -> Iterator[str]:
+    """Yield the ids of the records that a record refers to."""
+    yield from (link.target for link in getattr(record, "relationships", ()))
+    for field in ("linked_memories", "milestones", "active_facts"):
+        yield from getattr(record, field, ())
 
 
 def _cut(store: Store[Any], fields: tuple[str, ...], gone: set[str], event: Event) -> None:

@@ -39,6 +39,10 @@ class Asked(ABC):
     present: Any
     revision: Any
 
+    @abstractmethod
+    def _seen_from(self, present: Any) -> Self:
+        """Return the same view, of another workspace."""
+
     @property
     @abstractmethod
     def settings(self) -> Settings:
@@ -58,7 +62,7 @@ class Asked(ABC):
             InvalidValue: Its name is empty.
         """
         pinned = self.environment.get("PMEM_AGENT")
-        if self._given_agent == "":  # it would mean everybody
+        if "" in (pinned, self._given_agent):  # it would mean everybody
             raise InvalidValue("the agent's name is empty", "say who asks")
         if not pinned and not self._given_agent:
             return None
@@ -90,12 +94,14 @@ class Asked(ABC):
         """
         if agent is None or agent == self.agent:
             return self
-        other = self._anew()
-        other._given_agent = agent
         if self.agent is not None:
             from pmem.core.policy import who_asks
 
             who_asks(self.agent, agent)
+        if self.present is not None:
+            return self._seen_from(self.present.asked_by(agent))
+        other = self._anew()
+        other._given_agent = agent
         return other
 
     def within(self, reach: "Reach") -> Self:

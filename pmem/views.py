@@ -46,6 +46,19 @@ def seen_in(workspace: Workspace, tree: Tree) -> Workspace:
     return view
 
 
+def again(view: Workspace, present: Workspace) -> Workspace:
+    """Return the same view of another workspace, such as what an agent may see.
+
+    Args:
+        view: What it is like.
+        present: What to view.
+    """
+    if view.moment is not None:
+        return at_moment(present, view.moment)
+    assert isinstance(view.whole, Tree)
+    return seen_in(present, view.whole)
+
+
 def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: str) -> Workspace:
     view = Workspace(
         workspace.root,
@@ -54,6 +67,7 @@ def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: st
         read_only=True,
         environment=workspace.environment,
         backend=backend,
+        agent=workspace.agent,
     )
     view.configuration = workspace.configuration
     view.present, view.name, view.reach = workspace, name, workspace.reach

@@ -299,6 +299,11 @@ class Workspace(Asked):
             self.must_not_be_hidden(reference, types or tuple(STORES))
         return _only(reference, found, types)
 
+    def _seen_from(self, present: "Workspace") -> "Workspace":
+        from pmem.views import again
+
+        return again(self, present)
+
     def _forget(self) -> None:
         for part in self.stores:
             part.forget()

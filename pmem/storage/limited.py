@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach
@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+WHO_LOOKS: Final = "somebody without an allowlist can run `pmem check`"
 _GONE = (NotFound, Damaged, StorageRefused)
+
+
+def unusable(what: str) -> str:
+    """Say that something is damaged, and not how: that could quote what may not be seen.
+
+    Args:
+        what: What it is.
+    """
+    return f"{what} cannot be used"
 
 
 class Limited:
@@ -35,13 +45,19 @@ class Limited:
 
     @property
     def problems(self) -> Sequence[Problem]:
-        return self._backend.problems
+        return [
+            Problem(problem.path, problem.code, unusable(problem.path))
+            for problem in self._backend.problems
+        ]
 
     def ids(self, type_: type[Record], reference: str = "") -> list[str]:
         return [id_ for id_ in self._backend.ids(type_, reference) if self._is_seen(type_, id_)]
 
     def read(self, type_: type[R], identifier: str) -> R:
-        record = self._backend.read(type_, identifier)
+        try:
+            record = self._backend.read(type_, identifier)
+        except Damaged:
+            raise Damaged(unusable(f"{KINDS[type_]} {identifier}"), WHO_LOOKS) from None
         if not self._admits(record):
             raise NotFound(f"there is no {KINDS[type_]} {identifier} that may be seen")
         return record

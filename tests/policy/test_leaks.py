@@ -1,0 +1,187 @@
+"""What an agent with an allowlist could once learn of what lies beyond it, each way by itself."""
+
+import json
+import subprocess
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pmem import Project
+from pmem.errors import PmemError, Refused
+from pmem.records import KINDS, STORES, Memory
+from pmem.setup import write_setting
+from pmem.storage.backend import Backend
+from tests.conftest import NOW
+from tests.faults.console import pmem
+
+DAY = timedelta(days=1)
+
+
+def opened(root: str, agent: str | None = None, days: float = 0) -> Project:
+    """Open the memory so many days later."""
+    return Project(root, actor="ada", now=NOW + days * DAY, agent=agent)
+
+
+def allow(root: str, **lists: list[str]) -> None:
+    for agent, names in lists.items():
+        write_setting(f"{root}/config.toml", f"allowlists.{agent}", names)
+
+
+@pytest.fixture
+def ids(root: str) -> dict[str, str]:
+    """Keep a memory that a planner may see, one that it may not, and one that is moved away."""
+    project = opened(root)
+    texts = {
+        "open": ("The gear opentoken turns", "goals"),
+        "hidden": ("The gear secrettoken turns", "profile"),
+        "moved": ("The gear movedtoken turns", "goals"),
+    }
+    found = {
+        name: project.add(text, category=category, force=True).memory.id
+        for name, (text, category) in texts.items()
+    }
+    allow(root, planner=["goals", "tasks"], boss=["goals", "profile"])
+    return found
+
+
+def commit() -> None:
+    """Make a repository of the current folder, with one commit."""
+    name = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    for line in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Before"]):
+        subprocess.run(["git", *name, *line], check=True, capture_output=True)
+
+
+def answers(project: Project, agent: str | None = None) -> str:
+    return repr(project.query({"query": "gear", "agent": agent, "top_k": 50}))
+
+
+def test_a_view_of_the_past_asked_by_an_agent_holds_nothing_that_was_moved_away(
+    root: str, ids: dict[str, str]
+) -> None:
+    opened(root, days=1).edit(ids["moved"], category="profile")
+    before = opened(root, days=2).at(NOW + DAY / 2)
+    assert "movedtoken" in answers(before)
+    assert "movedtoken" not in answers(before, "planner")
+    assert "opentoken" in answers(before, "planner")
+
+
+def test_a_view_of_a_commit_is_asked_within_todays_allowlists(
+    root: str, ids: dict[str, str]
+) -> None:
+    allow(root, planner=["goals", "profile"])
+    commit()
+    allow(root, planner=["goals"])
+    opened(root, days=1).edit(ids["moved"], category="profile")
+    for view in (opened(root).at("HEAD"), opened(root).at("HEAD").at(NOW + 2 * DAY)):
+        found = answers(view, "planner")
+        assert "opentoken" in found
+        assert "secrettoken" not in found
+        assert "movedtoken" not in found
+
+
+@pytest.mark.parametrize("when", ["HEAD", NOW + DAY])
+def test_who_asks_a_view_cannot_ask_it_as_another_agent(
+    when: Any, root: str, ids: dict[str, str]
+) -> None:
+    commit()
+    view = opened(root, "planner", 2).at(when)
+    assert view.workspace.agent == "planner"
+    with pytest.raises(Refused, match="planner may not ask as boss"):
+        answers(view, "boss")
+
+
+def test_the_log_of_what_ran_tells_an_agent_of_its_own_records_only(
+    root: str, ids: dict[str, str]
+) -> None:
+    opened(root, days=1).edit(ids["moved"], category="profile")
+    opened(root).add_episode("The gear broke")
+    opened(root).search("gear")
+    ran = opened(root, "planner").operations(limit=0)
+    assert [(item.op, item.memory) for item in ran.items] == [
+        ("create", ids["open"]),
+        ("search", None),
+    ]
+    assert ran.total == 2
+    counted = {item.op: item.count for item in opened(root, "planner", 1).stats().operations}
+    assert counted == {"create": 1, "search": 1}
+    assert opened(root).operations(limit=0).total == 6
+
+
+def damage(root: str, identifier: str) -> None:
+    """Give a memory's file a value that no record has."""
+    path = f"{root}/long-term-memory/{identifier}.json"
+    with open(path, encoding="utf-8") as file:
+        value = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**value, "type": "secrettoken"}, file)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["list"],
+        ["list", "--at", "HEAD"],
+        ["list", "--at", "2999-01-01"],
+        ["search", "gear"],
+        ["query"],
+        ["context"],
+        ["stats"],
+        ["events"],
+        ["export", "arrays"],
+    ],
+    ids=" ".join,
+)
+def test_why_a_file_cannot_be_used_is_told_to_nobody_with_an_allowlist(
+    line: list[str], root: str, ids: dict[str, str]
+) -> None:
+    damage(root, ids["hidden"])
+    commit()
+    person = pmem(*line, stdin=b'{"query": "gear"}')
+    agent = pmem(*line, stdin=b'{"query": "gear"}', environment={"PMEM_AGENT": "planner"})
+    assert "secrettoken" in person.err
+    assert agent.code == person.code
+    assert "secrettoken" not in agent.err
+    assert f"{ids['hidden']}.json cannot be used" in agent.err
+
+
+@pytest.mark.parametrize("type_", STORES, ids=KINDS.get)
+def test_reading_a_damaged_record_says_no_more_than_that_it_is(type_: Any, root: str) -> None:
+    allow(root, planner=["goals", "event", "activity"])
+    identifier = "mwr00000-aaaaaaaa"
+    with open(f"{root}/{STORES[type_]}/{identifier}.json", "w", encoding="utf-8") as file:
+        json.dump({"id": identifier, "state": "secrettoken", "status": "secrettoken"}, file)
+    backend: Backend = opened(root, "planner").workspace.backend
+    with pytest.raises(PmemError) as caught:
+        backend.read(type_, identifier)
+    assert "secrettoken" not in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_what_something_hidden_refers_to_is_not_deleted_for_good(
+    root: str, ids: dict[str, str]
+) -> None:
+    opened(root).link(ids["hidden"], ids["open"])
+    opened(root).add_episode("The gear turned", memories=(ids["moved"],))
+    for name in ("open", "moved"):
+        with pytest.raises(Refused, match="planner may not delete .* for good"):
+            opened(root, "planner").purge(ids[name], force=True)
+    assert opened(root, "boss").purge(ids["open"], force=True)
+    assert opened(root).check().findings == ()
+
+
+def test_what_nothing_hidden_refers_to_is_deleted_with_the_links_to_it(
+    root: str, ids: dict[str, str]
+) -> None:
+    opened(root).link(ids["open"], ids["moved"])
+    assert opened(root, "planner").purge(ids["moved"], force=True)
+    left = opened(root).show(ids["open"])
+    assert isinstance(left, Memory)
+    assert left.relationships == ()
+    assert opened(root).check().findings == ()
+
+
+def test_an_empty_name_in_the_environment_is_not_everybody(ids: dict[str, str]) -> None:
+    for line in (["list"], ["search", "gear"], ["query"], ["stats"]):
+        done = pmem(*line, stdin=b'{"query": "gear"}', environment={"PMEM_AGENT": ""})
+        assert (done.code, done.out) == (3, b"")
+        assert "the agent's name is empty" in done.err
