@@ -163,7 +163,7 @@ def test_what_something_hidden_refers_to_is_not_deleted_for_good(
     opened(root).link(ids["hidden"], ids["open"])
     opened(root).add_episode("The gear turned", memories=(ids["moved"],))
     for name in ("open", "moved"):
-        with pytest.raises(Refused, match="planner may not delete .* for good"):
+        with pytest.raises(Refused, match=r"planner may not delete .* for good"):
             opened(root, "planner").purge(ids[name], force=True)
     assert opened(root, "boss").purge(ids["open"], force=True)
     assert opened(root).check().findings == ()
