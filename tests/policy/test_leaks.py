@@ -185,3 +185,26 @@ def test_an_empty_name_in_the_environment_is_not_everybody(ids: dict[str, str]) 
         done = pmem(*line, stdin=b'{"query": "gear"}', environment={"PMEM_AGENT": ""})
         assert (done.code, done.out) == (3, b"")
         assert "the agent's name is empty" in done.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["list", "--category", "profile"],
+        ["list", "--category", "goals", "--category", "profile"],
+        ["search", "gear", "--category", "profile"],
+        ["search", "gear", "--kind", "message"],
+        ["search", "gear", "--kind", "chunk"],
+        ["search", "gear", "--kind", "episode"],
+        ["events", "--kind", "episode"],
+        ["events", "--kind", "conversation"],
+    ],
+    ids=" ".join,
+)
+def test_asking_for_what_lies_beyond_is_refused_and_no_empty_answer(
+    line: list[str], ids: dict[str, str]
+) -> None:
+    done = pmem(*line, environment={"PMEM_AGENT": "planner"})
+    assert (done.code, done.out) == (7, b"")
+    assert "planner may not see the category " in done.err
+    assert pmem(*line).code == 0
