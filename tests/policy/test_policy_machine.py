@@ -241,8 +241,9 @@ class Policy(RuleBasedStateMachine):
 
     def given(self, drawn: Drawn) -> Given:
         known = sorted(self.kept()) or ["mvx00000-aaaaaaaa"]
-        one, other, *rest = drawn
-        return Given(known[one % len(known)], known[other % len(known)], self.text(), *rest)
+        one, other, category, flag, request = drawn
+        ref, far = known[one % len(known)], known[other % len(known)]
+        return Given(ref, far, self.text(), category, flag, request)
 
     def call(self, agent: str, project: Project, name: str, drawn: Drawn) -> None:
         given = self.given(drawn)

@@ -6,18 +6,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.filters import rejected_by
-from pmem.core.queries import filter_of, grade, lowest, parse
+from pmem.core.filters import Filter, rejected_by
+from pmem.core.queries import filter_of, grade, line_of, lowest, parse
 from pmem.errors import InvalidValue, Refused
-from pmem.records import Memory, MemoryType
+from pmem.records import Memory, MemoryType, Scope
+from pmem.setup import write_setting
 from tests.conftest import NOW
 from tests.faults.console import added, pmem
 
@@ -69,6 +71,68 @@ def test_s1_3_an_insight_counts_half_of_what_was_said(project: Project) -> None:
     said, concluded = project.search("zebra budget").hits
     assert concluded.signals["insight"] == 0.5
     assert concluded.score < 0.6 * said.score
+
+
+def test_s1_3_insights_are_few_short_and_not_made_where_somebody_waits(root: str) -> None:
+    def opened(days: float) -> Project:
+        return Project(root, actor="ada", now=NOW + timedelta(days=days))
+
+    def insights(days: float) -> list[Memory]:
+        return list(opened(days).list(Filter(types=("insight",))).items)
+
+    project = opened(0)
+    assert not project.consolidate().steps
+    for number in range(5):
+        subject = f"Subject {number} " + "s" * 180
+        memory = project.add(f"Wheel {number} turns", subject=subject, force=True).memory
+        for times in range(4):
+            project.edit(memory.id, f"Wheel {number} turns {times} times")
+    assert insights(0) == []
+    project.consolidate()
+    made = insights(0)
+    assert len(made) == 3
+    assert all(0 < len(memory.content) <= 280 and not memory.pinned for memory in made)
+    opened(0.9).consolidate()
+    assert insights(0.9) == made
+    opened(1.1).consolidate()
+    assert len(insights(1.1)) == 5
+
+
+S1_ALLOWLISTS = {
+    "supervisor": "profile goals preferences event activity relationships tasks",
+    "planner": "goals tasks projects",
+    "stylist": "preferences tone style",
+    "researcher": "knowledge interests history",
+    "executor": "tasks recent_activity constraints",
+}
+
+
+@pytest.mark.parametrize("agent", S1_ALLOWLISTS)
+def test_s1_5_each_agent_gets_its_categories_and_no_other(agent: str, root: str) -> None:
+    lists = {name: tuple(named.split()) for name, named in S1_ALLOWLISTS.items()}
+    project = Project(root, now=NOW, allowlists=lists)
+    every = sorted({name for names in lists.values() for name in names})
+    for category in every:
+        project.add(f"The wheel of {category} turns", category=category, force=True)
+    assert sorted(ask(project, "wheel", agent=agent, top_k=50)) == sorted(lists[agent])
+    for category in every:
+        if category in lists[agent]:
+            assert ask(project, "wheel", agent=agent, categories=[category]) == [category]
+        else:
+            with pytest.raises(Refused):
+                ask(project, "wheel", agent=agent, categories=[*lists[agent], category])
+
+
+@pytest.mark.parametrize(
+    ("mode", "quiet", "asked"), [("all", 60, 60), ("rag", 0, 50), ("none", 0, 0)]
+)
+def test_s1_5_every_mode_shows_what_it_says(mode: str, quiet: int, asked: int, root: str) -> None:
+    write_setting(f"{root}/config.toml", "categories.context.activity", mode)
+    project = Project(root, now=NOW, retrieval_top_k=100)
+    for number in range(60):
+        project.add(f"The launch step {number} ended", category="activity", force=True)
+    assert project.build_context().text.count("launch step") == quiet
+    assert project.build_context("launch step").text.count("launch step") == asked
 
 
 def test_s1_5_a_disallowed_category_is_rejected(project: Project) -> None:
@@ -127,6 +191,19 @@ def test_s1_6_the_budget_is_respected(budget: int, root: str) -> None:
     assert project.workspace.count(text) <= budget
 
 
+@given(budget=st.integers(1, 900))
+def test_s1_6_the_budget_of_full_answers_is_respected(budget: int, root: str) -> None:
+    project = Project(root, now=NOW)
+    if not project.list().items:
+        for number in range(4):
+            project.add(f"The deployment {'step ' * number}number {number}", force=True)
+    asked = {"query": "deployment", "return": "full", "budget_tokens": budget}
+    found = project.query(asked)
+    text = "".join(f"{line_of(item)}\n" for item in found)
+    assert project.workspace.count(text) <= budget
+    assert found or budget < 250
+
+
 def test_s1_6_an_answer_takes_less_than_150_ms(project: Project) -> None:
     ask(project)
     began = time.perf_counter()
@@ -183,8 +260,6 @@ FILTERS: Mapping[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_s1_6_1_the_storage_applies_every_filter(name: str) -> None:
-    import msgspec
-
     scope = {"user": "mira", "agent": "planner", "run": "r1", "actor": "ada", "role": "assistant"}
     times = dict.fromkeys(("created_at", "updated_at", "valid_from"), "2026-11-21T00:00:00Z")
     value = {"id": "mwr00000-aaaaaaaa", "content": "x", "category": "tasks", "pinned": True}
@@ -198,6 +273,23 @@ def test_s1_6_1_the_storage_applies_every_filter(name: str) -> None:
 
     assert judged(passing) is None
     assert judged(failing) is not None
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("name", FILTERS)
+def test_s1_6_1_a_query_is_filtered_where_it_is_stored(
+    name: str, read_only: bool, root: str
+) -> None:
+    project = Project(root, now=datetime.fromisoformat("2026-11-21T00:00:00+00:00"))
+    scope = Scope(user="mira", agent="planner", run="r1", actor="ada", role="assistant")
+    memory = project.add("The wheel turns", pinned=True, importance=0.8, agent="planner").memory
+    with project.workspace.transaction():
+        kept = project.workspace.memories.get(memory.id)
+        project.workspace.memories.put(msgspec.structs.replace(kept, scope=scope))
+    asked = Project(root, now=NOW, read_only=read_only)
+    passing, failing = FILTERS[name]
+    assert len(ask(asked, "wheel", filters={name: passing})) == 1
+    assert ask(asked, "wheel", filters={name: failing}) == []
 
 
 def test_s1_6_1_the_index_leaves_out_what_lies_beyond(project: Project) -> None:
@@ -214,15 +306,17 @@ def test_s1_6_1_the_index_leaves_out_what_lies_beyond(project: Project) -> None:
 def test_s1_11_a_recall_on_demand_takes_less_than_200_ms_beyond_the_start(root: str) -> None:
     added("The deployment plan begins on Monday", "--category", "tasks")
     asked = json.dumps({"query": "plan", "return": "bullets", "top_k": 3, "budget_tokens": 99})
-    took = []
-    for arguments in (["query"], ["--version"]):
-        began = time.perf_counter()
-        command = [sys.executable, "-m", "pmem", *arguments]
+
+    def seconds(argument: str) -> float:  # of work: other programs may keep the machine busy
+        before = os.times()
+        command = [sys.executable, "-m", "pmem", argument]
         subprocess.run(
             command, input=asked.encode(), check=True, capture_output=True, env=os.environ.copy()
         )
-        took.append(time.perf_counter() - began)
-    assert took[0] - took[1] < 0.4  # the machine may be busy
+        after = os.times()
+        return sum(after[2:4]) - sum(before[2:4])
+
+    assert min(seconds("query") - seconds("--version") for _ in range(3)) < 0.2
 
 
 def test_s1_12_procedures_are_in_no_default_context(project: Project) -> None:
@@ -235,6 +329,19 @@ def test_s1_12_procedures_answer_only_where_their_category_is_named(project: Pro
     assert ask(project, "deployment button", categories=["procedural"]) == ["procedural"]
     asked = {"agent": "planner", "categories": ["procedural"]}
     assert ask(project, "deployment button", **asked) == ["procedural"]
+
+
+def test_s1_12_procedures_are_made_where_they_are_asked_for_or_sure(root: str) -> None:
+    project = Project(root, actor="ada", now=NOW, promotion_threshold=0.9)
+    project.add("To deploy, press the button and wait")
+    project.start_conversation()
+    for text in ("I pressed the button, then I waited.", "You could press the button first."):
+        project.add_message("user", text)
+    procedures = Filter(types=("procedure",))
+    assert project.list(procedures).items == ()
+    asked = project.add("To deploy, press the button", "procedure", force=True).memory
+    assert [memory.id for memory in project.list(procedures).items] == [asked.id]
+    assert asked.category == "procedural"
 
 
 def test_s1_12_a_procedure_of_another_category_waits_for_both_names(project: Project) -> None:
