@@ -208,3 +208,36 @@ def test_asking_for_what_lies_beyond_is_refused_and_no_empty_answer(
     assert (done.code, done.out) == (7, b"")
     assert "planner may not see the category " in done.err
     assert pmem(*line).code == 0
+
+
+def test_a_message_is_kept_where_what_would_follow_from_it_may_not_be_written(root: str) -> None:
+    allow(root, talker=["activity"])
+    for agent in ("talker", None):
+        project = Project(root, now=NOW, agent=agent, promotion_threshold=0.1)
+        project.start_conversation()
+        heard = project.add_message("user", "We decided to use blue paint for every door.")
+        assert heard.facts
+        assert bool(heard.promoted) == bool(heard.episodes) == (agent is None)
+
+
+def test_procedures_wait_for_their_name_in_an_earlier_commit_too(root: str) -> None:
+    opened(root).add("To turn the gear, push it", "procedure", force=True)
+    opened(root).add("The gear turns", category="tasks", force=True)
+    commit()
+    for view in (opened(root).at("HEAD"), opened(root, days=2).at(NOW + DAY)):
+        assert [item.category for item in view.query({"query": "gear"})] == ["tasks"]
+        named = view.query({"query": "gear", "categories": ["procedural"]})
+        assert [item.category for item in named] == ["procedural"]
+
+
+@pytest.mark.parametrize(
+    "line", [["check", "--staged"], ["check", "--merges", "HEAD"], ["history", "REF", "--git"]]
+)
+def test_what_git_has_is_told_to_nobody_with_an_allowlist(
+    line: list[str], ids: dict[str, str]
+) -> None:
+    commit()
+    words = [ids["open"] if word == "REF" else word for word in line]
+    done = pmem(*words, environment={"PMEM_AGENT": "planner"})
+    assert (done.code, done.out) == (7, b"")
+    assert "that takes in every category" in done.err
