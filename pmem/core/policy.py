@@ -46,17 +46,6 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         """Tell whether a category lies within."""
         return self.categories is None or category in self.categories
 
-    def narrowed(self, categories: Collection[str]) -> "Reach":
-        """Return the part of it that lies in some categories; none is all of it.
-
-        Raises:
-            Refused: One of them lies beyond.
-        """
-        self.must_cover(categories)
-        if not categories:
-            return self
-        return msgspec.structs.replace(self, categories=frozenset(categories))
-
     def must_cover(self, categories: Collection[str]) -> None:
         """See that nothing is asked for that may not be seen.
 
