@@ -212,8 +212,8 @@ def test_asking_for_what_lies_beyond_is_refused_and_no_empty_answer(
 
 def test_a_message_is_kept_where_what_would_follow_from_it_may_not_be_written(root: str) -> None:
     allow(root, talker=["activity"])
-    for agent in ("talker", None):
-        project = Project(root, now=NOW, agent=agent, promotion_threshold=0.1)
+    for day, agent in enumerate(("talker", None)):
+        project = Project(root, now=NOW + day * DAY, agent=agent, promotion_threshold=0.1)
         project.start_conversation()
         heard = project.add_message("user", "We decided to use blue paint for every door.")
         assert heard.facts
@@ -241,3 +241,25 @@ def test_what_git_has_is_told_to_nobody_with_an_allowlist(
     done = pmem(*words, environment={"PMEM_AGENT": "planner"})
     assert (done.code, done.out) == (7, b"")
     assert "that takes in every category" in done.err
+
+
+@pytest.mark.parametrize(
+    ("category", "sees", "misses"),
+    [("event", "eventtoken", "saidtoken"), ("activity", "saidtoken", "eventtoken")],
+)
+def test_episodes_are_events_and_what_was_said_is_activity(
+    category: str, sees: str, misses: str, root: str
+) -> None:
+    project = opened(root)
+    project.start_conversation("saidtoken of the gear")
+    for number in range(25):
+        project.add_message("user", f"The gear saidtoken turns, wheel {number}")
+    project.add_episode("The gear eventtoken broke")
+    allow(root, reader=[category])
+    agent = opened(root, "reader")
+    lists = (agent.workspace.episodes, agent.workspace.conversations, agent.workspace.chunks)
+    found = repr([list(store.find()) for store in lists])
+    answers = (found, repr(agent.search("gear", top_k=99).hits), repr(agent.export_arrays()))
+    for answer in answers:
+        assert sees in answer
+        assert misses not in answer
