@@ -263,3 +263,49 @@ def test_episodes_are_events_and_what_was_said_is_activity(
     for answer in answers:
         assert sees in answer
         assert misses not in answer
+
+
+@pytest.mark.parametrize(
+    ("content", "subject"),
+    [
+        ("A lever lifts the crate", "secret subject"),
+        ("The hidden pulley squeaks in the cellar", None),
+        ("In the cellar the hidden pulley squeaks", None),
+    ],
+    ids=["subject", "content", "words"],
+)
+def test_what_is_added_is_compared_with_nothing_hidden(
+    content: str, subject: str | None, root: str, ids: dict[str, str]
+) -> None:
+    hidden = opened(root).add(
+        "The hidden pulley squeaks in the cellar", subject="secret subject", category="profile"
+    )
+    told = opened(root, "planner").add(content, subject=subject, category="tasks")
+    assert told.action == "added"
+    assert hidden.memory.id not in repr(told)
+    opened(root).purge(told.memory.id, force=True)
+    assert hidden.memory.id in repr(opened(root).add(content, subject=subject, category="tasks"))
+
+
+def test_what_is_hidden_takes_no_place_among_the_answers(root: str, ids: dict[str, str]) -> None:
+    for number in range(9):
+        opened(root).add(f"secrettoken gear {number}", category="profile", force=True)
+    agent = opened(root, "planner")
+    found = agent.search("secrettoken gear", top_k=2)
+    assert {hit.id for hit in found.hits} == {ids["open"], ids["moved"]}
+    assert (found.total, found.removed) == (2, {})
+    asked = agent.query({"query": "secrettoken gear", "top_k": 2})
+    assert {item.id for item in asked} == {ids["open"], ids["moved"]}
+
+
+def test_what_was_said_answers_a_query_only_where_it_is_named(root: str) -> None:
+    allow(root, listener=["activity", "tasks"])
+    project = opened(root)
+    project.start_conversation()
+    project.add_message("user", "The gear squeaks")
+    project.add("The gear turns", category="tasks", force=True)
+    for agent in (None, "listener"):
+        asked = opened(root, agent)
+        assert [item.category for item in asked.query({"query": "gear"})] == ["tasks"]
+        named = asked.query({"query": "gear", "categories": ["activity"]})
+        assert [item.category for item in named] == ["activity"]
