@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from pmem import Project
+from pmem.core.lifecycle.candidates import word_keys
 from pmem.errors import PmemError, Refused
 from pmem.records import KINDS, STORES, Memory
 from pmem.setup import write_setting
 from pmem.storage.backend import Backend
 from tests.conftest import NOW
-from tests.faults.console import pmem
+from tests.faults.console import bytes_of, pmem
 
 DAY = timedelta(days=1)
 
@@ -309,3 +310,38 @@ def test_what_was_said_answers_a_query_only_where_it_is_named(root: str) -> None
         assert [item.category for item in asked.query({"query": "gear"})] == ["tasks"]
         named = asked.query({"query": "gear", "categories": ["activity"]})
         assert [item.category for item in named] == ["activity"]
+
+
+def test_the_storage_itself_names_nothing_hidden(root: str, ids: dict[str, str]) -> None:
+    workspace = opened(root, "planner").workspace
+    hidden = workspace.whole.read(Memory, ids["hidden"])
+    seen = {ids["open"], ids["moved"]}
+    assert set(workspace.backend.ids(Memory)) == seen
+    keys = word_keys(hidden.content, hidden.scope)
+    held = workspace.backend.holders(Memory, keys, 99)
+    assert {id_ for found in held.values() for id_ in found} == seen
+    whole = workspace.whole.holders(Memory, keys, 99)
+    assert ids["hidden"] in {id_ for found in whole.values() for id_ in found}
+
+
+def test_what_was_moved_away_takes_no_place_in_an_earlier_commit(
+    root: str, ids: dict[str, str]
+) -> None:
+    commit()
+    opened(root, days=1).edit(ids["moved"], category="profile")
+    found = opened(root, "planner", 2).at("HEAD").search("movedtoken gear", top_k=1)
+    assert [hit.id for hit in found.hits] == [ids["open"]]
+    assert found.total == 1
+
+
+def test_nothing_is_written_beyond_the_allowlist(root: str, ids: dict[str, str]) -> None:
+    before = bytes_of(root)
+    agent = opened(root, "planner")
+    for write in (
+        lambda: agent.add("The lever lifts the crate", category="profile"),
+        lambda: agent.edit(ids["open"], category="profile"),
+        lambda: agent.supersede(ids["open"], "The gear stands still", category="profile"),
+    ):
+        with pytest.raises(Refused, match="planner may not write in the category profile"):
+            write()
+    assert bytes_of(root) == before
