@@ -349,3 +349,16 @@ def test_s1_12_a_procedure_of_another_category_waits_for_both_names(project: Pro
     assert ask(project, "red lever", categories=["tasks"]) == []
     assert ask(project, "red lever", categories=["tasks", "procedural"]) == ["tasks"]
     assert "red lever" not in project.build_context("red lever").text
+
+
+def test_s1_6_a_category_must_be_in_the_list_and_in_the_filter(project: Project) -> None:
+    for named in ("tasks", "goals"):
+        asked = {"categories": ["tasks"], "filters": {"category": named}}
+        assert ask(project, **asked) == ["tasks"] * (named == "tasks")
+
+
+def test_s1_5_a_query_gives_so_many_of_a_category_shown_by_rag(root: str) -> None:
+    project = Project(root, now=NOW)
+    for number in range(35):
+        project.add(f"The launch step {number} ended", category="event", force=True)
+    assert len(ask(project, "launch step", top_k=100)) == 30
