@@ -1,6 +1,6 @@
 """Holding an app to its limit: one decision for each memory too many, and what it does."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 import msgspec
@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from pmem import access
 from pmem.apps.models import Decider, Models, answer, may_work, offline
 from pmem.apps.views import Decided, members, name_of
-from pmem.core.apps.deciding import Decision, Surplus, Unusable, checked, oldest
+from pmem.core.apps.deciding import Decision, Surplus, Unusable, checked, impersonal, oldest
+from pmem.core.consent import sensitive
 from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 from pmem.core.lifecycle.presence import presence
 from pmem.core.lifecycle.states import moved
@@ -76,15 +77,19 @@ def once_more(attempt: Callable[[], T]) -> T:
         return attempt()
 
 
-def within(workspace: Workspace, app: str, decider: Decider) -> list[Decided]:
+def within(
+    workspace: Workspace, app: str, decider: Decider, new: str | None = None
+) -> list[Decided]:
     """Hold an app to its limit inside a transaction.
 
     Args:
         workspace: Where the memories are.
         app: The app's name.
         decider: Who decides.
+        new: The id of the memory that room is made for; the youngest when None. Another clone's
+            clock may have made others look younger.
     """
-    kept = members(workspace, app)
+    kept = sorted(members(workspace, app), key=lambda memory: memory.id == new)
     if len(kept) <= workspace.settings.apps.limit:
         return []
     worths = _worths(workspace, kept)
@@ -183,9 +188,18 @@ def _decided(workspace: Workspace, decider: Decider, surplus: Surplus) -> Decide
     seconds = workspace.settings.apps.timeout
     try:
         decision = checked(answer(decider, lambda: decider.decide(surplus), seconds), surplus)
+        _must_be_agreed(decision, surplus, workspace.settings.consent.fields)
     except Unusable as unusable:
         return _fallback(surplus, str(unusable))
     return _named(decision, decider.name)
+
+
+def _must_be_agreed(decision: Decision, surplus: Surplus, private: Collection[str]) -> None:
+    """See that an edit says nothing of a person that neither of the two memories said."""
+    said = [m.content for m in surplus.memories if m.id in (decision.target, decision.merged)]
+    known = {sensitive(text, private) for text in said}
+    if decision.content is not None and decision.content not in said:
+        impersonal(decision.content, [item for item in private if item not in known], "the edit")
 
 
 def _named(decision: Decision, by: str) -> Decided:

@@ -7,7 +7,7 @@ gives nonsense), it can neither lose a memory nor stop a command.
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -18,15 +18,24 @@ from pmem.records import Message
 from pmem.storage.appstate import Waiting
 from pmem.workspace import Workspace
 
+_MOST_READ: Final = 2000
+_MOST_TOLD: Final = 200
+"""Characters of what an error says: those that are read, and those that are told of them."""
+
 
 class Talk(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation that has ended, to be summed up in so many characters at the most."""
+    """A conversation that has ended, to be summed up in so many characters at the most.
+
+    `private` names what may not be said of a person (the setting `consent.fields`): nobody has
+    agreed to it.
+    """
 
     app: str
     conversation: str
     messages: tuple[Message, ...]
     outcome: str | None
     most: int
+    private: tuple[str, ...] = ()
 
 
 class Summariser(Protocol):
@@ -66,7 +75,7 @@ class OfflineSummariser:
 
     def summarise(self, talk: Talk) -> str:
         """Return the sentences that are worth keeping."""
-        return digest(talk.messages, talk.outcome, talk.most)
+        return digest(talk.messages, talk.outcome, talk.most, talk.private)
 
 
 def offline() -> Models:
@@ -87,9 +96,17 @@ def answer(model: Summariser | Decider, ask: Callable[[], Any], seconds: float) 
     """
     found = _outcome(ask) if model.is_free else _in_time(ask, seconds)
     if isinstance(found, Exception):
-        said = " ".join(str(found).split())[:200]
-        raise Unusable(f"{model.name} failed: {type(found).__name__}: {said}")
+        said = f"{model.name} failed: {type(found).__name__}: {_told(found)}"
+        raise Unusable(said.encode(errors="replace").decode())
     return found
+
+
+def _told(error: Exception) -> str:
+    """Return what an error says, in one line."""
+    try:
+        return " ".join(str(error)[:_MOST_READ].split())[:_MOST_TOLD]
+    except Exception:  # one that cannot even say what is wrong
+        return "it does not say why"
 
 
 def _outcome(ask: Callable[[], Any]) -> Any:

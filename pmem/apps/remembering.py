@@ -9,8 +9,9 @@ from pmem.apps.compaction import Compacted, compact, once_more, within
 from pmem.apps.models import Models, Talk, answer, may_work, offline
 from pmem.apps.views import AppMemory, Decided, members, name_of, share_of, shown, state_of
 from pmem.core import checks
-from pmem.core.apps.deciding import Unusable, usable
+from pmem.core.apps.deciding import Unusable, impersonal, usable
 from pmem.core.apps.digest import digest
+from pmem.core.consent import sensitive
 from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
 from pmem.lookup import conversation_named
@@ -156,14 +157,17 @@ def catch_up(workspace: Workspace, app: str, models: Models) -> tuple[Decided, .
 
 
 def _caught_up(workspace: Workspace, work: Waiting, models: Models) -> Remembered | None:
-    """Sum up a conversation that waits; None where it was purged, or goes on."""
+    """Sum up a conversation that waits; None where that can never be done.
+
+    It was purged meanwhile, or goes on, or may not leave what it would leave.
+    """
     request = RememberRequest(app=work.app, conversation=work.conversation)
     try:
         conversation = _ended(workspace, work.app, work.conversation)
-    except (NotFound, Ambiguous, InvalidValue):
+        assert conversation is not None
+        return _from_talk(workspace, conversation, _wanted(workspace, work.app, request), models)
+    except (NotFound, Ambiguous, InvalidValue, Refused):
         return None
-    assert conversation is not None
-    return _from_talk(workspace, conversation, _wanted(workspace, work.app, request), models)
 
 
 def _wanted(workspace: Workspace, app: str, request: RememberRequest) -> AddRequest:
@@ -223,15 +227,21 @@ def _summary(
         messages=unfold(workspace, conversation).messages,
         outcome=conversation.outcome,
         most=workspace.settings.limits.app_memory,
+        private=workspace.settings.consent.fields,
     )
     model = models.summariser
     try:
         found = answer(model, lambda: model.summarise(talk), workspace.settings.apps.timeout)
         if model.is_free and found == "":
             return "", ""
-        return usable(found, talk.most, f"what {model.name} wrote"), ""
+        text = usable(found, talk.most, f"what {model.name} wrote")
+        impersonal(text, talk.private, f"what {model.name} wrote")
+        return text, ""
     except Unusable as unusable:
-        return digest(talk.messages, talk.outcome, talk.most), str(unusable)
+        failure = str(unusable)
+        if sensitive(failure, talk.private):  # an error may quote what it failed at
+            failure = f"{model.name} failed"
+        return digest(talk.messages, talk.outcome, talk.most, talk.private), failure
 
 
 def _made(workspace: Workspace, draft: _Draft, models: Models) -> Remembered:
@@ -253,7 +263,7 @@ def _commit(workspace: Workspace, draft: _Draft, models: Models) -> Remembered:
     with workspace.transaction():
         earlier = _left_before(workspace, draft.request)
         action, memory = _renewed(workspace, earlier, draft) if earlier else _new(workspace, draft)
-        made = within(workspace, app, models.decider) if models.decider.is_free else []
+        made = within(workspace, app, models.decider, memory.id) if models.decider.is_free else []
         now = workspace.memories.get(memory.id)
         return Remembered(
             action=action,
@@ -298,7 +308,9 @@ def _renewed(workspace: Workspace, memory: Memory, draft: _Draft) -> tuple[Actio
 def _new(workspace: Workspace, draft: _Draft) -> tuple[Action, Memory]:
     added: Added = put_new(workspace, draft.request)
     if added.held is not None:
-        raise Refused(added.reason)
+        from pmem.proposals import Withheld
+
+        raise Withheld(added.held)
     if added.action == "suggested":
         return "known", added.memory
     memory = added.memory

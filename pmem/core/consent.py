@@ -246,7 +246,11 @@ def unagreed(
     events = [event for event in record.history if event.at == latest]
     if old is not None:
         events = list(record.history[len(old.history) :])
-    told = [event for event in events if event.event is EventKind.ADD or TOLD & event.before.keys()]
+    told = any(
+        event.event is EventKind.ADD
+        or (event.event is not EventKind.MERGE and TOLD & event.before.keys())
+        for event in events  # a merge says what other records have said before
+    )
     if not told or any(AGREED in event.detail for event in events):
         return None
     return field_of(record, fields)

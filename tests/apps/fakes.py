@@ -68,6 +68,21 @@ def raising(_request: Any) -> Any:
     raise ConnectionError("nobody is there")
 
 
+def stammering(_request: Any) -> Any:
+    """Fail with a sentence that no file can hold."""
+    raise ValueError("half a character: \ud800")
+
+
+class _Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("there is nothing to say")
+
+
+def unspeakable(_request: Any) -> Any:
+    """Fail with an error that fails as well when it is asked what it says."""
+    raise _Unspeakable
+
+
 def hanging(_request: Any) -> Any:
     """Answer never, or too late."""
     threading.Event().wait(5)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from unittest import mock
 
@@ -141,6 +142,11 @@ LIES: dict[str, Callable[[Surplus], Any]] = {
     "no reason": lambda surplus: Decision(
         action="delete", target=surplus.memories[3].id, reason=" "
     ),
+    "half a character as the reason": lambda surplus: Decision(
+        action="delete", target=surplus.memories[3].id, reason="odd \ud800"
+    ),
+    "an exception that says half a character": fakes.stammering,
+    "an exception that cannot be told": fakes.unspeakable,
 }
 
 
@@ -170,6 +176,52 @@ def test_a_decider_that_hangs_is_left_alone(root: str) -> None:
     assert [decided.by for decided in done.decisions] == ["fifo", "fifo"]
     assert "no answer within 0.05 s" in done.decisions[0].failure
     assert len(active(project)) == 10
+
+
+def test_what_says_the_same_is_merged_however_long_it_was_allowed_to_be(root: str) -> None:
+    long = "the meeting room on the third floor of the main building has twelve seats"
+    project = fakes.limited(root)
+    for text in ("Tea is hot", f"Note that {long}", long):
+        project.add(text, app="calendar", force=True)
+    shorter: dict[str, Any] = {"apps.limit": 2, "limits.app_memory": 50}
+    (decided,) = Project(root, now=NOW, **shorter).apps.compact("calendar").decisions
+    assert (decided.action, decided.by, decided.failure) == ("edit", "offline", "")
+
+
+def test_the_new_one_stays_also_where_clocks_disagree(root: str) -> None:
+    ahead = fakes.limited(root, hours=5)
+    for number in range(10):
+        ahead.apps.remember("calendar", f"Room {number} has {number * 7} seats.")
+    done = fakes.limited(root).apps.remember("calendar", "The lift is broken.", importance=1)
+    assert done.memory
+    assert done.memory.state is State.ACTIVE
+    assert done.decisions[0].target != done.memory.id
+
+
+def test_a_model_writes_nothing_of_people_into_a_merge(root: str) -> None:
+    project = filled(root, 11)
+
+    def decide(surplus: Surplus) -> Decision:
+        text = "The user lives in Quuxville."
+        return Decision(action="edit", target=surplus.memories[0].id, content=text, reason="one")
+
+    (decided,) = project.apps.using(fakes.models(decide)).compact("calendar").decisions
+    assert (decided.by, "city" in decided.failure) == ("fifo", True)
+    assert "Quuxville" not in repr(every(project))
+
+
+def test_an_agent_can_make_room_where_what_people_agreed_to_is_merged(root: str) -> None:
+    project = fakes.limited(root, limit=2)
+    for text, tag in (
+        ("The user lives in Graz.", "home"),
+        ("Note that the user lives in Graz.", "x"),
+    ):
+        project.add(text, app="calendar", tags=(tag,), force=True)
+    agent: dict[str, Any] = {"apps.limit": 2}
+    bot = Project(root, now=NOW + timedelta(hours=1), agent="bot", **agent)
+    (decided,) = bot.apps.remember("calendar", "The lift is broken.").decisions
+    assert (decided.action, decided.by) == ("edit", "offline")
+    assert "The lift is broken." in [item.content for item in bot.apps.list("calendar").items]
 
 
 def test_another_apps_memory_is_no_target(root: str) -> None:

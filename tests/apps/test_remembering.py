@@ -1,6 +1,7 @@
 """Making memories for apps, from texts and from conversations."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -12,7 +13,8 @@ from pmem import Project
 from pmem.apps import Talk
 from pmem.apps.remembering import on_end
 from pmem.core.apps.digest import digest
-from pmem.errors import InvalidValue, NotFound, StorageRefused, UsageError
+from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused, UsageError
+from pmem.proposals import Withheld
 from pmem.records import Message, Role
 from pmem.storage.jsonfiles import JsonFiles
 from tests.apps import fakes
@@ -118,7 +120,17 @@ def test_a_conversation_that_says_nothing_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    "summarise", [fakes.raising, lambda talk: "", lambda talk: "x" * 201, lambda talk: 7]
+    "summarise",
+    [
+        fakes.raising,
+        fakes.stammering,
+        fakes.unspeakable,
+        lambda talk: "",
+        lambda talk: "x" * 201,
+        lambda talk: 7,
+        lambda talk: "\ud800",
+        lambda talk: "The user lives in Quuxville.",
+    ],
 )
 def test_a_summariser_that_fails_or_lies_is_done_without(
     project: Project, summarise: Callable[[Talk], Any]
@@ -140,6 +152,68 @@ def test_a_summariser_that_hangs_is_left_alone(root: str) -> None:
     done = project.apps.using(models).remember("calendar", conversation=talk)
     assert done.action == "created"
     assert "no answer within 0.05 s" in done.reason
+
+
+def leaking(talk: Talk) -> str:
+    """Fail, and say what of."""
+    raise ValueError(f"no JSON: {talk.messages[0].content}")
+
+
+def traces(root: str, token: str) -> list[str]:
+    """Return the folders of the files of a memory that hold a token."""
+    files = [path for path in Path(root).rglob("*") if path.is_file()]
+    return sorted(
+        {
+            path.relative_to(root).parts[0]
+            for path in files
+            if token.encode() in path.read_bytes() and path.suffix == ".json"
+        }
+    )
+
+
+@pytest.mark.parametrize("summarise", [None, leaking, lambda talk: talk.messages[0].content])
+@pytest.mark.parametrize("agent", [None, "bot"])
+def test_what_is_said_of_people_is_in_no_apps_memory(
+    root: str, summarise: Callable[[Talk], Any] | None, agent: str | None
+) -> None:
+    project = Project(root, now=NOW, actor="ada", agent=agent)
+    said = "I live in Quuxville. We decided to use PostgreSQL."
+    talk = ended(project, said, app="calendar" if summarise is None else None)
+    if summarise is not None:
+        models = fakes.models(summarise=summarise)
+        project.apps.using(models).remember("calendar", conversation=talk)
+    assert contents(project) == ["user: We decided to use PostgreSQL."]
+    assert "long-term-memory" not in traces(root, "Quuxville")
+    assert "Quuxville" not in project.apps.context("calendar").text
+
+
+def test_an_outcome_that_tells_of_people_is_left_out(project: Project) -> None:
+    talk = project.start_conversation(app="calendar").id
+    project.add_message("user", "We decided to use PostgreSQL.")
+    project.end_conversation(reference=talk, outcome="The user's pronouns are they/them.")
+    assert contents(project) == ["user: We decided to use PostgreSQL."]
+
+
+def test_an_agent_is_told_that_its_text_waits_for_consent(root: str) -> None:
+    agent = Project(root, now=NOW, agent="bot")
+    with pytest.raises(Withheld) as caught:
+        agent.apps.remember("calendar", "The user lives in Quuxville.")
+    assert caught.value.held.field == "city"
+    assert contents(agent) == []
+
+
+def test_work_that_waits_and_can_never_be_done_keeps_no_other_work_back(root: str) -> None:
+    project = fakes.limited(root, energy=0)
+    models = fakes.models()
+    talk = ended(project, "We chose A1.", app=None)
+    assert project.apps.using(models).remember("calendar", conversation=talk).action == "deferred"
+    later = fakes.limited(root, hours=1)
+    with mock.patch("pmem.apps.remembering.put_new", side_effect=Refused("no")):
+        later.apps.using(models).compact("calendar")
+    figures = later.apps.stats().energy
+    assert figures
+    assert figures.waiting == 0
+    assert later.apps.using(models).remember("calendar", "The lift is broken.").action == "created"
 
 
 @pytest.mark.parametrize("error", [StorageRefused("full"), ZeroDivisionError("oh")])

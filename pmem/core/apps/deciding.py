@@ -4,11 +4,12 @@ A decision takes exactly one memory away. `delete` removes its target; `edit` le
 another one in, the newest unless `merged` names one, with the content that it is to have then.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 
+from pmem.core.consent import sensitive
 from pmem.core.lifecycle.similar import gathered, similar, texts_of
 from pmem.ids import short
 from pmem.records import Memory
@@ -133,9 +134,7 @@ def checked(answer: Any, surplus: Surplus) -> Decision:
             others are not, or has no content or one that is too long.
     """
     decision = _read(answer)
-    reason = " ".join(decision.reason.split())
-    if not reason or len(reason) > MOST_REASON:
-        raise Unusable("the decision has no reason, or an endless one")
+    reason = usable(" ".join(decision.reason.split()), MOST_REASON, "the decision's reason")
     known = {name: memory for memory in surplus.memories for name in (memory.id, short(memory.id))}
     target = _named(decision.target, known)
     if decision.action == "delete":
@@ -145,7 +144,9 @@ def checked(answer: Any, surplus: Surplus) -> Decision:
     merged = _named(decision.merged or surplus.memories[-1].id, known)
     if merged.id == target.id:
         raise Unusable(f"the decision merges {target.id} with itself")
-    content = usable(decision.content, surplus.most, "the new content")
+    content = decision.content
+    if content is None or content != target.content:
+        content = usable(content, surplus.most, "the new content")
     return Decision(
         action="edit", target=target.id, content=content, merged=merged.id, reason=reason
     )
@@ -189,3 +190,19 @@ def usable(text: Any, most: int, what: str) -> str:
     except UnicodeEncodeError:
         raise Unusable(f"{what} is not valid UTF-8") from None
     return stripped
+
+
+def impersonal(text: str, private: Collection[str], what: str) -> None:
+    """See that a text that a model gave says nothing of a person that nobody agreed to.
+
+    Args:
+        text: What it gave.
+        private: What may not be said (see `core.consent`).
+        what: What it is, for the sentence.
+
+    Raises:
+        Unusable: It does.
+    """
+    field = sensitive(text, private)
+    if field is not None:
+        raise Unusable(f"{what} tells a person's {field.replace('_', ' ')}")

@@ -1,8 +1,9 @@
 """What a conversation leaves to an app: two to four of its own sentences, whole ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pmem.core.consent import sensitive
 from pmem.core.filters import fold
 from pmem.records import Message, Role
 
@@ -19,7 +20,9 @@ _KINDS: Final = ("prose", "remark", "log", "code")
 """Kinds of clauses, those that state facts first."""
 
 
-def digest(messages: Iterable[Message], outcome: str | None, most: int) -> str:
+def digest(
+    messages: Iterable[Message], outcome: str | None, most: int, private: Collection[str] = ()
+) -> str:
     """Say in a few sentences of a conversation what is worth keeping.
 
     Clauses that state facts come first, then those with the most words that are likely to be
@@ -29,6 +32,7 @@ def digest(messages: Iterable[Message], outcome: str | None, most: int) -> str:
         messages: Everything that was said.
         outcome: What came of it, where somebody said so.
         most: Characters at the most.
+        private: What may not be said of a person (see `core.consent`).
 
     Returns:
         One line; nothing where no clause is short enough, or nothing was said.
@@ -36,13 +40,15 @@ def digest(messages: Iterable[Message], outcome: str | None, most: int) -> str:
     said = _ends([item for item in messages if item.role in (Role.USER, Role.ASSISTANT)])
     closing = _sentence(" ".join((outcome or "").split()))
     chosen: list[tuple[int, str, str]] = []
-    if closing and len(closing) <= most:
+    if closing and len(closing) <= most and not sensitive(closing, private):
         chosen.append((len(said), "", closing))
     for piece in _best(said):
         speaker = said[piece.message].speaker or said[piece.message].role
         whole = piece.text + piece.end
         entry = (piece.message, speaker, _sentence(whole) if piece.kind == "prose" else whole)
-        if not _is_told(entry[2], chosen) and len(_written([*chosen, entry])) <= most:
+        written = _written([*chosen, entry])
+        fits = len(written) <= most and not _is_told(entry[2], chosen)
+        if fits and not any(sensitive(text, private) for text in (entry[2], written)):
             chosen.append(entry)
         if len(chosen) == MOST_SENTENCES:
             break
