@@ -33,7 +33,8 @@ from pmem.workspace import Workspace
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """A proposal as people see it; an agent gets no `content` and no `subject`.
 
-    `target` is the memory that it changes, if it does; `signals` says how often it was proposed.
+    `target` is the memory that it changes, if it does; `signals` says how often it was proposed,
+    what was said twice in one place or within an hour counted once.
     """
 
     id: str
@@ -119,10 +120,10 @@ def reject(workspace: Workspace, references: Sequence[str]) -> list[Decision]:
     _must_be_person(workspace)
     done = []
     for proposal in _named(workspace, references):
+        done.append(_settle(workspace, proposal, "rejected"))
         if proposal.fact is not None:
             with suppress(NotFound):
                 facts.reject(workspace, [proposal.fact])
-        done.append(_settle(workspace, proposal, "rejected"))
     return done
 
 
@@ -192,10 +193,11 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
             workspace.memories,
             proposal.target,
             EventKind.UPDATE,
-            _with(proposal.changes, detail),
+            _with(workspace, proposal, detail),
         )
     assert proposal.memory is not None
     with workspace.transaction():
+        _must_wait(Proposals(workspace.root).read(), proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
         if proposal.fact is not None:
@@ -203,8 +205,26 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
     return memory
 
 
-def _with(changes: dict[str, Any], detail: dict[str, Any]) -> Callable[[Memory, Event], Memory]:
+def _must_wait(queue: Queue, proposal: Proposal) -> None:
+    """See that nobody has decided on a proposal since it was read; hold the writers' lock.
+
+    Raises:
+        NotFound: Somebody has.
+    """
+    if all(item.id != proposal.id for item in queue.proposals):
+        raise NotFound(
+            f"proposal {short(proposal.id)} was decided or expired meanwhile",
+            "`pmem consent list --decisions` shows how",
+        )
+
+
+def _with(
+    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
+) -> Callable[[Memory, Event], Memory]:
+    changes = proposal.changes
+
     def apply(memory: Memory, event: Event) -> Memory:
+        _must_wait(Proposals(workspace.root).read(), proposal)
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
         fields = {name: getattr(wanted, name) for name in changes}
         agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
@@ -237,6 +257,8 @@ def _settle(
     decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
 
     def settled(queue: Queue) -> Queue:
+        if outcome == "rejected":
+            _must_wait(queue, proposal)
         left = tuple(item for item in queue.proposals if item.id != proposal.id)
         return msgspec.structs.replace(
             queue, proposals=left, decisions=(*queue.decisions, decision)

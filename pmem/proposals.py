@@ -126,7 +126,7 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
         return
     changes = plain(dict(fields))
     wanted = _Wanted("consent", field, workspace.agent, (memory.id, repr(sorted(changes.items()))))
-    given = {"target": memory.id, "changes": changes}
+    given = {"target": memory.id, "changes": changes, "user": memory.scope.user}
     held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
     if held is not None:
         raise Withheld(held)
@@ -204,10 +204,14 @@ def _hold(
                 again = msgspec.structs.replace(known, id=before[-1].id)
                 held.append(_held(again, rejected=True))
                 return queue
-        elif wanted.kind == "signals" and any(_is_other(old, signal) for old in known.signals):
+            held.append(_held(known))
+            return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
+        is_new = all(_is_other(old, signal) for old in known.signals)
+        if is_new and wanted.kind == "signals":
             return _without(queue, known)
-        held.append(_held(known))
-        return msgspec.structs.replace(queue, proposals=(*_without(queue, known).proposals, known))
+        again = _signalled(known, signal) if is_new else known
+        held.append(_held(again))
+        return _instead(queue, known, again)
 
     Proposals(workspace.root).update(change, now)
     return held[0] if held else None
@@ -222,6 +226,16 @@ def _held(proposal: Proposal, *, rejected: bool = False) -> Held:
         signals=len(proposal.signals),
         rejected=rejected,
     )
+
+
+def _signalled(proposal: Proposal, signal: Signal) -> Proposal:
+    return msgspec.structs.replace(proposal, signals=(*proposal.signals, signal))
+
+
+def _instead(queue: Queue, old: Proposal, new: Proposal) -> Queue:
+    """Return a queue with a proposal in the place of another one."""
+    found = tuple(new if item is old else item for item in queue.proposals)
+    return msgspec.structs.replace(queue, proposals=found)
 
 
 def _without(queue: Queue, gone: Proposal) -> Queue:

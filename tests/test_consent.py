@@ -3,20 +3,23 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from pmem import Project
+from pmem import Project, consent
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused
 from pmem.memories import AddRequest
 from pmem.proposals import Withheld
 from pmem.records import EventKind, Source
-from pmem.storage.proposals import FILE
+from pmem.storage.proposals import FILE, Proposal, Proposals
+from pmem.workspace import Workspace
 from tests.conftest import NOW
 
 DAY = timedelta(days=1)
@@ -215,6 +218,63 @@ def test_a_proposal_that_is_applied_twice_is_one_memory(root: str) -> None:
     Path(f"{root}/local/{FILE}").write_bytes(queue)
     (second,) = opened(root).approve(held.id)
     assert first.memory.id == second.memory.id
+
+
+@pytest.mark.parametrize("other", ["approve", "reject"])
+def test_of_two_people_who_decide_at_once_the_first_one_counts(root: str, other: str) -> None:
+    held = opened(root, "planner").add("The user lives in Quuxville.").held
+    assert held is not None
+    decided, named = [], consent._named
+
+    def quicker(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
+        found = named(workspace, references)
+        with mock.patch.object(consent, "_named", named):
+            opened(root).reject(held.id)
+        decided.append(found)
+        return found
+
+    with mock.patch.object(consent, "_named", quicker), pytest.raises(NotFound, match="meanwhile"):
+        getattr(opened(root), other)(held.id)
+    assert decided
+    assert opened(root).list().total == 0
+    assert [item.decision for item in opened(root).waiting(decisions=True).decisions] == [
+        "rejected"
+    ]
+
+
+def test_a_change_that_was_rejected_meanwhile_is_not_made(root: str) -> None:
+    memory = opened(root).add("The user lives in Graz.").memory
+    with pytest.raises(Withheld) as caught:
+        opened(root, "planner").edit(memory.id, "The user lives in Quuxville.")
+    (proposal,) = Proposals(root).read().proposals
+    opened(root).reject(caught.value.held.id)
+    late = mock.patch.object(consent, "_named", return_value=[proposal])
+    with late, pytest.raises(NotFound, match="meanwhile"):
+        opened(root).approve(caught.value.held.id)
+    assert opened(root).show(memory.id) == memory
+
+
+def test_what_is_proposed_again_keeps_its_place_and_counts_once_more(root: str) -> None:
+    def propose(town: str, hours: float) -> None:
+        agent = opened(root, "planner", NOW + timedelta(hours=hours))
+        agent.add(f"The user lives in {town}.", force=True)
+
+    for town, hours in (("Graz", 0), ("Linz", 1), ("Graz", 1.5), ("Graz", 1.6)):
+        propose(town, hours)
+    told = opened(root, now=NOW + timedelta(hours=2)).waiting().items
+    assert [(item.content, item.signals) for item in told] == [
+        ("The user lives in Graz.", 2),
+        ("The user lives in Linz.", 1),
+    ]
+
+
+def test_a_rejected_change_stands_in_the_audit_of_whom_it_concerned(root: str) -> None:
+    memory = opened(root).add("The user likes Graz.", user="mira").memory
+    with pytest.raises(Withheld) as caught:
+        opened(root, "planner").edit(memory.id, "The user lives in Quuxville.")
+    opened(root).reject(caught.value.held.id)
+    assert [row.event for row in opened(root).audit("mira")] == ["ADD", "CONSENT_REJECTED"]
+    assert [row.event for row in opened(root).audit("ben")] == []
 
 
 def test_a_damaged_queue_is_named_and_kept(root: str) -> None:

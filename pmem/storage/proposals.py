@@ -48,6 +48,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
         field: what it is about, as the setting names it.
         agent: who proposed it; None where it was extracted from a conversation.
         fact: the short id of the fact that it was extracted as.
+        user: whom the memory that it changes concerns.
 
     """
 
@@ -64,6 +65,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     target: str | None = None
     changes: dict[str, Any] = {}
     fact: str | None = None
+    user: str | None = None
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +182,7 @@ def decided(
         field=proposal.field,
         digest=proposal.digest,
         agent=proposal.agent,
-        user=proposal.memory.scope.user if proposal.memory else None,
+        user=proposal.memory.scope.user if proposal.memory else proposal.user,
         actor=actor,
         at=at,
         memory=memory,

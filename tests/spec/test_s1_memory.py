@@ -144,11 +144,13 @@ def test_14_counts_by_node_and_op_over_time(root: str) -> None:
 
 def test_14_the_log_holds_no_texts_and_stays_small(root: str) -> None:
     project = opened(root)
-    project.add("Tea is green.", subject="secret tea")
+    project.add("Oolongs are green.", subject="secret leaves", tags=("steeping",))
+    project.search("oolongs")
     with open(f"{root}/local/{FILE}", "rb") as file:
-        assert b"ea" not in file.read().replace(b"create", b"")
+        told = file.read().lower()
+    assert not [word for word in (b"oolong", b"secret", b"steeping") if word in told]
     log = Operations(root)
-    (entry,) = log.all()
+    entry = log.all()[-1]
     for _ in range(30):
         log.note([entry] * 1000)
     sizes = [os.path.getsize(f"{root}/local/{name}") for name in (FILE, BEFORE) if name]
