@@ -259,7 +259,7 @@ def _memory_line(memory: AppMemory) -> Line:
 
 
 def _memory_lines(memory: AppMemory) -> Iterator[Line]:
-    yield [(memory.id, "bold cyan"), (f"  {memory.app}", "")]
+    yield [(memory.id, "bold cyan"), (f"  {' '.join(memory.app.split())}", "")]
     yield [(memory.content, "")]
     yield _figure("importance", f"{memory.importance:g} of 10")
     if memory.tags:
@@ -276,7 +276,7 @@ def _overview_line(app: AppOverview) -> Line:
     gone = "" if app.installed else "  uninstalled"
     waits = f"  {app.waiting} waiting" if app.waiting else ""
     return [
-        (app.name, "cyan"),
+        (" ".join(app.name.split()), "cyan"),
         (f"  {app.memories} of {app.limit}", "green"),
         (f"{gone}{waits}", "dim"),
     ]

@@ -76,6 +76,10 @@ _NO_PLACE: Final = (
 _NO_TOWN: Final = r"(?!(?:QA|IT|HR|Marketing|Sales|Support|DevOps|Ops|Finance|Legal|Security)\b)"
 _CAPITAL: Final = r"(?-i:[A-ZÀ-ÞŁŚŻĐ])"
 _PHONE_DIGITS: Final = (8, 15)
+_UNSEEN: Final = str.maketrans(
+    {"’": "'"} | dict.fromkeys('*`"“”\u00ad\u200b\u200c\u200d\u2060\ufeff')
+)
+"""Marks and characters without width that stand between words; quotation marks become straight."""
 _ROLES: Final = frozenset(
     "admin alerts billing bot bugs build ci contact dev feedback git hello help hostmaster info"
     " legal list mail mailer-daemon no-reply noreply office oncall ops postmaster press privacy"
@@ -194,7 +198,7 @@ def sensitive(
         tags: Its tags.
     """
     named = [_label(name) for name in (subject, *tags) if name]
-    folded = fold(text).replace("’", "'")
+    folded = _joined(text)
     about_person = _label(category) in PEOPLE
     for field in fields:
         if _is_named(field, _label(category), named, folded) or _says(field, folded, about_person):
@@ -295,6 +299,11 @@ def _has_phone(text: str) -> bool:
         least <= sum(letter.isdigit() for letter in match[0]) <= most
         for match in _phone().finditer(text)
     )
+
+
+def _joined(text: str) -> str:
+    """Return a text in one line, without what stands between words and hides what they say."""
+    return " ".join(fold(text).translate(_UNSEEN).split())
 
 
 def _label(name: str) -> str:

@@ -182,6 +182,35 @@ def test_a_field_of_ones_own_is_told_by_its_name() -> None:
     assert sensitive("My salary is 4,000", ["salary"]) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live\nin Berlin",
+        "I  live \t in   Berlin",
+        "I\u00a0live in Berlin",
+        "I\u200b live in\u2060 Berlin",
+        "I live in **Berlin**",
+        'The user lives in "Berlin"',
+        "The user's city is `Berlin`",
+        "*I* live in Berlin",
+        "As for the office,\r\nI live\r\nin Berlin",
+    ],
+)
+def test_line_breaks_and_marks_between_words_hide_nothing(text: str) -> None:
+    assert told(text) == "city"
+
+
+@given(st.sampled_from([line.split("|") for line in PERSONAL.splitlines()]), st.data())
+def test_no_white_space_between_words_hides_what_a_text_says(
+    statement: list[str], data: st.DataObject
+) -> None:
+    field, text = statement
+    words = text.split()
+    gaps = st.text(" \n\t\u00a0\u2003", min_size=1, max_size=4)
+    wide = "".join(word + data.draw(gaps) for word in words)
+    assert told(wide) == told(text) == field
+
+
 def test_only_the_fields_that_are_asked_for_count() -> None:
     assert sensitive("I live in Berlin", ["pronouns"]) is None
     assert sensitive("I live in Berlin", []) is None
