@@ -1,11 +1,16 @@
 """S0, the memory feature of apps: the scenarios of its section "Testing Strategy"."""
 
 import json
+import time
+from datetime import timedelta
+from typing import Any
 
-from pmem import Project
+from pmem import AddRequest, Project
 from pmem.core.filters import Filter
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+
+LIMIT_OF_TWO: dict[str, Any] = {"apps.limit": 2}
 
 
 def app_memories(project: Project, app: str) -> list[str]:
@@ -101,6 +106,49 @@ def test_s0_no_name_of_an_app_passes_for_another_line(root: str) -> None:
 def test_s0_memories_persist_across_restarts(root: str) -> None:
     Project(root, now=NOW).apps.remember("calendar", "The lift is broken.")
     assert app_memories(Project(root, now=NOW), "calendar") == ["The lift is broken."]
+
+
+def test_s0_a_hundred_memories_of_ten_apps_stay_apart_and_are_read_within_100_ms(root: str) -> None:
+    project = Project(root, now=NOW)
+    rooms = [
+        AddRequest(content=f"Room {n} of {app} has {n * 3} seats.", app=app, force=True)
+        for app in map("app-{}".format, range(10))
+        for n in range(10)
+    ]
+    project.add_all(rooms)
+    took = []
+    for app in map("app-{}".format, range(10)):
+        begun = time.perf_counter()
+        found = app_memories(Project(root, now=NOW), app)
+        took.append(time.perf_counter() - begun)
+        assert len(found) == 10
+        assert all(f"of {app} " in content for content in found)
+    assert sorted(took)[5] < 0.1
+
+
+def test_s0_the_five_figures_are_counted(root: str) -> None:
+    project = Project(root, now=NOW, **LIMIT_OF_TWO)
+    for number in range(4):
+        project.apps.remember("calendar", f"Room {number} is on floor {number * 7}.")
+    project.apps.remember("mail", "Newsletters go into the archive.")
+    project.apps.delete("mail", project.apps.list("mail").items[0].id)
+    project.start_conversation(app="calendar")
+    project.start_conversation(app="mail")
+    project.start_conversation(app="calendar")
+    project.apps.context("calendar")
+    figures = project.apps.stats()
+    assert (figures.apps, figures.with_memories, figures.utilisation) == (2, 1, 0.5)
+    assert figures.memories == 2
+    assert figures.created_per_hour == round(5 / 24, 4)
+    assert figures.compactions_per_app_per_day == round(2 / 7 / 2, 4)
+    assert (figures.conversations, figures.with_context) == (3, 1)
+    assert figures.injection_rate == round(1 / 3, 4)
+    assert figures.energy
+    assert figures.energy.spent == 0
+    project.apps.uninstall("mail")
+    assert project.apps.stats().apps == 1
+    later = Project(root, now=NOW + timedelta(days=8), **LIMIT_OF_TWO).apps.stats()
+    assert (later.created_per_hour, later.compactions_per_app_per_day) == (0, 0)
 
 
 def test_s0_old_conversations_leave_no_memories_by_themselves(root: str) -> None:

@@ -11,13 +11,16 @@ from datetime import timedelta
 
 import pytest
 
-from pmem import Project
+from pmem import AddRequest, Project
+from pmem.core.filters import Filter
 from pmem.core.operations import UPKEEP
 from pmem.core.writing import lints
-from pmem.records import State
+from pmem.proposals import Withheld
+from pmem.records import EventKind, MemoryType, State
 from pmem.storage.operations import BEFORE, FILE, MOST_BYTES, Operations
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.core.test_writing import SOUND, labelled
 
 
 def opened(root: str, days: float = 0, **options: object) -> Project:
@@ -35,6 +38,59 @@ def test_1_a_header_of_at_most_3_changes_appears_once_and_the_revision_rises(roo
     assert told.revision > first
 
 
+def test_1_a_context_has_the_header_where_something_changed(root: str) -> None:
+    project = opened(root)
+    project.add("Tea is green.")
+    assert pmem("-C", root, "context", "--thread", "review").text.count("Memory updates") == 0
+    project.add("Kettles whistle loudly.")
+    told = pmem("-C", root, "context", "--thread", "review").text
+    assert "Memory updates since rev 1:" in told
+    assert "+created: [knowledge] Kettles whistle loudly." in told
+    assert "Memory updates" not in pmem("-C", root, "context", "--thread", "review").text
+
+
+def test_1_every_kind_of_change_is_told(root: str) -> None:
+    project = opened(root)
+    texts = (
+        "Tea is green.",
+        "Kettles whistle.",
+        "Zebras graze.",
+        "Noon is lunch.",
+        "Lunch is noon.",
+    )
+    one, two, three, *_ = (project.add(text, force=True).memory.id for text in texts)
+    project.add("Owls hoot.", importance=0.1)
+    project.remove(two)
+    project.delta("review")
+
+    def told() -> set[EventKind]:
+        return {change.event for _ in range(3) for change in project.delta("review").changes}
+
+    project.edit(one, "Tea is black.")
+    project.restore(two)
+    project.remove(three)
+    project.consolidate()
+    assert told() == {EventKind.UPDATE, EventKind.RESTORE, EventKind.DELETE, EventKind.MERGE}
+    opened(root, 61).sweep()
+    assert EventKind.TTL in told()
+
+
+def test_2_a_link_that_adding_makes_takes_less_than_2_ms(root: str) -> None:
+    words = (
+        "contract design plan budget schedule scope tests docs logs invoices labels maps".split()
+    )
+    texts = [f"Ana reviews the {word} of the billing service before the release" for word in words]
+    took, links = [], 0
+    for name, is_linked in (("a", True), ("b", False)):
+        project = opened(f"{root}-{name}", link_on_add=is_linked)
+        begun = time.process_time()
+        added = project.add_all([AddRequest(content=text, force=True) for text in texts])
+        took.append(time.process_time() - begun)
+        links += sum(len(item.links) for item in added)
+    assert links >= len(words)
+    assert (took[0] - took[1]) / links < 0.002
+
+
 def test_2_no_link_is_made_twice_and_what_is_linked_comes_along(root: str) -> None:
     project = opened(root)
     one, two = (project.add(text).memory for text in ("Tea is green.", "Kettles whistle loudly."))
@@ -42,6 +98,42 @@ def test_2_no_link_is_made_twice_and_what_is_linked_comes_along(root: str) -> No
         project.link(one.id, two.id)
     assert len(project.show(one.id).relationships) == 1  # type: ignore[union-attr]
     assert [item.id for item in project.search("tea").related] == [two.id]
+
+
+def busy(root: str, days: float, subject: str) -> None:
+    """Change what is known about a subject three times, which says something by itself."""
+    project = opened(root, days)
+    memory = project.add(f"{subject} costs 0 euros.", subject=subject, force=True).memory
+    for price in range(3):
+        project.edit(memory.id, f"{subject} costs {price + 1} euros.")
+
+
+def insights(root: str) -> list[str]:
+    """Return what upkeep has concluded."""
+    items = opened(root).list(Filter(types=(MemoryType.INSIGHT,))).items
+    return [item.content for item in items]
+
+
+def test_3_insights_come_from_upkeep_alone_and_only_where_there_is_one(root: str) -> None:
+    project = opened(root)
+    project.add("Tea is green.", subject="tea")
+    project.consolidate()
+    assert insights(root) == []
+    busy(root, 0, "Ledger")
+    assert insights(root) == []
+    project.consolidate()
+    (insight,) = insights(root)
+    assert len(insight) <= 280
+
+
+def test_3_a_day_has_at_most_one_run_of_insights(root: str) -> None:
+    busy(root, 0, "Ledger")
+    opened(root).consolidate()
+    busy(root, 0.5, "Parser")
+    opened(root, 0.9).consolidate()
+    assert len(insights(root)) == 1
+    opened(root, 1.1).consolidate()
+    assert len(insights(root)) == 2
 
 
 def test_4_upkeep_reduces_duplicates_and_is_bounded(root: str) -> None:
@@ -61,6 +153,36 @@ def test_7_what_is_soft_deleted_is_in_no_context_and_purged_when_due(root: str) 
     assert "Zebras" not in swept.build_context("zebras").text
     opened(root, 92).sweep()
     assert memory.id not in repr(opened(root, 92).events(limit=0))
+
+
+def test_7_what_is_soft_deleted_is_told_once_and_can_be_restored(root: str) -> None:
+    memory = opened(root).add("Zebras graze here.", importance=0.1).memory
+    opened(root).delta("review")
+    opened(root, 61).sweep()
+    swept = opened(root, 61)
+    assert [change.event for change in swept.delta("review").changes] == [EventKind.TTL]
+    assert swept.delta("review").changes == ()
+    swept.restore(memory.id)
+    assert "Zebras" in swept.build_context("zebras").text
+
+
+def test_8_no_kind_of_write_is_left_out(root: str) -> None:
+    project = opened(root)
+    texts = ("Tea is green.", "Zebras graze.", "Noon is lunch.", "Lunch is noon.", "Ink is red.")
+    one, two, _, _, five = (project.add(text, force=True, user="mira").memory.id for text in texts)
+    project.edit(one, "Tea is black.")
+    project.link(one, two)
+    project.unlink(one, two)
+    project.pin(one)
+    project.supersede(five, "Ink is blue.")
+    project.consolidate()
+    project.remove(two)
+    project.restore(two)
+    project.add("Zebras sleep at night.", force=True, user="mira", importance=0.1)
+    opened(root, 61).sweep()
+    opened(root, 400).consolidate()
+    kinds = {str(row.event) for row in opened(root, 400).audit("mira")}
+    assert kinds == {kind.value for kind in EventKind}
 
 
 def test_8_every_write_is_recorded_and_exported_per_user(root: str) -> None:
@@ -88,6 +210,47 @@ def test_9_texts_of_agents_are_held_to_the_writing_rules_where_enforced(root: st
     assert lints("Ana Reyes leads the platform team.") == []
 
 
+def test_9_at_least_95_percent_of_sound_texts_pass_at_once() -> None:
+    texts = [text for text, rules in labelled(SOUND) if not rules]
+    passed = sum(not lints(text) for text in texts)
+    assert passed / len(texts) >= 0.95
+
+
+SENSITIVE = {
+    "preferred_name": ("The user's preferred name is Quux.", "My name is Quux"),
+    "pronouns": ("The user's pronouns are qu/uux.", "My pronouns are qu/uux"),
+    "city": ("The user lives in Quux.", "I live in Quux"),
+    "language": ("The user speaks Basque.", "I speak Basque"),
+}
+
+
+@pytest.mark.parametrize("field", SENSITIVE)
+def test_10_each_sensitive_field_waits_seven_days_on_every_way_in(field: str, root: str) -> None:
+    told, heard = SENSITIVE[field]
+    project = opened(root)
+    project.add("The user likes tea.", subject="user")
+    (known,) = project.list().items
+    assert project.add(told, agent="planner", force=True).action == "queued"
+    with pytest.raises(Withheld):
+        opened(root, agent="planner").edit(known.id, told)
+    project.start_conversation(app="calendar")
+    project.add_message("user", f"Remember that {heard}.")
+    project.end_conversation()
+    items = opened(root, 6.9).waiting().items
+    assert {item.field for item in items} == {field}
+    assert len(items) >= 2
+    assert opened(root, 7).waiting().total == 0
+    assert [item.content for item in opened(root, 8).list().items] == ["The user likes tea."]
+
+
+def test_10_a_benign_field_is_applied_after_two_signals(root: str) -> None:
+    actions = [
+        opened(root, days).add("Ship the beta by May.", category="goals", agent="planner").action
+        for days in (0, 0.01, 1)
+    ]
+    assert actions == ["waiting", "waiting", "added"]
+
+
 def test_10_no_sensitive_field_changes_without_consent_and_the_trail_tells(root: str) -> None:
     project = opened(root)
     held = project.add("The user's pronouns are they/them.", agent="planner").held
@@ -107,6 +270,17 @@ def test_13_one_message_makes_at_most_5_candidates_and_3_memories(root: str) -> 
     project.start_conversation()
     heard = project.add_message("user", WISHES)
     assert (len(heard.facts), len(heard.promoted)) == (5, 3)
+
+
+def test_13_a_long_message_is_taken_in_within_150_ms(root: str) -> None:
+    project = opened(root)
+    project.start_conversation()
+    took = []
+    for room in ("hall", "loft", "attic"):
+        begun = time.perf_counter()
+        project.add_message("user", WISHES.replace("room", room) * 3)
+        took.append(time.perf_counter() - begun)
+    assert min(took) < 0.150
 
 
 def test_13_a_day_has_a_cap_and_the_next_one_begins_anew(root: str) -> None:

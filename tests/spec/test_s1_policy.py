@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -322,6 +321,19 @@ def test_s1_11_a_recall_on_demand_takes_less_than_200_ms_beyond_the_start(root: 
 def test_s1_12_procedures_are_in_no_default_context(project: Project) -> None:
     assert "press the deployment button" not in project.build_context().text
     assert "press the deployment button" not in project.build_context("deploy button").text
+
+
+def test_s1_12_a_procedure_is_made_only_when_somebody_says_so(project: Project) -> None:
+    project.start_conversation()
+    steps = "First open the valve, then press the start button, and finally close the lid."
+    heard = project.add_message("user", steps)
+    assert [(fact.type, fact.standing) for fact in heard.facts] == [("procedure", "pending")]
+    assert (heard.promoted, heard.episodes) == ((), ())
+    assert "valve" not in repr([*project.list().items, *project.episodes().items])
+    (promoted,) = project.promote_facts(heard.facts[0].id)
+    assert promoted.memory.category == "procedural"
+    project.end_conversation()
+    assert "valve" not in project.build_context().text
 
 
 def test_s1_12_procedures_answer_only_where_their_category_is_named(project: Project) -> None:

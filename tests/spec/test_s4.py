@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pmem import Project
-from pmem.records import State
+from pmem.ids import short
+from pmem.records import Memory, State
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 
@@ -19,10 +20,14 @@ def project(root: str) -> Project:
 
 
 def test_scenario_1_an_agent_adds_what_the_user_confirmed(project: Project) -> None:
-    added = project.add(
-        "Alec is the user's boss", type="entity", category="person", subject="Alec", agent="bot"
-    )
-    assert (added.action, added.memory.subject) == ("added", "Alec")
+    agent = Project(project.workspace.root, actor="kim", agent="bot", now=NOW)
+    added = agent.add("Alec is the user's boss", type="entity", category="person", subject="Alec")
+    assert added.action == "added"
+    kept = Project(project.workspace.root).show(added.memory.id)
+    assert isinstance(kept, Memory)
+    said = (kept.content, kept.category, kept.subject)
+    assert said == ("Alec is the user's boss", "person", "Alec")
+    assert len(short(kept.id)) == 8
 
 
 def test_scenario_2_a_new_session_begins_with_the_memory(project: Project, root: str) -> None:
@@ -37,8 +42,10 @@ def test_scenario_3_what_changed_is_updated_and_not_added_beside(project: Projec
     (sarah,) = project.list().items
     suggested = project.add("Sarah works on the Design team", category="person", subject="sarah")
     assert (suggested.action, suggested.memory.id) == ("suggested", sarah.id)
-    updated = project.edit(sarah.id[-8:], "Sarah works on the Design team")
+    agent = Project(project.workspace.root, actor="kim", agent="bot", now=NOW)
+    updated = agent.edit(sarah.id[-8:], "Sarah works on the Design team")
     assert updated.id == sarah.id
+    assert [item.content for item in project.list().items] == ["Sarah works on the Design team"]
     assert updated.history[-1].before["content"] == "Sarah works on the Platform team"
 
 
@@ -47,17 +54,28 @@ def test_scenario_4_what_the_user_declines_is_not_stored(project: Project) -> No
     assert held is not None
     project.reject(held.id)
     assert project.list().total == 1
+    assert project.search("James").total == 0
+    assert "Porto" not in project.build_context("where does James live").text
+    again = project.add("James lives in Porto.", category="person", agent="bot")
+    assert (again.action, project.waiting().total) == ("rejected", 0)
 
 
 def test_scenario_5_the_user_lists_memories_without_an_agent(project: Project, root: str) -> None:
-    done = pmem("-C", root, "list", "--category", "person")
-    assert done.code == 0
-    assert "Sarah works on the Platform team" in done.text
+    project.add("The user prefers Thursday due dates", category="preference")
+    done = pmem("-C", root, "list")
+    assert (done.code, len(done.text.splitlines())) == (0, 2)
+    for memory in project.list().items:
+        (line,) = (line for line in done.text.splitlines() if line.startswith(short(memory.id)))
+        assert memory.content in line
+    of_people = pmem("-C", root, "list", "--category", "person").text
+    assert "Sarah works on the Platform team" in of_people
+    assert "Thursday" not in of_people
 
 
 def test_scenario_6_the_user_deletes_a_memory_by_its_short_id(project: Project, root: str) -> None:
     (sarah,) = project.list().items
-    assert pmem("-C", root, "rm", sarah.id[-8:]).code == 0
+    done = pmem("-C", root, "rm", sarah.id[-8:])
+    assert (done.code, "Sarah works on the Platform team" in done.text) == (0, True)
     assert project.list().total == 0
     assert project.show(sarah.id).state is State.SOFT_DELETED  # type: ignore[union-attr]
 
