@@ -1,0 +1,232 @@
+"""Apps in any order: models that lie, storage that refuses, others that write at the same time.
+
+After each step the limit holds, nothing but what was chosen has gone, and its history says why.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from unittest import mock
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from pmem import AddRequest, Project
+from pmem.apps import Compacted, Models, Remembered, Talk
+from pmem.core.apps.deciding import Decision, OfflineDecider, Surplus
+from pmem.core.filters import Filter
+from pmem.errors import StorageRefused
+from pmem.records import Memory, State
+from pmem.setup import initialise
+from pmem.storage.jsonfiles import JsonFiles
+from tests.apps import fakes
+from tests.apps.test_compaction import LIES
+from tests.conftest import NOW
+
+APPS = ("calendar", "mail", "Calendar")
+LIMIT = 3
+RULES: dict[str, Any] = {"apps.limit": LIMIT, "apps.timeout": 0.05, "apps.energy": 1e6}
+EMPTY_TALKS: tuple[Callable[[Talk], Any], ...] = (
+    fakes.raising,
+    fakes.stammering,
+    fakes.unspeakable,
+    fakes.hanging,
+    lambda talk: "",
+    lambda talk: "x" * 999,
+    lambda talk: {"text": 1},
+    lambda talk: "The user lives in Quuxville.",
+)
+DECIDERS = {**LIES, "no answer": fakes.hanging, "the rules": OfflineDecider().decide}
+
+
+class Apps(RuleBasedStateMachine):
+    """Apps that remember, with everything around them failing at times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.base = tempfile.mkdtemp()
+        self.root = os.path.join(self.base, "memory")
+        initialise(self.root)
+        self.hours = 0
+        self.count = 0
+        self.others: set[str] = set()
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.base)
+
+    def project(self) -> Project:
+        self.hours += 1
+        return Project(self.root, now=NOW + timedelta(hours=self.hours), actor="ada", **RULES)
+
+    def text(self) -> str:
+        self.count += 1
+        return f"Case {self.count} has {self.count * 7} parts and {self.count * 3} files."
+
+    def memories(self) -> dict[str, Memory]:
+        found = Project(self.root, now=NOW, **RULES).list(Filter(states=())).items
+        return {memory.id: memory for memory in found}
+
+    def holds(self, app: str, act: Callable[[], Remembered | Compacted]) -> None:
+        """Act, and see that nothing but what was chosen has changed."""
+        before, self.others = self.memories(), set()
+        done = act()
+        after = self.memories()
+        assert before.keys() <= after.keys()
+        gone = {item.merged or item.target: item for item in done.decisions}
+        assert len(gone) == len(done.decisions)
+        edited = {item.target for item in done.decisions if item.merged}
+        fresh = after.keys() - before.keys()
+        for id_, memory in after.items():
+            if id_ in gone:
+                assert memory.scope.app == app
+                assert memory.state in (State.SOFT_DELETED, State.MERGED)
+                last, chosen = memory.history[-1], gone[id_]
+                told = (last.source, last.detail["reason"], last.detail["by"])
+                assert told == ("compaction", chosen.reason, chosen.by)
+                assert last.detail.get("failure", "") == chosen.failure
+            elif id_ not in fresh | edited | self.others:
+                assert memory == before[id_]
+            else:
+                assert id_ in self.others or memory.state is State.ACTIVE
+        assert len(self.active(app)) <= LIMIT
+
+    def active(self, app: str) -> list[str]:
+        return [item.id for item in Project(self.root, now=NOW, **RULES).apps.list(app).items]
+
+    def models(self, name: str, summarise: Callable[[Talk], Any] | None = None) -> Models:
+        return fakes.models(DECIDERS[name], summarise)
+
+    @rule(app=st.sampled_from(APPS), importance=st.integers(0, 10))
+    def remember(self, app: str, importance: int) -> None:
+        self.holds(
+            app, lambda: self.project().apps.remember(app, self.text(), importance=importance)
+        )
+
+    @rule(app=st.sampled_from(APPS), decider=st.sampled_from(sorted(DECIDERS)))
+    def remember_with_a_model(self, app: str, decider: str) -> None:
+        theirs = self.project().apps.using(self.models(decider))
+        self.holds(app, lambda: theirs.remember(app, self.text()))
+
+    @rule(
+        app=st.sampled_from(APPS),
+        decider=st.sampled_from(sorted(DECIDERS)),
+        summarise=st.sampled_from(EMPTY_TALKS),
+    )
+    def sum_up(self, app: str, decider: str, summarise: Callable[[Talk], Any]) -> None:
+        project = self.project()
+        talk = project.start_conversation().id
+        project.add_message("user", f"We decided this: {self.text()} I live in Quuxville.")
+        project.end_conversation(reference=talk)
+        theirs = project.apps.using(self.models(decider, summarise))
+        self.holds(app, lambda: theirs.remember(app, conversation=talk))
+
+    @rule(app=st.sampled_from(APPS), count=st.integers(1, 9), decider=st.sampled_from(sorted(LIES)))
+    def import_many(self, app: str, count: int, decider: str) -> None:
+        project = self.project()
+        project.add_all([AddRequest(content=self.text(), app=app) for _ in range(count)])
+        theirs = project.apps.using(self.models(decider)) if count % 2 else project.apps
+        self.holds(app, lambda: theirs.compact(app))
+
+    @rule(app=st.sampled_from(APPS), pick=st.integers(0, 9), again=st.booleans())
+    def others_are_quicker(self, app: str, pick: int, again: bool) -> None:
+        """Let another writer remove what a model is about to choose, once or each time."""
+        rounds: list[str] = []
+
+        def decide(surplus: Surplus) -> Decision:
+            target = surplus.memories[pick % len(surplus.memories)].id
+            if again or not rounds:
+                other = self.project()
+                other.edit(target, self.text())
+                self.others.add(target)
+            rounds.append(target)
+            return Decision(action="delete", target=target, reason="it is the one")
+
+        theirs = self.project().apps.using(fakes.models(decide))
+        self.holds(app, lambda: theirs.remember(app, self.text()))
+        assert len(rounds) <= 4
+
+    @rule(app=st.sampled_from(APPS), times=st.integers(1, 2), decider=st.sampled_from(sorted(LIES)))
+    def storage_refuses(self, app: str, times: int, decider: str) -> None:
+        project = self.project()
+        project.add_all([AddRequest(content=self.text(), app=app) for _ in range(LIMIT + 1)])
+        commit, failures = JsonFiles.commit, [StorageRefused("the disk hiccups")] * times
+
+        def failing(files: JsonFiles, changes: Any) -> None:
+            if failures:
+                raise failures.pop()
+            commit(files, changes)
+
+        theirs = project.apps.using(self.models(decider))
+        with mock.patch.object(JsonFiles, "commit", failing):
+            self.holds(app, lambda: theirs.compact(app))
+
+    @rule(app=st.sampled_from(APPS), pick=st.integers(0, 9))
+    def pin(self, app: str, pick: int) -> None:
+        if mine := self.active(app):
+            self.project().pin(mine[pick % len(mine)])
+
+    @rule(app=st.sampled_from(APPS), pick=st.integers(0, 9))
+    def delete(self, app: str, pick: int) -> None:
+        if mine := self.active(app):
+            self.project().apps.delete(app, mine[pick % len(mine)])
+
+    @rule(app=st.sampled_from(APPS))
+    def purge(self, app: str) -> None:
+        before = self.memories()
+        self.project().apps.purge(app)
+        kept = {id_: memory for id_, memory in before.items() if memory.scope.app != app}
+        assert self.memories().keys() == kept.keys()
+
+    @invariant()
+    def no_app_sees_another_one(self) -> None:
+        project = Project(self.root, now=NOW, **RULES)
+        for app in APPS:
+            shown = project.apps.context(app)
+            assert {item.app for item in shown.items} <= {app}
+            assert len(shown.items) <= LIMIT
+            assert "Quuxville" not in shown.text
+
+
+Apps.TestCase.settings = settings(max_examples=4, stateful_step_count=10, deadline=None)
+TestApps = Apps.TestCase
+
+_LIAR = """
+import sys
+from itertools import cycle
+from pmem import Project
+from pmem.apps import Models
+from pmem.core.apps.deciding import Decision
+from pmem.apps.models import OfflineSummariser
+def fail(surplus): raise ConnectionError("nobody is there")
+lies = cycle((fail, lambda s: "nonsense", lambda s: None,
+    lambda s: Decision(action="delete", target=s.memories[2].id, reason="the third goes"),
+    lambda s: {"action": "delete", "targetMemoryId": "nobody", "reason": "gone"},
+    lambda s: Decision(action="edit", target=s.memories[1].id, content="Both.", reason="same")))
+class Liar:
+    name, is_free = "liar", False
+    def decide(self, surplus): return next(lies)(surplus)
+options = {"apps.energy": 1e6, "apps.limit": 5}
+project = Project(sys.argv[1], lock_timeout=60, **options)
+theirs = project.apps.using(Models(OfflineSummariser(), Liar()))
+for number in range(6):
+    theirs.remember("calendar", f"Writer {sys.argv[2]} saw case {number} of {sys.argv[2]}.")
+"""
+
+
+def test_liars_in_many_processes_keep_the_limit_and_lose_nothing(root: str) -> None:
+    command = (sys.executable, "-c", _LIAR, root)
+    writers = [subprocess.Popen([*command, name]) for name in ("ada", "ben", "cleo")]
+    assert [writer.wait(timeout=60) for writer in writers] == [0] * 3
+    found = Project(root).list(Filter(states=())).items
+    assert len(found) == 18
+    assert sum(memory.state is State.ACTIVE for memory in found) == 5
+    for memory in found:
+        last = memory.history[-1]
+        assert memory.state is State.ACTIVE or last.source == "compaction"
+        assert memory.state is State.ACTIVE or last.detail["reason"]
