@@ -7,7 +7,16 @@ from msgspec.structs import replace
 
 from pmem.apps.compaction import Compacted, compact, once_more, within
 from pmem.apps.models import Models, Talk, answer, may_work, offline
-from pmem.apps.views import AppMemory, Decided, members, name_of, share_of, shown, state_of
+from pmem.apps.views import (
+    MOST_IMPORTANT,
+    AppMemory,
+    Decided,
+    members,
+    name_of,
+    share_of,
+    shown,
+    state_of,
+)
 from pmem.core import checks
 from pmem.core.apps.deciding import Unusable, impersonal, usable
 from pmem.core.apps.digest import digest
@@ -161,7 +170,9 @@ def _caught_up(workspace: Workspace, work: Waiting, models: Models) -> Remembere
 
     It was purged meanwhile, or goes on, or may not leave what it would leave.
     """
-    request = RememberRequest(app=work.app, conversation=work.conversation)
+    request = RememberRequest(
+        app=work.app, conversation=work.conversation, importance=work.importance, tags=work.tags
+    )
     try:
         conversation = _ended(workspace, work.app, work.conversation)
         assert conversation is not None
@@ -201,7 +212,9 @@ def _from_talk(
     workspace: Workspace, conversation: Conversation, wanted: AddRequest, models: Models
 ) -> Remembered:
     app = wanted.app or ""
-    work = Waiting(app, "create", conversation.id, workspace.now(), "too little energy")
+    why, share = "too little energy", wanted.importance
+    given = None if share is None else round(share * MOST_IMPORTANT, 6)
+    work = Waiting(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
     cost = workspace.settings.apps.creation_energy
     if not may_work(workspace, models.summariser, work, cost):
         return Remembered(action="deferred", app=app, reason=work.why)

@@ -10,20 +10,23 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Final, NamedTuple
 
+import msgspec
+
 from pmem.core.apps.energy import may_spend, refilled
+from pmem.records import dump_line
 from pmem.storage.local import LocalState
 from pmem.times import in_utc, iso
 
 _TABLES: Final = (
     "create table if not exists app_energy"
     " (id integer primary key, level real, at text, spent real, unpolled real)",
-    "create table if not exists app_waiting"
-    " (app text, work text, conversation text, at text, why text,"
+    "create table if not exists app_work"
+    " (app text, work text, conversation text, at text, why text, importance real, tags text,"
     " primary key (app, work, conversation))",
     "create table if not exists app_context (conversation text primary key, app text)",
     "create table if not exists app_gone (app text primary key, at text)",
 )
-_MADE: Final = "select 1 from sqlite_master where name = 'app_gone'"
+_MADE: Final = "select 1 from sqlite_master where name = 'app_work'"
 
 
 class Budget(NamedTuple):
@@ -43,13 +46,18 @@ class Level(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Work for an app that was put off: `create` for a conversation, or `compact`."""
+    """Work for an app that was put off: `create` for a conversation, or `compact`.
+
+    `importance`, from 0 to 10, and `tags` are what the memory was to have.
+    """
 
     app: str
     work: str
     conversation: str
     at: datetime
     why: str
+    importance: float | None = None
+    tags: tuple[str, ...] = ()
 
 
 class AppState:
@@ -114,8 +122,8 @@ class AppState:
     def put_off(self, work: Waiting) -> None:
         """Note work that is to be done later; the same work only once."""
         with self._writing() as connection:
-            row = (work.app, work.work, work.conversation, iso(work.at), work.why)
-            connection.execute("insert or ignore into app_waiting values (?, ?, ?, ?, ?)", row)
+            row = (*work[:3], iso(work.at), work.why, work.importance, dump_line(work.tags))
+            connection.execute("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", row)
 
     def waiting(self, app: str | None = None) -> list[Waiting]:
         """Return what waits, the earliest first.
@@ -127,16 +135,19 @@ class AppState:
             if connection is None:
                 return []
             query = (
-                "select app, work, conversation, at, why from app_waiting"
+                "select app, work, conversation, at, why, importance, tags from app_work"
                 " where ? is null or app = ? order by at, rowid"
             )
             rows = connection.execute(query, (app, app)).fetchall()
-        return [Waiting(a, w, c, in_utc(datetime.fromisoformat(at)), y) for a, w, c, at, y in rows]
+        return [
+            Waiting(a, w, c, in_utc(datetime.fromisoformat(at)), why, importance, _tags(tags))
+            for a, w, c, at, why, importance, tags in rows
+        ]
 
     def settle(self, work: Waiting) -> None:
         """Forget work that is done, or that there is no more reason for."""
         with self._writing() as connection:
-            query = "delete from app_waiting where app = ? and work = ? and conversation = ?"
+            query = "delete from app_work where app = ? and work = ? and conversation = ?"
             connection.execute(query, work[:3])
 
     def note_context(self, conversation: str, app: str) -> None:
@@ -158,7 +169,7 @@ class AppState:
         """Note that an app is gone, and forget the work that waits for it."""
         with self._writing() as connection:
             connection.execute("insert or ignore into app_gone values (?, ?)", (app, iso(at)))
-            connection.execute("delete from app_waiting where app = ?", (app,))
+            connection.execute("delete from app_work where app = ?", (app,))
 
     def install(self, app: str) -> None:
         """Note that an app is there again."""
@@ -172,6 +183,10 @@ class AppState:
             if connection is None:
                 return set()
             return {found for (found,) in connection.execute("select app from app_gone")}
+
+
+def _tags(written: bytes) -> tuple[str, ...]:
+    return msgspec.json.decode(written, type=tuple[str, ...])
 
 
 def _level(connection: sqlite3.Connection | None, now: datetime, budget: Budget) -> Level:

@@ -109,6 +109,45 @@ def test_what_is_pinned_stays(root: str) -> None:
     assert decided.target == loose
 
 
+@pytest.mark.parametrize("lie", ["delete the pinned one", "nonsense"])
+def test_no_model_and_no_failure_takes_what_is_pinned(root: str, lie: str) -> None:
+    project = filled(root, 11)
+    first, second, *_ = sorted(every(project))
+    project.pin(first)
+    answers: dict[str, Any] = {
+        "delete the pinned one": Decision(action="delete", target=first, reason="no pin counts"),
+        "nonsense": "nonsense",
+    }
+    theirs = project.apps.using(fakes.models(lambda surplus: answers[lie]))
+    (decided,) = theirs.compact("calendar").decisions
+    assert (decided.target, decided.by) == (second, "fifo")
+
+
+def test_a_merge_keeps_the_pin_of_what_it_takes_in(root: str) -> None:
+    project = filled(root, 11)
+    first, second, *_ = sorted(every(project))
+    project.pin(second)
+    merge = Decision(action="edit", target=first, merged=second, content="Both.", reason="same")
+    project.apps.using(fakes.models(lambda surplus: merge)).compact("calendar")
+    assert project.apps.show("calendar", first).pinned
+
+
+def test_after_three_more_questions_nobody_is_asked_again(root: str) -> None:
+    project = filled(root, 11)
+    asked: list[str] = []
+
+    def decide(surplus: Surplus) -> Decision:
+        asked.append(surplus.memories[5].id)
+        if len(asked) > 10:
+            raise RuntimeError("asked for ever")
+        fakes.limited(root).edit(asked[-1], f"Room 5 has {len(asked)} seats.")
+        return Decision(action="delete", target=asked[-1], reason="the sixth goes")
+
+    (decided,) = project.apps.using(fakes.models(decide)).compact("calendar").decisions
+    assert (len(asked), decided.by) == (4, "fifo")
+    assert (decided.target, "other writers" in decided.failure) == (min(every(project)), True)
+
+
 LIES: dict[str, Callable[[Surplus], Any]] = {
     "an exception": fakes.raising,
     "no JSON": lambda surplus: "delete the first one",

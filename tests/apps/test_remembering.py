@@ -111,6 +111,46 @@ def test_a_memory_that_somebody_rewrote_is_left_alone(project: Project) -> None:
     assert "PostgreSQL 17 it is." in contents(project)
 
 
+def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
+    project = fakes.limited(root, limit=1)
+    talk = ended(project, "We decided to use PostgreSQL.")
+    (first,) = project.apps.list("calendar").items
+    project.add("Note that the user: We decided to use PostgreSQL", app="calendar", force=True)
+    (decided,) = project.apps.compact("calendar").decisions
+    assert (decided.action, decided.target) == ("edit", first.id)
+    later = fakes.limited(root, limit=2)
+    later.resume_conversation(talk)
+    later.add_message("user", "The archive moves in March.")
+    later.end_conversation(reference=talk)
+    assert later.apps.show("calendar", first.id).content == first.content
+    assert len(contents(later)) == 2
+
+
+def test_an_uninstalled_app_is_there_again_once_it_remembers_and_nothing_waits(root: str) -> None:
+    project = fakes.limited(root, energy=0)
+    talk = ended(project, "We decided to use PostgreSQL.")
+    project.apps.delete("calendar", project.apps.list("calendar").items[0].id)
+    theirs = project.apps.using(fakes.models())
+    assert theirs.remember("calendar", conversation=talk).action == "deferred"
+    assert [(app.waiting, app.installed) for app in project.apps.all()] == [(1, True)]
+    project.apps.uninstall("calendar")
+    assert [(app.waiting, app.installed) for app in project.apps.all()] == [(0, False)]
+    project.apps.remember("calendar", "The lift is broken.")
+    assert [(app.waiting, app.installed) for app in project.apps.all()] == [(0, True)]
+    assert contents(project) == ["The lift is broken."]
+
+
+def test_work_that_waits_keeps_the_importance_and_the_tags_it_was_given(root: str) -> None:
+    project = fakes.limited(root, energy=0)
+    talk = ended(project, "We decided to use PostgreSQL.", app=None)
+    theirs = project.apps.using(fakes.models())
+    theirs.remember("calendar", conversation=talk, importance=9, tags=("db", "plan"))
+    later = fakes.limited(root, hours=1)
+    later.apps.using(fakes.models()).compact("calendar")
+    (memory,) = later.apps.list("calendar").items
+    assert (memory.importance, memory.tags) == (9, ("db", "plan"))
+
+
 @pytest.mark.parametrize("said", [(), ("Hello!", "Thanks"), ("Can you move it?",), ("x" * 300,)])
 def test_a_conversation_that_says_nothing_leaves_nothing(
     project: Project, said: tuple[str, ...]
