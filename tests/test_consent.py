@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pmem import Project, consent
-from pmem.errors import Damaged, InvalidValue, NotFound, Refused
+from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
 from pmem.memories import AddRequest
 from pmem.proposals import Withheld
 from pmem.records import EventKind, Source
@@ -68,6 +69,74 @@ def test_what_an_agent_says_of_somebody_waits_and_is_nowhere_else(root: str) -> 
     assert oct(os.stat(f"{root}/local/{FILE}").st_mode & 0o777) == "0o600"
 
 
+def test_an_agent_sees_neither_content_nor_subject_of_what_waits(root: str) -> None:
+    agent = opened(root, "planner")
+    agent.add("It is Quuxville.", subject="home address")
+    (item,) = agent.waiting().items
+    assert (item.content, item.subject) == (None, None)
+    (item,) = opened(root).waiting().items
+    assert (item.content, item.subject) == ("It is Quuxville.", "home address")
+
+
+def test_a_memory_is_valid_from_when_a_person_agreed_unless_it_says_otherwise(root: str) -> None:
+    agent = opened(root, "planner")
+    agent.add("The user lives in Quuxville.")
+    agent.add("The user's pronouns are they/them.", valid_from=NOW - 9 * DAY)
+    later = opened(root, now=NOW + DAY)
+    ids = [item.id for item in later.waiting().items]
+    found = [agreed.memory for agreed in later.approve(*ids)]
+    assert [memory.created_at for memory in found] == [NOW + DAY] * 2
+    assert [memory.valid_from for memory in found] == [NOW + DAY, NOW - 9 * DAY]
+
+
+def test_the_latest_decisions_are_kept_and_no_more(root: str) -> None:
+    rejected = []
+    with mock.patch("pmem.storage.proposals.MOST_DECISIONS", 3):
+        for town in ("Graz", "Linz", "Wels", "Melk", "Enns"):
+            held = opened(root, "planner").add(f"The user lives in {town}.", force=True).held
+            assert held is not None
+            opened(root).reject(held.id)
+            rejected.append(held.id)
+    kept = opened(root).waiting(decisions=True).decisions
+    assert [item.id for item in kept] == rejected[2:]
+
+
+def test_the_queue_is_neither_read_nor_written_through_a_link(root: str, tmp_path: Path) -> None:
+    opened(root, "planner").add("The user lives in Quuxville.")
+    elsewhere = tmp_path / "elsewhere"
+    os.rename(f"{root}/local", elsewhere)
+    os.symlink(elsewhere, f"{root}/local")
+    with pytest.raises(Damaged, match="link"):
+        Proposals(root).read()
+    os.unlink(f"{root}/local")
+    os.mkdir(f"{root}/local")
+    os.symlink(elsewhere / FILE, f"{root}/local/{FILE}")
+    with pytest.raises(StorageRefused):
+        Proposals(root).read()
+
+
+def test_digests_tell_nothing_without_the_key_of_this_clone(root: str, tmp_path: Path) -> None:
+    other = str(tmp_path / "other")
+    for folder in (root, other):
+        opened(folder, "planner").add("The user lives in Quuxville.")
+    queues = [Proposals(folder).read() for folder in (root, other)]
+    assert queues[0].key != queues[1].key
+    assert queues[0].proposals[0].digest != queues[1].proposals[0].digest
+    assert len(queues[0].key) == 32
+
+
+def test_what_was_rejected_for_one_user_is_asked_again_for_another(root: str) -> None:
+    agent = opened(root, "planner")
+    held = agent.add("The user's pronouns are they/them.", user="mira").held
+    assert held is not None
+    opened(root).reject(held.id)
+    again = [
+        agent.add("The user's pronouns are they/them.", user=user).action
+        for user in ("mira", "ben", None)
+    ]
+    assert again == ["rejected", "queued", "queued"]
+
+
 def test_what_people_add_themselves_needs_nobodys_consent(root: str) -> None:
     assert opened(root).add("I live in Quuxville.").action == "added"
 
@@ -105,6 +174,37 @@ def test_an_edit_by_an_agent_waits_and_the_memory_stays(root: str) -> None:
     (agreed,) = opened(root).approve(caught.value.held.id)
     assert agreed.memory.content == "The user lives in Quuxville."
     assert agreed.memory.history[-1].before["content"] == "The user lives in Graz."
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"category": "city"}, "city"),
+        ({"tags": ("pronouns",)}, "pronouns"),
+        ({"subject": "home address"}, "city"),
+        ({"content": "Mail ana@halden.io"}, "contact"),
+    ],
+)
+def test_an_agents_edit_waits_whatever_makes_it_say_something_of_a_person(
+    fields: dict[str, Any], field: str, root: str
+) -> None:
+    memory = opened(root).add("Quuxville it is.").memory
+    with pytest.raises(Withheld) as caught:
+        opened(root, "planner").edit(memory.id, **fields)
+    assert caught.value.held.field == field
+    assert opened(root).show(memory.id) == memory
+    (agreed,) = opened(root).approve(caught.value.held.id)
+    assert {name: getattr(agreed.memory, name) for name in fields} == fields
+
+
+def test_what_has_expired_can_be_neither_approved_nor_rejected(root: str) -> None:
+    held = opened(root, "planner").add("The user lives in Quuxville.").held
+    assert held is not None
+    late = opened(root, now=NOW + 7 * DAY)
+    for decide in (late.approve, late.reject):
+        with pytest.raises(NotFound):
+            decide(held.id)
+    assert late.list().total == 0
 
 
 def test_an_agent_may_edit_what_is_nobodys(root: str) -> None:
@@ -171,6 +271,7 @@ def said(conversation: str | None, message: str | None = None) -> AddRequest:
     [
         (said("a", "1"), timedelta(), "waiting"),
         (said("a", "1"), timedelta(hours=2), "waiting"),
+        (said("a", "2"), timedelta(), "waiting"),
         (said("a", "2"), timedelta(minutes=1), "added"),
         (said("b", "3"), timedelta(), "added"),
     ],
