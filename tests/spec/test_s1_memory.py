@@ -332,6 +332,16 @@ def test_14_the_log_holds_no_texts_and_stays_small(root: str) -> None:
     assert len(log.all()) > 1000
 
 
+def test_14_counts_go_back_a_fortnight_and_links_say_how_close_they_are(root: str) -> None:
+    project = opened(root)
+    project.add("Ana reviews the plan of the billing service before the release.")
+    near = project.add("Ana reviews the scope of the billing service before the release.")
+    last = project.operations(limit=0).items[-1]
+    assert last.sim == max(link.strength for link in near.links)
+    assert [item.count for item in opened(root, 13).stats().operations] == [2]
+    assert opened(root, 14).stats().operations == ()
+
+
 def test_14_upkeep_is_told_apart(root: str) -> None:
     project = opened(root)
     project.add("Tea is served at noon.")
