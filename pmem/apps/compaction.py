@@ -11,9 +11,7 @@ from pmem.apps.models import Decider, Models, answer, may_work, offline
 from pmem.apps.views import Decided, members, name_of
 from pmem.core.apps.deciding import Decision, Surplus, Unusable, checked, impersonal, oldest
 from pmem.core.consent import sensitive
-from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 from pmem.core.lifecycle.presence import presence
-from pmem.core.lifecycle.states import moved
 from pmem.core.retention import changed, purge_time
 from pmem.errors import Locked, StorageRefused
 from pmem.records import Event, EventKind, Memory
@@ -235,6 +233,8 @@ def _carried_out(workspace: Workspace, kept: Sequence[Memory], decided: Decided)
 
 
 def _delete(workspace: Workspace, memory: Memory, decided: Decided) -> None:
+    from pmem.core.lifecycle.states import moved
+
     at = workspace.now()
     event = Event(
         event=EventKind.DELETE,
@@ -255,6 +255,8 @@ def _merged(
     decided: Decided,
 ) -> dict[str, Memory]:
     """Let one memory take another one in; return what changed and stays, by id."""
+    from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
+
     at, actor = workspace.now(), workspace.actor
     survivor = _explained(absorbing(target, [gone], actor, at), decided)
     if decided.content is not None and decided.content != survivor.content:

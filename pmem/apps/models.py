@@ -5,8 +5,6 @@ gives nonsense), it can neither lose a memory nor stop a command.
 """
 
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -118,6 +116,9 @@ def _outcome(ask: Callable[[], Any]) -> Any:
 
 def _in_time(ask: Callable[[], Any], seconds: float) -> Any:
     """Ask in a thread that is left alone once its time is up."""
+    from queue import Empty, SimpleQueue
+    from threading import Thread
+
     answers: SimpleQueue[Any] = SimpleQueue()
     Thread(target=lambda: answers.put(_outcome(ask)), daemon=True).start()
     try:

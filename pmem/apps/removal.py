@@ -2,7 +2,6 @@
 
 import msgspec
 
-from pmem import lifecycle
 from pmem.apps.reading import apps
 from pmem.apps.views import AppMemory, all_of, members, name_of, one_of, shown, state_of
 from pmem.errors import NotFound
@@ -35,13 +34,15 @@ def purge(workspace: Workspace, app: str) -> Purged:
         InvalidValue: The app's name is not allowed.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
+    from pmem.lifecycle import cut_links
+
     app = name_of(app)
     with workspace.transaction():
         gone = {memory.id for memory in all_of(workspace, app)}
         for identifier in gone:
             workspace.memories.remove(identifier)
         if gone:
-            lifecycle.cut_links(workspace, gone)
+            cut_links(workspace, gone)
     return Purged(app=app, deleted=len(gone))
 
 
@@ -58,6 +59,8 @@ def delete(workspace: Workspace, app: str, reference: str, *, for_good: bool = F
         NotFound, Ambiguous: The app has none that the reference means.
         InvalidValue: The app's name is not allowed.
     """
+    from pmem import lifecycle
+
     workspace.must_be_writable()
     memory = one_of(workspace, name_of(app), reference)
     if for_good:

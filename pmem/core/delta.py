@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from hashlib import blake2b
 from typing import Final
 
 import msgspec
@@ -63,6 +62,8 @@ def fingerprint(memory_id: str, event: Event) -> int:
         memory_id: The memory that it happened to.
         event: What happened. Everything in it counts; where it stands in a history does not.
     """
+    from hashlib import blake2b  # a context without a thread needs none
+
     whole = memory_id.encode() + b"\0" + _EVENT.encode(event)
     return int.from_bytes(blake2b(whole, digest_size=_FINGERPRINT_BYTES).digest(), "big")
 

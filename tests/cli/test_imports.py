@@ -63,6 +63,19 @@ def test_only_a_search_without_an_index_imports_the_reference(project: str, reco
     assert "rank_bm25" in imported("search", "database", "--read-only")
 
 
+def test_what_only_reads_an_apps_memories_imports_nothing_that_decides_on_them(
+    project: str, record: str
+) -> None:
+    deciding = {"pmem.core.duplicates", "pmem.core.lifecycle.merging", "queue", "hashlib"}
+    assert deciding & imported("app", "context", "planner") == set()
+    assert deciding & imported("app", "list", "planner") == set()
+
+
+def test_a_context_without_a_thread_makes_no_fingerprints(project: str, record: str) -> None:
+    assert "hashlib" not in imported("context")
+    assert "hashlib" in imported("context", "--thread", "review")
+
+
 def test_only_a_look_into_the_past_imports_what_it_takes(project: str, record: str) -> None:
     past = {"pmem.core.past", "pmem.storage.past"}
     assert past & imported("show", "k3v9k3v9") == set()

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.core.consent import sensitive
-from pmem.core.lifecycle.similar import gathered, similar, texts_of
 from pmem.ids import short
 from pmem.records import Memory
 
@@ -88,6 +87,8 @@ class OfflineDecider:
 
     def _redundant(self, memories: Sequence[Memory]) -> list[tuple[str, str, str]]:
         """Return who stays, who says the same, and why; worked out anew for unknown memories."""
+        from pmem.core.lifecycle.similar import gathered, similar, texts_of  # slow, rarely needed
+
         said = frozenset((memory.id, memory.content) for memory in memories)
         if not said <= self._read:
             known = similar(memories)
