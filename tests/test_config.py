@@ -2,15 +2,19 @@
 
 import json
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pmem.config import Layer, Settings, checked, known, resolve, table
-from pmem.errors import InvalidValue
+from pmem.configuration import parse_config
+from pmem.errors import Damaged, InvalidValue
 from pmem.notation import as_text, flatten
 from pmem.rules import AppRules, Scoring
 from tests.faults.console import added, pmem
@@ -643,3 +647,16 @@ def test_a_change_of_settings_that_is_killed_leaves_nothing_for_long(root: str) 
     pmem("config", "set", "chunk_size", "4")
     assert not [name for name in os.listdir(root) if name.startswith(".tmp-")]
     assert os.listdir(f"{root}/local") == ["lock"]
+
+
+@given(st.binary() | st.text("#a=1 \n\r\t\x0b\x1c\x7f\u2028").map(str.encode))
+def test_a_file_of_comments_says_what_the_reader_of_settings_makes_of_it(data: bytes) -> None:
+    try:
+        expected: dict[str, Any] | None = flatten(tomllib.loads(data.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        expected = None
+    if expected is None:
+        with pytest.raises(Damaged, match="not valid TOML"):
+            parse_config(data, "config.toml")
+    else:
+        assert parse_config(data, "config.toml") == expected

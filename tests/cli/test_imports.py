@@ -76,6 +76,15 @@ def test_a_context_without_a_thread_makes_no_fingerprints(project: str, record: 
     assert "hashlib" in imported("context", "--thread", "review")
 
 
+def test_a_project_without_settings_needs_no_reader_of_settings(project: str, record: str) -> None:
+    with open(f"{project}/config.toml", "w", encoding="utf-8") as file:
+        file.write("# Nothing is set.\n")
+    assert "tomllib" not in imported("context")
+    with open(f"{project}/config.toml", "a", encoding="utf-8") as file:
+        file.write('project_name = "Phoenix"\n')
+    assert "tomllib" in imported("context")
+
+
 def test_only_a_look_into_the_past_imports_what_it_takes(project: str, record: str) -> None:
     past = {"pmem.core.past", "pmem.storage.past"}
     assert past & imported("show", "k3v9k3v9") == set()
