@@ -102,6 +102,7 @@ def chunk_of(
     return Chunk(
         id=identifier,
         conversation=conversation.id,
+        app=conversation.app,
         number=number,
         summary=text,
         key_topics=key_topics(told),

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from pmem import facts, memories
+from pmem.apps import make_room
 from pmem.changes import change
 from pmem.core.consent import AGREED
 from pmem.core.retention import changed
@@ -200,6 +201,7 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
         _must_wait(Proposals(workspace.root).read(), proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
+        make_room(workspace)
         if proposal.fact is not None:
             facts.settle(workspace, proposal.fact, memory.id)
     return memory

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem import access
+from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.modes import Lengths, mode_of
 from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted, unmarked
@@ -20,7 +21,6 @@ from pmem.core.retrieval.relations import Brought
 from pmem.errors import InvalidValue
 from pmem.ids import short
 from pmem.lookup import Staleness, disputed, is_merged_by_git, seen_at
-from pmem.pruning import Usage, usage
 from pmem.recall import (
     Hit,
     Kind,
@@ -65,7 +65,8 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Without `recall` it holds the memory and the conversation, and nothing that was looked for.
     Without `counts` what it recalls does not count as recalled.
-    `related` limits the memories that others bring along (the setting when None).
+    `related` limits the memories that others bring along (the setting when None). What belongs
+    to an app is left out, but for the `app` that it is for: the conversation's when None.
     """
 
     query: str | None = None
@@ -74,6 +75,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     thread: str | None = None
     conversation: str | None = None
     agent: str | None = None
+    app: str | None = None
     format: Format = "markdown"
     at: datetime | None = None
     counts: bool = True
@@ -90,6 +92,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> Context:
     Raises:
         InvalidValue: The budget is below one token.
         NotFound, Ambiguous: The conversation.
+        Refused: Another app asks than the one that it is for.
     """
     return build_and_retrieve(workspace, request)[0]
 
@@ -110,9 +113,9 @@ def build_and_retrieve(
     workspace = seen_at(workspace, request.at)
     settings = workspace.settings
     budget = _budget(workspace, request)
+    workspace, talk = _for_its_app(workspace, request)
     known = list(workspace.memories.find(EVERYTHING))
     news = _news(workspace, request, known)
-    talk = talk_of(workspace, request.conversation)
     usable = _usable(workspace, request, known)
     stable = _stable(workspace, usable)
     asked, answers = _recalled(workspace, request, usable, talk)
@@ -141,6 +144,13 @@ def build_and_retrieve(
         note_operation(workspace, "context", "search", status=status, thread=request.thread)
     best = answers.ranked[: settings.retrieval_top_k] if asked else []
     return built, hits_of(workspace, opened(workspace, best))
+
+
+def _for_its_app(workspace: Workspace, request: ContextRequest) -> tuple[Workspace, Talk]:
+    """Return what there is for the app that a context is for, and the conversation."""
+    app = checks.word(request.app, "an app")
+    talk = talk_of(workspace if app is None else workspace.serving(app), request.conversation)
+    return workspace.serving(talk.app or app), talk
 
 
 def _budget(workspace: Workspace, request: ContextRequest) -> int:
@@ -204,40 +214,6 @@ def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
     wanted = Filter(agent=request.agent, states=())
     return [memory for memory in known if rejected_by(memory, wanted) is None]
-
-
-class Overlay(msgspec.Struct, frozen=True, kw_only=True):
-    """How a conversation stands, and what its next context of the default budget holds.
-
-    `parts` are the tokens of each section, without what a query would recall.
-    """
-
-    usage: Usage
-    budget: int
-    used: int
-    parts: dict[str, int]
-
-
-def overlay(workspace: Workspace, reference: str | None) -> Overlay:
-    """Count what a conversation holds and what a context shows of it, part by part.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A chunk's file is missing or cannot be used.
-    """
-    figures = usage(workspace, reference)
-    request = ContextRequest(conversation=figures.conversation, recall=False)
-    built = build_context(workspace, request)
-    return Overlay(
-        usage=figures,
-        budget=built.budget,
-        used=built.tokens,
-        parts=built.allocation.by_section,
-    )
 
 
 def _candidates(

@@ -85,13 +85,14 @@ def start(workspace: Workspace, title: str | None = None, app: str | None = None
     Args:
         workspace: Where to.
         title: What it is about.
-        app: The app that it is held in, and that remembers it once it ends.
+        app: The app that it is held in, and that remembers it once it ends; the one that asks
+            when None.
 
     Raises:
         InvalidValue: The title, or the app's name, is empty or too long.
     """
     workspace.must_reach(ACTIVITY)
-    title, app = checks.word(title, "a title"), checks.word(app, "an app")
+    title, app = checks.word(title, "a title"), checks.word(app or workspace.app, "an app")
     with workspace.transaction():
         now = workspace.now()
         return workspace.conversations.put(

@@ -226,6 +226,7 @@ def _made(
             workspace.resolve(reference, Memory)[1] for reference in request.memories
         ),
         conversation=conversation.id if conversation else None,
+        app=conversation.app if conversation else workspace.app,
         turns=_turns(request, conversation),
         tags=checks.tags(request.tags),
     )
@@ -261,6 +262,7 @@ def _from_moment(
         valence=moment.valence,
         significance=moment.significance,
         conversation=conversation.id,
+        app=conversation.app,
         turns=TurnRange(start=turns - len(said) + 1 + moment.first, end=turns),
     )
 

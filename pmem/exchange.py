@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem import transcripts
+from pmem.apps import make_room
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue, NotFound, StorageRefused
@@ -117,6 +118,7 @@ def import_arrays(workspace: Workspace, folder: str, progress: Progress) -> Impo
             for record in parsed.records[store.type]:
                 counts[_put(store, record, known)] += 1
                 progress(sum(counts.values()), total)
+        make_room(workspace)
     return Imported(**counts, skipped=tuple(parsed.skipped))
 
 

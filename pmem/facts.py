@@ -28,10 +28,11 @@ from pmem.workspace import Workspace
 
 
 class Stated(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact and the conversation in which it was stated."""
+    """A fact, the conversation in which it was stated, and the app that this was held in."""
 
     fact: Fact
     conversation: str
+    app: str | None = None
 
 
 class FactListing(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +121,8 @@ def promoted_at_once(
 ) -> tuple[Conversation, list[Promotion]]:
     """Promote the new facts that are certain enough, inside a transaction.
 
-    A fact on a subject that a memory is about already stays pending: somebody must choose.
+    A fact on a subject that a memory is about already stays pending: somebody must choose. What
+    is said in an app stays pending as well: the app's own memory is made when it ends.
 
     Args:
         workspace: Where memories go.
@@ -130,7 +132,7 @@ def promoted_at_once(
     threshold = workspace.settings.promotion_threshold
     fresh = conversation.facts[len(before.facts) :]
     certain = [fact for fact in fresh if fact.confidence >= threshold]
-    if threshold == 1 or not certain:
+    if threshold == 1 or not certain or conversation.app is not None:
         return conversation, []
     settled, today = _settled_before(workspace, certain)
     settings = workspace.settings
@@ -191,6 +193,10 @@ def promote(
             raise InvalidValue("no fact is named", "give ids, or --above 0.8")
         done = [made for item in chosen.values() for made in _promoted(workspace, item, force=True)]
         _settle(workspace, [item.fact for item in done])
+        if any(item.memory.scope.app for item in done):
+            from pmem.apps import make_room
+
+            make_room(workspace)
     return done
 
 
@@ -240,10 +246,10 @@ def settle(workspace: Workspace, reference: str, memory: str) -> None:
 def _all(workspace: Workspace) -> Iterator[Stated]:
     for conversation in workspace.conversations.find():
         for fact in conversation.facts:
-            yield Stated(fact=fact, conversation=conversation.id)
+            yield Stated(fact=fact, conversation=conversation.id, app=conversation.app)
     for chunk in workspace.chunks.find():
         for fact in chunk.facts:
-            yield Stated(fact=fact, conversation=chunk.conversation)
+            yield Stated(fact=fact, conversation=chunk.conversation, app=chunk.app)
 
 
 def _distinct(workspace: Workspace, wanted: FactFilter) -> Iterator[Stated]:
@@ -259,7 +265,7 @@ def _distinct(workspace: Workspace, wanted: FactFilter) -> Iterator[Stated]:
         fits = fits and (not wanted.types or fact.type in wanted.types)
         if fits and only in (None, item.conversation) and name not in seen:
             seen.add(name)
-            yield Stated(fact=fact, conversation=item.conversation)
+            yield msgspec.structs.replace(item, fact=fact)
 
 
 def _settlements(stated_: Iterable[Stated]) -> dict[str, Fact]:
@@ -287,20 +293,21 @@ def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> tuple[dict[s
     return _settlements(same), len(promoted)
 
 
-def _saying(workspace: Workspace, content: str) -> Memory | None:
-    """Return the latest active memory that concerns everyone and says the same, if there is one.
+def _saying(workspace: Workspace, content: str, app: str | None) -> Memory | None:
+    """Return the latest active memory that says the same, to everyone in an app or in none.
 
     Of many that share its words only the likeliest are read.
     """
     from pmem.core.lifecycle.candidates import MOST_CANDIDATES, word_keys
 
-    keys = word_keys(content, Scope())
+    scope = Scope(app=app)
+    keys = word_keys(content, scope)
     if keys:
         found: Iterable[Memory] = workspace.memories.alike(keys, MOST_CANDIDATES)
     else:
         found = workspace.memories.find(Filter())
     wanted = key(content)
-    same = [item for item in found if item.scope == Scope() and key(item.content) == wanted]
+    same = [item for item in found if item.scope == scope and key(item.content) == wanted]
     return max(same, key=lambda item: item.id, default=None)
 
 
@@ -333,12 +340,17 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> lis
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
         return []
-    memory = _saying(workspace, fact.content)
+    memory = _saying(workspace, fact.content, item.app)
     is_new = memory is None
     if memory is None:
         source = Source(kind="conversation", conversation=item.conversation, message=fact.message)
         request = AddRequest(
-            content=fact.content, type=fact.type, subject=fact.subject, source=source, force=force
+            content=fact.content,
+            type=fact.type,
+            subject=fact.subject,
+            app=item.app,
+            source=source,
+            force=force,
         )
         added = memories.put_new(workspace, request, short(fact.id))
         if added.action != "added":

@@ -70,10 +70,17 @@ def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
 
     Raises:
         NotFound, Ambiguous: A reference.
+        InvalidValue: An app has no room for its memory.
     """
 
     def apply(record: Removable, event: Event) -> Removable:
-        return restored(record, event) if can_move(record.state, event.event) else record
+        if not can_move(record.state, event.event):
+            return record
+        if isinstance(record, Memory) and record.scope.app is not None:
+            from pmem.apps.compaction import must_have_room
+
+            must_have_room(workspace, record.scope.app)
+        return restored(record, event)
 
     return change_all(workspace, references, EventKind.RESTORE, apply)
 
@@ -186,7 +193,7 @@ def _must_not_be_held(workspace: Workspace, gone: set[str]) -> None:
         held = gone.intersection(_referred(record))
         if held and not workspace.reach.admits(record):
             raise Refused(
-                f"{workspace.reach.agent} may not delete {min(held)} for good: something that it "
+                f"{workspace.reach.who} may not delete {min(held)} for good: something that it "
                 "may not see refers to that",
                 "`pmem rm` removes it for now",
             )

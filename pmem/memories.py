@@ -131,10 +131,15 @@ def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]
     """
     memories = list(_memories(workspace, requests))
     with workspace.transaction():
-        return [
+        done = [
             _admitted(workspace, memory, request)
             for memory, request in zip(memories, requests, strict=True)
         ]
+        if any(memory.scope.app for memory in memories):
+            from pmem.apps import make_room
+
+            make_room(workspace)
+    return done
 
 
 def put_new(workspace: Workspace, request: AddRequest, fact: str | None = None) -> Added:
@@ -396,7 +401,8 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     """Make the record that a request asks for, every value checked."""
     now = workspace.now()
     limits = workspace.settings.limits
-    content = _content(workspace, request.content, request.app)
+    app = request.app or workspace.app
+    content = _content(workspace, request.content, app)
     _check_form(workspace, request.agent or workspace.agent, content)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
@@ -415,7 +421,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         else None,
         tags=checks.tags(request.tags),
         scope=Scope(
-            app=checks.word(request.app, "an app"),
+            app=checks.word(app, "an app"),
             user=checks.word(request.user, "a user"),
             agent=checks.word(request.agent, "an agent"),
         ),

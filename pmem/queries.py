@@ -7,7 +7,7 @@ import msgspec
 
 from pmem import access
 from pmem.core import queries
-from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach
+from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
 from pmem.core.queries import Item, QueryRequest
 from pmem.core.text import terms
 from pmem.recall import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
@@ -27,7 +27,8 @@ class QueryAnswer(msgspec.Struct, frozen=True, kw_only=True):
 def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     """Answer an agent's request.
 
-    The storage applies the agent's allowlist and the filters. What tells how something is done
+    The storage applies the agent's allowlist and the filters, and leaves out what belongs to apps,
+    but for the one that asks. What tells how something is done
     answers only where the category `procedural` is named, and what was said only where
     `activity` is.
 
@@ -53,7 +54,7 @@ def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
     own = workspace.reach or EVERYTHING
     own.must_cover(request.named)
     return msgspec.structs.replace(
-        own,
+        serving(own, None),
         categories=own.categories if request.wanted is None else request.wanted,
         procedures=PROCEDURAL in request.named,
     )

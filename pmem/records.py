@@ -214,7 +214,7 @@ class TurnRange(Part, frozen=True, kw_only=True):
 
 
 class Episode(Record, frozen=True, kw_only=True):
-    """A key moment of a conversation."""
+    """A key moment of a conversation, and the app that this was held in, if it was in one."""
 
     type: EpisodeType
     title: str
@@ -226,6 +226,7 @@ class Episode(Record, frozen=True, kw_only=True):
     significance: Share = 0.5
     linked_memories: tuple[str, ...] = ()
     conversation: str | None = None
+    app: str | None = None
     turns: TurnRange | None = None
     tags: tuple[str, ...] = ()
     pinned: bool = False
@@ -314,10 +315,11 @@ class Chunk(Record, frozen=True, kw_only=True):
     """The older messages of a conversation, ten or so together, with a summary.
 
     A chunk that is `merged_into` a later one keeps its messages; its summary is a part of
-    that one's. `facts` are those that its messages state.
+    that one's. `facts` are those that its messages state. `app` is the conversation's.
     """
 
     conversation: str
+    app: str | None = None
     number: Count
     merged_into: str | None = None
     summary: str
@@ -387,7 +389,7 @@ def stored(record: Record) -> Any:
     value = plain(record)
     if isinstance(record, Memory) and not record.citations:
         del value["citations"]
-    if isinstance(record, Conversation) and record.app is None:
+    if isinstance(record, Episode | Conversation | Chunk) and record.app is None:
         del value["app"]
     return value
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _READ: Final = (
     "agent",
+    "app",
     "reach",
     "backend",
     "memories",
@@ -29,12 +30,13 @@ _READ: Final = (
 class Asked(ABC):
     """Something that is asked by an agent, or by nobody in particular.
 
-    The agent's allowlist says what there is for it. `PMEM_AGENT` in the environment says who
-    asks, and nothing else may be said then.
+    The agent's allowlist says what there is for it, and an app that asks sees nothing of another.
+    `PMEM_AGENT` and `PMEM_APP` in the environment say who asks, and nothing else may be said then.
     """
 
     environment: dict[str, str]
     _given_agent: str | None
+    _given_app: str | None
     _given_backend: Backend | None
     present: Any
     revision: Any
@@ -61,27 +63,41 @@ class Asked(ABC):
             Refused: It is not the one that the environment says.
             InvalidValue: Its name is empty.
         """
-        pinned = self.environment.get("PMEM_AGENT")
-        if "" in (pinned, self._given_agent):  # it would mean everybody
-            raise InvalidValue("the agent's name is empty", "say who asks")
-        if not pinned and not self._given_agent:
+        return self._who("PMEM_AGENT", self._given_agent, "the agent's name")
+
+    @cached_property
+    def app(self) -> str | None:
+        """The app that asks, if it is one.
+
+        Raises:
+            Refused: It is not the one that the environment says.
+            InvalidValue: Its name is empty.
+        """
+        return self._who("PMEM_APP", self._given_app, "the app's name")
+
+    def _who(self, variable: str, given: str | None, what: str) -> str | None:
+        pinned = self.environment.get(variable)
+        if "" in (pinned, given):  # it would mean everybody
+            raise InvalidValue(f"{what} is empty", "say who asks")
+        if not pinned and not given:
             return None
         from pmem.core.policy import who_asks
 
-        return who_asks(pinned, self._given_agent)
+        return who_asks(pinned, given, variable)
 
     @cached_property
     def reach(self) -> "Reach | None":
-        """What the agent that asks may see; None where that is everything.
+        """What whoever asks may see; None where that is everything.
 
         Raises:
             Refused: The project has allowlists, and none for this agent.
         """
-        if self.agent is None or not self.settings.allowlists:
+        is_held = self.agent is not None and bool(self.settings.allowlists)
+        if self.app is None and not is_held:
             return None
         from pmem.core.policy import reach_of
 
-        return reach_of(self.agent, self.settings.allowlists)
+        return reach_of(self.agent, self.settings.allowlists, self.app)
 
     def asked_by(self, agent: str | None) -> Self:
         """Return the same workspace as an agent may see it.
@@ -97,12 +113,35 @@ class Asked(ABC):
         if self.agent is not None:
             from pmem.core.policy import who_asks
 
-            who_asks(self.agent, agent)
+            who_asks(self.agent, agent, "PMEM_AGENT")
         if self.present is not None:
             return self._seen_from(self.present.asked_by(agent))
         other = self._anew()
         other._given_agent = agent
         return other
+
+    def serving(self, app: str | None) -> Self:
+        """Return the same workspace without what belongs to other apps than one.
+
+        Args:
+            app: For which app something is; None is for none in particular, or for the one that
+                asks.
+
+        Raises:
+            Refused: Another app asks.
+        """
+        from pmem.core.policy import EVERYTHING, serving
+
+        return self.within(serving(self.reach or EVERYTHING, app))
+
+    def must_serve(self, app: str) -> None:
+        """See that no other app asks.
+
+        Raises:
+            Refused: One does.
+        """
+        if self.reach is not None:
+            self.reach.must_serve(app)
 
     def within(self, reach: "Reach") -> Self:
         """Return the same workspace with a narrower reach."""
@@ -130,13 +169,10 @@ class Asked(ABC):
             what: What is to be done, for the error's sentence.
 
         Raises:
-            Refused: An agent with an allowlist asks.
+            Refused: An agent with an allowlist asks, or an app.
         """
         if self.reach is not None:
-            raise Refused(
-                f"{self.reach.agent} may not {what}: that takes in every category",
-                "leave it to somebody without an allowlist",
-            )
+            raise Refused(*self.reach.refusal(what))
 
     def must_not_be_hidden(self, reference: str, types: Sequence[RecordType]) -> None:
         """See that a reference that fits nothing means no record that may not be seen.
@@ -147,7 +183,7 @@ class Asked(ABC):
         if self.reach is None or not reference:
             return
         if any(self.whole.ids(type_, reference) for type_ in types):
-            raise Refused(f"{self.reach.agent} may not see {reference}", self.reach.hint)
+            raise Refused(f"{self.reach.who} may not see {reference}", self.reach.hint)
 
     @cached_property
     def backend(self) -> Backend:

@@ -21,6 +21,7 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
         chunks: those with a summary of their own since it was cleared, the latest first.
         turns_ago: for each of these, how many turns ago it ended.
         cleared: the ids of the chunks and recent messages before the clearing.
+        app: the app that it is held in.
     """
 
     system: tuple[Message, ...] = ()
@@ -29,6 +30,7 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
     chunks: tuple[Chunk, ...] = ()
     turns_ago: tuple[int, ...] = ()
     cleared: frozenset[str] = frozenset()
+    app: str | None = None
 
 
 def talk_of(workspace: Workspace, reference: str | None) -> Talk:
@@ -59,6 +61,7 @@ def talk_of(workspace: Workspace, reference: str | None) -> Talk:
         chunks=tuple(chunk for chunk, _ in endings),
         turns_ago=tuple(turns for _, turns in endings),
         cleared=_cleared(conversation, shown, endings),
+        app=conversation.app,
     )
 
 

@@ -80,7 +80,7 @@ def delta(
     Args:
         workspace: Whose memories.
         thread: The thread's name, as its owner chose it.
-        memories: All memories, whatever their state, if they have been read already.
+        memories: All that may be told of, whatever their state; what belongs to no app when None.
         mark: Remember what was told, under a revision of this read's own.
 
     Raises:
@@ -88,7 +88,7 @@ def delta(
         Damaged, Locked: The clone's state.
     """
     name = _name(thread, "a thread's name")
-    known = list(workspace.memories.find(EVERYTHING) if memories is None else memories)
+    known = list(_told_of(workspace) if memories is None else memories)
 
     def choose(before: Seen) -> set[int]:
         new = _new(known, before)
@@ -104,6 +104,11 @@ def delta(
         total=len(new),
         lines=tuple(header(seen.revision, new)),
     )
+
+
+def _told_of(workspace: Workspace) -> Iterable[Memory]:
+    """Return what threads are told of: nothing that belongs to an app that does not ask."""
+    return workspace.serving(None).memories.find(EVERYTHING)
 
 
 def mark_told(

@@ -68,9 +68,11 @@ def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: st
         environment=workspace.environment,
         backend=backend,
         agent=workspace.agent,
+        app=workspace.app,
     )
     view.configuration = workspace.configuration
-    view.present, view.name, view.reach = workspace, name, workspace.reach
+    view.present, view.name = workspace, name
+    view.reach = workspace.reach
     return view
 
 

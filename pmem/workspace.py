@@ -75,6 +75,7 @@ class Workspace(Asked):
         environment: The environment's variables.
         backend: Where records live; JSON files below `root` by default.
         agent: Who asks, or writes, if it is an agent (see `Asked`): agents have rules of their own.
+        app: The app that asks, if it is one.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Workspace(Asked):
         environment: Mapping[str, str] | None = None,
         backend: Backend | None = None,
         agent: str | None = None,
+        app: str | None = None,
     ) -> None:
         self.root = root
         self.given_actor = actor
@@ -98,8 +100,11 @@ class Workspace(Asked):
         self._last_moment = 0
         self._given_backend = backend
         self._given_agent = agent
+        self._given_app = app
         self.name = "present"
         """What a view of the past is of, in words (see `at` and `at_revision`)."""
+        self.made_room: list[Any] = []
+        """What went so that apps keep to their limits (see `apps.make_room`)."""
         self.present: Workspace | None = None
         """What a view of the past is a view of."""
         self.moment: datetime | None = None

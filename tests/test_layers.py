@@ -16,6 +16,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "access",
             "apps",
             "contexts",
+            "overlay",
             "changes",
             "citations",
             "chunking",

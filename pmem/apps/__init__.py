@@ -1,6 +1,6 @@
 """What apps remember: a few memories each, seen by that app alone (see docs/apps.md)."""
 
-from pmem.apps.compaction import Compacted
+from pmem.apps.compaction import Compacted, make_room
 from pmem.apps.figures import AppFigures, Energy, poll_energy, statistics
 from pmem.apps.models import Decider, Models, Summariser, Talk
 from pmem.apps.reading import AppContext, AppListing, AppOverview, apps, context, listing, show
@@ -29,6 +29,7 @@ __all__ = [
     "context",
     "delete",
     "listing",
+    "make_room",
     "on_end",
     "poll_energy",
     "purge",

@@ -13,8 +13,8 @@ from pmem.core.apps.deciding import Decision, Surplus, Unusable, checked, impers
 from pmem.core.consent import sensitive
 from pmem.core.lifecycle.presence import presence
 from pmem.core.retention import changed, purge_time
-from pmem.errors import Locked, StorageRefused
-from pmem.records import Event, EventKind, Memory
+from pmem.errors import InvalidValue, Locked, StorageRefused
+from pmem.records import Event, EventKind, Memory, State
 from pmem.storage.appstate import Waiting
 from pmem.workspace import Workspace
 
@@ -75,23 +75,24 @@ def once_more(attempt: Callable[[], T]) -> T:
         return attempt()
 
 
-def within(
-    workspace: Workspace, app: str, decider: Decider, new: str | None = None
-) -> list[Decided]:
+def within(workspace: Workspace, app: str, decider: Decider) -> list[Decided]:
     """Hold an app to its limit inside a transaction.
 
     Args:
         workspace: Where the memories are.
         app: The app's name.
         decider: Who decides.
-        new: The id of the memory that room is made for; the youngest when None. Another clone's
-            clock may have made others look younger.
+
+    Raises:
+        InvalidValue: A new memory would go because every other one is pinned.
     """
-    kept = sorted(members(workspace, app), key=lambda memory: memory.id == new)
+    kept = members(workspace, app)
     if len(kept) <= workspace.settings.apps.limit:
         return []
+    new = {change.id for change in workspace.memories.changes() if _is_new(workspace, change.id)}
+    kept.sort(key=lambda memory: memory.id in new)  # another clone's clock may have run ahead
     worths = _worths(workspace, kept)
-    made = []
+    made: list[Decided] = []
     while len(kept) > workspace.settings.apps.limit:
         surplus = _surplus(workspace, app, kept, worths)
         decided = _decided(workspace, decider, surplus)
@@ -99,7 +100,53 @@ def within(
         if decided.merged:
             worths[decided.target] = max(worths[decided.target], worths[decided.merged])
         made.append(decided)
+    gone = {decided.target for decided in made if decided.merged is None}
+    if gone & new and all(memory.pinned for memory in kept):
+        raise InvalidValue(
+            f"the app {app} has no room: each of its {len(kept)} memories is pinned",
+            "unpin or delete one, or raise apps.limit",
+        )
     return made
+
+
+def _is_new(workspace: Workspace, identifier: str) -> bool:
+    return workspace.memories.before(identifier) is None
+
+
+def make_room(workspace: Workspace) -> None:
+    """Hold the apps to their limit that a transaction gives more memories, inside it.
+
+    By the rules; what went is noted in the workspace.
+
+    Args:
+        workspace: With the memories put.
+    """
+    grown = {
+        change.record.scope.app
+        for change in workspace.memories.changes()
+        if isinstance(change.record, Memory) and change.record.state is State.ACTIVE
+    }
+    decider = offline().decider
+    for app in sorted(filter(None, grown)):
+        workspace.made_room += within(workspace, app, decider)
+
+
+def must_have_room(workspace: Workspace, app: str) -> None:
+    """See that an app may have one more memory.
+
+    Args:
+        workspace: Where its memories are.
+        app: The app's name.
+
+    Raises:
+        InvalidValue: It has as many as it may.
+    """
+    limit = workspace.settings.apps.limit
+    if len(members(workspace, app)) >= limit:
+        raise InvalidValue(
+            f"the app {app} has as many memories as it may, {limit}",
+            f"make room with `pmem app delete {app} REF`, or raise apps.limit",
+        )
 
 
 def _at_once(workspace: Workspace, app: str, decider: Decider) -> list[Decided]:

@@ -221,7 +221,7 @@ def _from_talk(
     text, failure = _summary(workspace, conversation, app, models)
     if not text:
         most = workspace.settings.limits.app_memory
-        reason = f"no sentence of the conversation says something in {most} characters"
+        reason = f"no sentence that may be kept without consent says something in {most} characters"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
     draft = _Draft(msgspec.structs.replace(wanted, content=text, source=source), failure)
@@ -276,7 +276,7 @@ def _commit(workspace: Workspace, draft: _Draft, models: Models) -> Remembered:
     with workspace.transaction():
         earlier = _left_before(workspace, draft.request)
         action, memory = _renewed(workspace, earlier, draft) if earlier else _new(workspace, draft)
-        made = within(workspace, app, models.decider, memory.id) if models.decider.is_free else []
+        made = within(workspace, app, models.decider) if models.decider.is_free else []
         now = workspace.memories.get(memory.id)
         return Remembered(
             action=action,

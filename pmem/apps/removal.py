@@ -80,10 +80,12 @@ def uninstall(workspace: Workspace, app: str, *, purged: bool = False) -> Uninst
 
     Raises:
         NotFound: No such app has left a trace here.
+        Refused: Another app asks.
         InvalidValue: The app's name is not allowed.
     """
     workspace.must_be_writable()
     app = name_of(app)
+    workspace.must_serve(app)
     if app not in {known.name for known in apps(workspace)}:
         raise NotFound(f"there is no app {app!r}", "`pmem app list` shows them all")
     deleted = purge(workspace, app).deleted if purged else 0

@@ -97,13 +97,22 @@ def members(workspace: Workspace, app: str) -> list[Memory]:
     Args:
         workspace: Where they are.
         app: The app's name.
+
+    Raises:
+        Refused: Another app asks.
     """
+    workspace.must_serve(app)
     found = workspace.memories.twins(app_key(app))
     return sorted(found, key=lambda memory: (memory.created_at, memory.id))
 
 
 def all_of(workspace: Workspace, app: str) -> list[Memory]:
-    """Return every memory of an app, whatever its state."""
+    """Return every memory of an app, whatever its state.
+
+    Raises:
+        Refused: Another app asks.
+    """
+    workspace.must_serve(app)
     return list(workspace.memories.find(Filter(app=app, states=())))
 
 

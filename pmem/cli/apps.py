@@ -1,6 +1,6 @@
 """The commands for what apps remember."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -81,10 +81,15 @@ def _consequences(done: Remembered) -> Iterator[str]:
         yield f"nothing remembered for app {done.app}: {done.reason}"
     elif done.reason:
         yield f"on the way: {done.reason}"
-    yield from _decisions(done.decisions)
+    yield from room_notes(done.decisions)
 
 
-def _decisions(decisions: tuple[Decided, ...]) -> Iterator[str]:
+def room_notes(decisions: Sequence[Decided]) -> Iterator[str]:
+    """Say what went so that apps keep to their limits.
+
+    Args:
+        decisions: What was decided.
+    """
     for decided in decisions[:_TOLD]:
         why = decided.reason + (f" ({decided.failure})" if decided.failure else "")
         if decided.merged:
@@ -151,7 +156,7 @@ def compact(ctx: typer.Context, app: App) -> Answer:
     """Hold an app to its limit: one decision for each memory too many."""
     session: Session = ctx.obj
     done = apps.tidy(session.workspace, app)
-    lines: list[Line] = [[(line, "")] for line in _decisions(done.decisions)]
+    lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
     return Answer(data=done, lines=lines, note=said)
 

@@ -30,6 +30,10 @@ def context(
     conversation: Annotated[
         str | None, typer.Option(metavar="REF", help="The conversation to go on with [current].")
     ] = None,
+    app: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The app that it is for [the conversation's]."),
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
     explain: Annotated[
         bool,
@@ -45,6 +49,7 @@ def context(
         thread=thread,
         conversation=conversation,
         agent=session.asker and session.concerned,
+        app=app,
         format=format,
     )
     built = contexts.build_context(session.workspace_at(at), request)

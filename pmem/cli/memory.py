@@ -165,7 +165,8 @@ def list_(
         after=after,
         before=before,
     )
-    found = lookup.listing(session.workspace_at(at), wanted, limit=limit)
+    seen = session.workspace_at(at)
+    found = lookup.listing(seen.serving(app) if block else seen, wanted, limit=limit)
     if block:
         from pmem.core.context.block import block as written
 

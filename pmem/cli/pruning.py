@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from pmem import contexts, pruning
+from pmem import pruning
 from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, panel
 from pmem.cli.session import Answer, Line, Session
-from pmem.contexts import Overlay
 from pmem.core.pruning.plan import Marker, Strategy
 from pmem.core.summaries.summary import shortened
 from pmem.ids import short
+from pmem.overlay import Overlay, overlay
 from pmem.pruning import Leaving, PruneRequest, Pruning
 from pmem.times import iso
 
@@ -53,7 +53,7 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
     80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
     """
     session: Session = ctx.obj
-    found = contexts.overlay(session.workspace_at(at), reference)
+    found = overlay(session.workspace_at(at), reference)
     title = found.usage.title or short(found.usage.conversation)
     return Answer(
         data=found,

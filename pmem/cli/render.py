@@ -128,6 +128,11 @@ def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
 def _show_notes(session: "Session", note: str) -> None:
     if note:
         _write(sys.stderr, f"{clean(note)}\n")
+    if session.opened is not None and session.opened.made_room:
+        from pmem.cli.apps import room_notes
+
+        for line in room_notes(session.opened.made_room):
+            _write(sys.stderr, f"{clean(line)}\n")
     for problem in session.problems:
         _write(sys.stderr, f"pmem: left out: {clean(problem.message)}\n")
 

@@ -87,6 +87,11 @@ def _scope(field: str) -> _Test:
     return test
 
 
+def _app(record: Any, value: str) -> bool:
+    """A memory concerns an app by its scope; what was said in an app belongs to it."""
+    return _scope("app")(record, value) or getattr(record, "app", None) == value
+
+
 def _field(field: str) -> _Test:
     return lambda record, values: getattr(record, field, None) in values
 
@@ -123,7 +128,7 @@ _TESTS: dict[str, _Test] = {
     "categories": _field("category"),
     "tags": lambda record, values: set(values) <= set(getattr(record, "tags", ())),
     "subject": lambda record, value: same_text(getattr(record, "subject", None), value),
-    "app": _scope("app"),
+    "app": _app,
     "user": _scope("user"),
     "agent": _scope("agent"),
     "run": _scope("run"),

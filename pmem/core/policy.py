@@ -30,21 +30,40 @@ CATEGORY_OF_KIND: Final = {
 class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """What may be seen; the empty value is everything.
 
-    `categories` are those that may, all of them when None; `agent` is whose reach it is.
-    Without `procedures` memories that tell how something is done are left out.
+    `categories` are those that may, and `apps` those whose records may, all of them when None;
+    what belongs to no app may be seen whatever `apps` says. `who` asks. Without `procedures`
+    memories that tell how something is done are left out.
     """
 
-    agent: str | None = None
+    who: str | None = None
     categories: frozenset[str] | None = None
+    apps: frozenset[str] | None = None
     procedures: bool = True
 
     def admits(self, record: Record) -> bool:
         """Tell whether a record lies within."""
-        return self.covers(category_of(record)) and (self.procedures or not is_procedural(record))
+        return (
+            self.covers(category_of(record))
+            and self.serves(app_of(record))
+            and (self.procedures or not is_procedural(record))
+        )
+
+    def serves(self, app: str | None) -> bool:
+        """Tell whether what belongs to an app, or to none, lies within."""
+        return app is None or self.apps is None or app in self.apps
 
     def covers(self, category: str) -> bool:
         """Tell whether a category lies within."""
         return self.categories is None or category in self.categories
+
+    def must_serve(self, app: str) -> None:
+        """See that what belongs to an app may be seen.
+
+        Raises:
+            Refused: It may not.
+        """
+        if not self.serves(app):
+            raise Refused(f"{self.who} may not see what belongs to the app {app}", self.hint)
 
     def must_cover(self, categories: Collection[str]) -> None:
         """See that nothing is asked for that may not be seen.
@@ -55,49 +74,86 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         beyond = sorted(category for category in set(categories) if not self.covers(category))
         if beyond:
             what = "categories" if len(beyond) > 1 else "category"
-            raise Refused(f"{self.agent} may not see the {what} {', '.join(beyond)}", self.hint)
+            raise Refused(f"{self.who} may not see the {what} {', '.join(beyond)}", self.hint)
 
     @property
     def hint(self) -> str:
         """What may be seen, in words."""
-        named = ", ".join(sorted(self.categories or ()))
+        if self.categories is None:
+            return "an app sees what is its own or the project's"
+        named = ", ".join(sorted(self.categories))
         return f"its allowlist has {named}" if named else "its allowlist is empty"
+
+    def refusal(self, what: str) -> tuple[str, str]:
+        """Return why something that takes in all records is refused, and what to do.
+
+        Args:
+            what: What is to be done.
+        """
+        if self.categories is None:
+            return f"{self.who} may not {what}: that takes in every app", "run it without PMEM_APP"
+        return (
+            f"{self.who} may not {what}: that takes in every category",
+            "leave it to somebody without an allowlist",
+        )
 
 
 EVERYTHING: Final = Reach()
 """What people reach, and every agent of a project without allowlists."""
 
 
-def reach_of(agent: str | None, allowlists: Mapping[str, Collection[str]]) -> Reach:
-    """Return what an agent may see.
+def reach_of(
+    agent: str | None, allowlists: Mapping[str, Collection[str]], app: str | None = None
+) -> Reach:
+    """Return what an agent, or an app, may see.
 
     Args:
         agent: Its name; None is nobody in particular, such as a person.
         allowlists: The categories of each agent; without any there is no policy.
+        app: The app that asks, if it is one.
 
     Raises:
         Refused: There are allowlists, and none is this agent's.
     """
+    apps = None if app is None else frozenset({app})
     if agent is None or not allowlists:
-        return EVERYTHING
+        return Reach(who=app, apps=apps)
     if agent not in allowlists:
         known = ", ".join(sorted(allowlists))
         raise Refused(f"there is no allowlist for the agent {agent!r}", f"there are {known}")
-    return Reach(agent=agent, categories=frozenset(allowlists[agent]))
+    return Reach(who=agent, categories=frozenset(allowlists[agent]), apps=apps)
 
 
-def who_asks(pinned: str | None, named: str | None) -> str | None:
-    """Return the agent that asks.
+def serving(reach: Reach, app: str | None) -> Reach:
+    """Return the part of a reach that one app may see, or nobody's app where it is None.
+
+    Args:
+        reach: What whoever asks may see; where an app asks, that is the app.
+        app: For which app something is.
+
+    Raises:
+        Refused: Another app asks.
+    """
+    if app is not None:
+        reach.must_serve(app)
+    elif reach.apps is not None:
+        return reach
+    return msgspec.structs.replace(reach, apps=frozenset({app} - {None}))
+
+
+def who_asks(pinned: str | None, named: str | None, variable: str) -> str | None:
+    """Return who asks.
 
     Args:
         pinned: Who asks, as the environment has it.
         named: Who asks, as the request says.
+        variable: The environment's variable, for the error's sentence.
 
     Raises:
-        Refused: They differ: nobody may ask as another agent.
+        Refused: They differ: nobody may ask as somebody else.
     """
     if pinned and named and pinned != named:
-        raise Refused(f"{pinned} may not ask as {named}", "PMEM_AGENT says who asks here")
+        raise Refused(f"{pinned} may not ask as {named}", f"{variable} says who asks here")
     return pinned or named or None
 
 
@@ -106,6 +162,12 @@ def category_of(record: Any) -> str:
     if isinstance(record, Memory):
         return record.category
     return EVENT if isinstance(record, Episode) else ACTIVITY
+
+
+def app_of(record: Any) -> str | None:
+    """Return the app that a record belongs to; None for none."""
+    app: str | None = record.scope.app if isinstance(record, Memory) else record.app
+    return app
 
 
 def is_procedural(record: Any) -> bool:

@@ -4,18 +4,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from pmem import (
-    contexts,
     conversations,
     episodes,
     facts,
     pruning,
     threads,
 )
-from pmem.contexts import Overlay
 from pmem.conversations import Heard, Overview, SayRequest, Transcript
 from pmem.core.extraction.episodes import Arc
 from pmem.episodes import EpisodeFilter, EpisodeListing, EpisodeRequest
 from pmem.facts import FactFilter, FactListing, Promotion
+from pmem.overlay import Overlay, overlay
 from pmem.pruning import PruneRequest, Pruning
 from pmem.records import Conversation, Episode, Fact, Role, Status
 from pmem.threads import Checkpoint, CheckpointInfo, Delta
@@ -78,7 +77,7 @@ class Conversations:
 
     def conversation_stats(self, reference: str | None = None) -> Overlay:
         """Count what a conversation holds and what a context shows of it."""
-        return contexts.overlay(self.workspace, reference)
+        return overlay(self.workspace, reference)
 
     def facts(self, *, limit: int | None = None, **wanted: Any) -> FactListing:
         """Return the facts that messages state; `wanted` has the fields of FactFilter."""

@@ -87,10 +87,14 @@ class Memories:
         return lookup.listing(self.workspace, wanted or Filter(), limit=limit, at=at)
 
     def block(self, wanted: Filter | None = None) -> str:
-        """Return memories as the block of a system prompt: the same ones give the same bytes."""
+        """Return memories as the block of a system prompt: the same ones give the same bytes.
+
+        What belongs to an app is left out, but for the app that the filter names.
+        """
         from pmem.core.context.block import block
 
-        return block(self.list(wanted).items)
+        asked = wanted or Filter()
+        return block(lookup.listing(self.workspace.serving(asked.app), asked).items)
 
     def edit(self, reference: str, content: str | None = None, **fields: Any) -> Memory:
         """Change a memory.

@@ -51,6 +51,7 @@ class Project(Memories, Conversations):
         backend: Where records live; JSON files in `memory_dir` by default.
         agent: The agent that asks and writes, if it is one: its allowlist says what it sees, and
             what it adds may need consent.
+        app: The app that asks, if it is one: it sees nothing of other apps.
         settings: Settings by name, such as `chunk_size=10`; they win over every other source.
 
     Raises:
@@ -68,6 +69,7 @@ class Project(Memories, Conversations):
         read_only: bool = False,
         backend: Backend | None = None,
         agent: str | None = None,
+        app: str | None = None,
         **settings: Any,
     ) -> None:
         if backend is None and not read_only and not os.path.isdir(memory_dir):
@@ -81,6 +83,7 @@ class Project(Memories, Conversations):
             environment=os.environ,
             backend=backend,
             agent=agent,
+            app=app,
         )
 
     @classmethod

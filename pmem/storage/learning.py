@@ -21,17 +21,18 @@ from pmem.storage.backend import Problem
 from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.postings import TABLE, Postings
 
-VERSION: Final = 8
+VERSION: Final = 9
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table document (number integer primary key, label text, store text, record text, id text,
                        length real, peak real, traits integer, session integer, place integer,
                        speaker text, at real, importance real, accesses integer,
-                       bounded integer, category text, procedural integer, facts blob,
+                       bounded integer, category text, procedural integer, app text, facts blob,
                        terms blob);
 create index document_by_record on document (store, record);
 create index document_by_session on document (session, place) where session is not null;
 create index document_by_category on document (category, procedural);
+create index document_by_app on document (app) where app is not null;
 create index document_bounded on document (number) where bounded;
 create table link (source integer, target text, type text, strength real);
 create index link_by_source on link (source);
@@ -176,7 +177,7 @@ def _learn(
         label = label_of(entry)
         documents.append(_row(number, label, source, entry))
         postings.add(label, entry.frequencies, number)
-    marks = ", ".join("?" * 19)
+    marks = ", ".join("?" * 20)
     connection.executemany(f"insert into document values ({marks})", documents)
     connection.executemany("insert into link values (?, ?, ?, ?)", _links(learnt))
     return touched | {label_of(entry) for _, entry in learnt.values()}
@@ -251,6 +252,7 @@ def _row(number: int, label: str, source: Source, entry: Entry) -> tuple[object,
         bounded,
         entry.category,
         entry.is_procedural,
+        facts.app,
         msgspec.json.encode(facts),
         "\n".join(entry.frequencies),
     )

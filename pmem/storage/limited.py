@@ -89,11 +89,11 @@ class Limited:
         self._backend.commit(changes)
 
     def _refuse(self, record: Record) -> None:
-        from pmem.core.policy import category_of
+        from pmem.core.policy import app_of, category_of
 
-        category = category_of(record)
-        who = self._reach.agent
-        raise Refused(f"{who} may not write in the category {category}", self._reach.hint)
+        app, category = app_of(record), category_of(record)
+        where = f"in the category {category}" if self._reach.serves(app) else f"for the app {app}"
+        raise Refused(f"{self._reach.who} may not write {where}", self._reach.hint)
 
     def _admits(self, record: Record) -> bool:
         return self._reach.admits(record) and self._is_open(type(record), record.id)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from copy import copy
 from datetime import datetime
 from functools import partial
+from itertools import compress
 from typing import Any, Final
 
 import msgspec
@@ -121,13 +122,19 @@ class SearchIndex:
     def hidden(self) -> Collection[int]:
         if self._reach == EVERYTHING:
             return ()
-        named = self._reach.categories
-        beyond = "" if named is None else "category not in (select value from json_each(:named))"
-        kept_out = "" if self._reach.procedures else "procedural"
-        either = " or ".join(filter(None, (beyond, kept_out)))
-        query = f"select number from document where {either or 'false'}"
-        asked = {"named": msgspec.json.encode(sorted(named or ())).decode()}
-        return {number for (number,) in self._connection.execute(query, asked)}
+        named, apps = self._reach.categories, self._reach.apps
+        beyond = {
+            "category not in (select value from json_each(:named))": named is not None,
+            "app is not null and app not in (select value from json_each(:apps))": apps is not None,
+            "procedural": not self._reach.procedures,
+        }
+        asked = {"named": _texts(named), "apps": _texts(apps)}
+        query = "select number from document where "
+        return {
+            number
+            for condition in compress(beyond, beyond.values())
+            for (number,) in self._connection.execute(query + condition, asked)
+        }
 
     def statistics(self, labels: Collection[str]) -> Statistics:
         return _Statistics(self._connection, tuple(sorted(labels)), self._sequence)
@@ -372,6 +379,10 @@ def _select(
         " order by number"
     )
     return iter(connection.execute(query, (_array(numbers),)))
+
+
+def _texts(names: Iterable[str] | None) -> str:
+    return msgspec.json.encode(sorted(names or ())).decode()
 
 
 def _array(numbers: Iterable[int]) -> str:

@@ -73,7 +73,7 @@ class Store(Generic[R]):
         for record in self._backend.twins(self.type, key):
             if record.id not in self._dirty:
                 yield record
-        for identifier in self._pending_twins.get(key, ()):
+        for identifier in dict.fromkeys(self._pending_twins.get(key, ())):
             pending = self._dirty.get(identifier)
             if pending is not None and key in twin_keys(pending):
                 yield pending

@@ -295,7 +295,7 @@ def test_s1_6_1_a_query_is_filtered_where_it_is_stored(
 def test_s1_6_1_the_index_leaves_out_what_lies_beyond(project: Project) -> None:
     from pmem.core.policy import Reach
 
-    reach = Reach(agent="planner", categories=frozenset({"tasks"}))
+    reach = Reach(who="planner", categories=frozenset({"tasks"}))
     backend = project.workspace.backend
     hidden = backend.searched(lambda pool: set(pool.within(reach).hidden()))
     kept = backend.searched(lambda pool: set(pool.hidden()))
@@ -366,7 +366,7 @@ def test_s1_12_a_procedure_of_another_category_waits_for_both_names(project: Pro
 
 def test_s1_6_a_category_must_be_in_the_list_and_in_the_filter(project: Project) -> None:
     for named in ("tasks", "goals"):
-        asked = {"categories": ["tasks"], "filters": {"category": named}}
+        asked: dict[str, Any] = {"categories": ["tasks"], "filters": {"category": named}}
         assert ask(project, **asked) == ["tasks"] * (named == "tasks")
 
 

@@ -48,6 +48,7 @@ class Facts(Part, frozen=True, kw_only=True):
     subject: str | None = None
     tags: tuple[str, ...] = ()
     scope: Scope | None = None
+    app: str | None = None
     role: str | None = None
     speaker: str | None = None
     importance: float | None = None
@@ -118,10 +119,10 @@ def entries(record: Record) -> Iterator[Entry]:
         if record.merged_into is None:  # else the summary stands in a later chunk's
             yield _chunk(record)
         for place, message in enumerate(record.messages, start=_first_place(record)):
-            yield _message(message, record.conversation, place)
+            yield _message(message, record.conversation, record.app, place)
     elif isinstance(record, Conversation):
         for place, message in enumerate(record.recent_messages, start=_first_place(record)):
-            yield _message(message, record.id, place)
+            yield _message(message, record.id, record.app, place)
 
 
 def place_of(message: Message, record: Chunk | Conversation) -> int:
@@ -174,6 +175,7 @@ def _memory(memory: Memory) -> Entry:
         subject=memory.subject,
         tags=memory.tags,
         scope=memory.scope,
+        app=memory.scope.app,
         importance=memory.importance,
         pinned=memory.pinned,
         state=memory.state,
@@ -211,6 +213,7 @@ def _episode(episode: Episode) -> Entry:
         created_at=episode.created_at,
         updated_at=episode.updated_at,
         type=episode.type,
+        app=episode.app,
         tags=episode.tags,
         importance=episode.significance,
         pinned=episode.pinned,
@@ -239,11 +242,11 @@ def _chunk(chunk: Chunk) -> Entry:
         timestamp=chunk.created_at.timestamp(),
     )
     _add_unspelt(counts, chunk.summary)
-    facts = Facts(created_at=chunk.created_at)
+    facts = Facts(created_at=chunk.created_at, app=chunk.app)
     return Entry(chunk.id, document, counts, 0, chunk.summary, (), facts)
 
 
-def _message(message: Message, conversation: str, place: int) -> Entry:
+def _message(message: Message, conversation: str, app: str | None, place: int) -> Entry:
     counts = frequencies([(message_terms(message.content, message.created_at.date()), 1.0)])
     document = Document(
         number=number_of(message.id),
@@ -258,6 +261,7 @@ def _message(message: Message, conversation: str, place: int) -> Entry:
     )
     facts = Facts(
         created_at=message.created_at,
+        app=app,
         role=message.role,
         speaker=message.speaker,
         importance=message.importance,

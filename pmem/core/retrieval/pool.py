@@ -159,6 +159,7 @@ class MemoryPool:
             for number, (_, entry) in self._entries.items()
             if not (
                 self._reach.covers(entry.category)
+                and self._reach.serves(entry.facts.app)
                 and (self._reach.procedures or not entry.is_procedural)
             )
         }
