@@ -10,7 +10,7 @@ import msgspec
 from pmem import access
 from pmem.core.filters import Filter
 from pmem.core.retention import valid_at
-from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
+from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound, Refused
 from pmem.ids import matches, short
 from pmem.records import (
     STORES,
@@ -112,6 +112,7 @@ def find(workspace: Workspace, reference: str) -> Record | Said:
 
     Raises:
         NotFound, Ambiguous: The reference.
+        Refused: It means a message that whoever asks may not see.
         Damaged: Its file cannot be used.
     """
     try:
@@ -120,12 +121,23 @@ def find(workspace: Workspace, reference: str) -> Record | Said:
         said = _find_message(workspace, reference)
         if said is not None:
             return said
+        _must_not_be_hidden(workspace, reference)
         later = workspace.present and _find_message(workspace.present, reference)
         if later:
             raise NotFound(
                 f"message {later.message.id} was not said yet at {workspace.name}"
             ) from None
         raise missing from None
+
+
+def _must_not_be_hidden(workspace: Workspace, reference: str) -> None:
+    """See that a reference that fits nothing means no message that may not be seen."""
+    if workspace.reach is None:
+        return
+    from pmem.core.policy import EVERYTHING as ALL
+
+    if _find_message(workspace.within(ALL), reference) is not None:
+        raise Refused(f"{workspace.reach.who} may not see {reference}", workspace.reach.hint)
 
 
 def seen_at(workspace: Workspace, at: datetime | None) -> Workspace:

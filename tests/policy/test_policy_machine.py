@@ -186,7 +186,7 @@ class Policy(RuleBasedStateMachine):
             plain(CALLS[name](self.project(), self.given(drawn)))
         except PmemError as error:
             refused = error.message
-        assert "may not" not in refused
+        assert "may not" not in refused or name == "query"  # which may name an agent that asks
 
     @rule(agent=some_agent, name=some_call, drawn=some_arguments)
     def an_agent_calls(self, agent: str, name: str, drawn: Drawn) -> None:
