@@ -10,7 +10,7 @@ from pmem.memories import AddRequest
 
 
 class Given(NamedTuple):
-    """What calls are made with: two references, a text, a category, a yes or no, a request."""
+    """What calls are made with: two references, a text, a category, an app, a yes or no, ..."""
 
     ref: str
     other: str
@@ -18,13 +18,14 @@ class Given(NamedTuple):
     category: str
     flag: bool
     request: Mapping[str, Any]
+    app: str = "calendar"
 
 
 Call = Callable[[Project, Given], Any]
 
 CALLS: Final[dict[str, Call]] = {
     "add": lambda p, g: p.add(g.text, category=g.category, subject=g.text, force=g.flag),
-    "add_all": lambda p, g: p.add_all([AddRequest(content=g.text, category=g.category)]),
+    "add_all": lambda p, g: p.add_all([AddRequest(content=g.text, category=g.category, app=g.app)]),
     "show": lambda p, g: p.show(g.ref),
     "list": lambda p, _: p.list(EVERYTHING),
     "block": lambda p, _: p.block(),
@@ -48,7 +49,8 @@ CALLS: Final[dict[str, Call]] = {
     "search": lambda p, _: p.search("gear wheel", top_k=50, related=9),
     "query": lambda p, g: p.query(g.request),
     "build_context": lambda p, g: p.build_context("gear", thread="t" if g.flag else None),
-    "start_conversation": lambda p, g: p.start_conversation(g.text),
+    "build_context for an app": lambda p, g: p.build_context("gear", app=g.app),
+    "start_conversation": lambda p, g: p.start_conversation(g.text, g.app if g.flag else None),
     "add_message": lambda p, g: p.add_message("user", f"We decided: {g.text}."),
     "end_conversation": lambda p, g: p.end_conversation(g.text if g.flag else None),
     "pause_conversation": lambda p, _: p.pause_conversation(),
@@ -86,15 +88,15 @@ CALLS: Final[dict[str, Call]] = {
     "verify": lambda p, g: p.verify(update=g.flag),
     "doctor": lambda p, _: p.doctor(),
     "flush": lambda p, _: p.flush(),
-    "apps.remember": lambda p, g: p.apps.remember("calendar", g.text),
+    "apps.remember": lambda p, g: p.apps.remember(g.app, g.text),
     "apps.all": lambda p, _: p.apps.all(),
-    "apps.list": lambda p, _: p.apps.list("calendar"),
-    "apps.show": lambda p, g: p.apps.show("calendar", g.ref),
-    "apps.context": lambda p, _: p.apps.context("calendar"),
-    "apps.compact": lambda p, _: p.apps.compact("calendar"),
-    "apps.delete": lambda p, g: p.apps.delete("calendar", g.ref, for_good=g.flag),
-    "apps.purge": lambda p, _: p.apps.purge("calendar"),
-    "apps.uninstall": lambda p, g: p.apps.uninstall("calendar", purge=g.flag),
+    "apps.list": lambda p, g: p.apps.list(g.app),
+    "apps.show": lambda p, g: p.apps.show(g.app, g.ref),
+    "apps.context": lambda p, g: p.apps.context(g.app),
+    "apps.compact": lambda p, g: p.apps.compact(g.app),
+    "apps.delete": lambda p, g: p.apps.delete(g.app, g.ref, for_good=g.flag),
+    "apps.purge": lambda p, g: p.apps.purge(g.app),
+    "apps.uninstall": lambda p, g: p.apps.uninstall(g.app, purge=g.flag),
     "apps.stats": lambda p, _: p.apps.stats(),
     "apps.poll_energy": lambda p, _: p.apps.poll_energy(),
 }
@@ -102,6 +104,9 @@ CALLS: Final[dict[str, Call]] = {
 
 OPENING: Final = {"discover", "at", "apps", "apps.using"}
 """They open the same memory in another way, and answer nothing."""
+
+BLOCKS: Final = ("build_context", "build_context for an app", "block", "query", "delta")
+"""What is written for models."""
 
 WHOLE: Final = (
     "add_question approve changelog check check_merges consolidate doctor import_arrays "
