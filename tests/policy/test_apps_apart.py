@@ -191,6 +191,8 @@ def test_the_context_of_an_app_has_what_is_its_own_and_the_projects(host: Host) 
     for request in ({"app": "mail"}, {"conversation": host.named["mail"]["talk"]}):
         text = project.build_context("gear", budget=4000, **request).text
         assert host.beyond("mail", text) == []
+        (own,) = project.list(Filter(app="mail"), limit=1).items
+        assert own.content in text
         shown = {owner for word, owner in host.words.items() if word in text}
         assert shown == {"mail", None}
 

@@ -301,6 +301,13 @@ class Policy(RuleBasedStateMachine):
         else:
             assert who.agent in (None, *self.lists) or not tokens(answer)
         self.check(who, before, answer, own=tokens(given.text))
+        if who.agent and drawn[2]:
+            assert not self.remembered() & tokens(given.text), (name, given.text)
+
+    def remembered(self) -> set[str]:
+        """Return the tokens of memories and episodes; what was said apart."""
+        kept = self.kept().values()
+        return {token for record in kept if record.category != ACTIVITY for token in record.tokens}
 
     def run(
         self, who: Who, line: list[str], *, as_json: bool, stdin: bytes = b"", pinned: bool = True
