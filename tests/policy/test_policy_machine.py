@@ -99,6 +99,8 @@ SEEN: Final = (
     "transcript",
 )
 """Calls that are made more often: most leaks would pass through them."""
+TELLING: Final = ("add", "add_all", "add_episode", "apps.remember", "edit", "supersede")
+"""Calls by which an agent can say something of a person."""
 some_call = st.sampled_from([*CALLS, *SEEN, *SEEN])
 COMMANDS: Final = (
     "list --all-states",
@@ -237,6 +239,14 @@ class Policy(RuleBasedStateMachine):
     @rule(who=some_asker, name=some_call, drawn=some_arguments)
     def somebody_calls(self, who: Who, name: str, drawn: Drawn) -> None:
         self.call(who, self.project(who), name, drawn)
+
+    @rule(agent=st.sampled_from(AGENTS), name=st.sampled_from(TELLING), drawn=some_arguments)
+    def an_agent_says_something_of_a_person(self, agent: str, name: str, drawn: Drawn) -> None:
+        allowed = self.lists.get(agent) or [drawn[3]]
+        category = allowed[drawn[0] % len(allowed)]
+        self.call(
+            Who(agent), self.project(Who(agent)), name, (*drawn[:2], True, category, *drawn[4:])
+        )
 
     @rule(who=some_asker, name=some_call, drawn=some_arguments, back=st.integers(0, 30))
     def somebody_asks_the_past(self, who: Who, name: str, drawn: Drawn, back: int) -> None:
