@@ -1,0 +1,150 @@
+"""Finding secrets in texts: tokens, keys, passwords.
+
+A text is looked at in three ways: for the shapes that issuers publish (`rules`), for passwords in
+addresses (`links`), and for values that the text itself calls a secret and that look random enough
+(`assigned`). Entropy alone is never a reason: digests and ids are the daily bread of a project.
+Each way begins with a search for a few characters, runs in linear time, and is loaded only when
+these are there.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pmem.core.secrets.innocent import is_example, is_usual
+from pmem.core.secrets.rules import SHAPES, TOKENS
+
+if TYPE_CHECKING:
+    import re
+
+DIGEST: Final = "sha256:"
+_WORDS: Final = (
+    *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase"),
+    *("пароль", "密", "パスワード", "секрет", "bearer ", "basic ", "curl ", "wget ", "http "),
+)
+_GENERAL: Final = frozenset({"password", "assigned-secret", "authorization-header"})
+_PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
+
+
+class Secret(NamedTuple):
+    """A secret in a text: its kind, such as `github-token`, and where it starts and ends."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
+    """Return the secrets in a text in their order; none of them overlap.
+
+    Args:
+        text: Any text.
+        allowed: What is none: texts, or `sha256:` and the digest of one in hexadecimal digits.
+    """
+    found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
+    kept: list[Secret] = []
+    for each in found:
+        if kept and each.start < kept[-1].end:
+            kept[-1] = _joined(kept[-1], each)
+        elif not _is_allowed(text[each.start : each.end], allowed):
+            kept.append(each)
+    return kept
+
+
+def redacted(text: str, found: Iterable[Secret]) -> str:
+    """Return a text with `[redacted: kind]` in the place of secrets.
+
+    Args:
+        text: Any text.
+        found: What was found in it.
+    """
+    parts, end = [], 0
+    for each in found:
+        parts += [text[end : each.start], f"[redacted: {each.kind}]"]
+        end = each.end
+    return "".join(parts) + text[end:]
+
+
+def place(text: str, secret: Secret) -> str:
+    """Say where a secret stands in a text, both counted from one.
+
+    Args:
+        text: The text.
+        secret: What was found in it.
+    """
+    line = text.count("\n", 0, secret.start) + 1
+    column = secret.start - text.rfind("\n", 0, secret.start)
+    return f"line {line}, character {column}"
+
+
+def _joined(one: Secret, other: Secret) -> Secret:
+    """Return two findings that overlap as one, by the name that says more."""
+    kind = other.kind if one.kind in _GENERAL else one.kind
+    return Secret(kind, one.start, max(one.end, other.end))
+
+
+def _candidates(text: str) -> Iterator[Secret]:
+    lowered = _lower(text)
+    yield from _tokens(text)
+    yield from _shapes(text, lowered)
+    if "://" in text:
+        from pmem.core.secrets.links import passwords
+
+        yield from (Secret(*each) for each in passwords(text))
+    if any(word in lowered for word in _WORDS):
+        from pmem.core.secrets import assigned
+
+        for word in (*assigned.PASSWORDS, *assigned.TOKENS):
+            if word in lowered:
+                yield from (Secret(*each) for each in assigned.held(text, lowered, word))
+
+
+def _tokens(text: str) -> Iterator[Secret]:
+    """Yield what begins as the tokens of some issuer do, and goes on as they do."""
+    for token in TOKENS:
+        for prefix in token.prefixes:
+            place = text.find(prefix)
+            while place >= 0:
+                end = place + len(prefix)
+                if not place or not _continues(text[place - 1], prefix):
+                    match = _compiled(token.rest).match(text, end)
+                    if match is not None:
+                        end = max(end, match.end())
+                        if not is_example(text[place + len(prefix) : end]):
+                            yield Secret(token.kind, place, end)
+                place = text.find(prefix, end)
+
+
+def _continues(before: str, prefix: str) -> bool:
+    """Tell whether a prefix stands within a longer word, which is another one then."""
+    return prefix[0].isalnum() and (before.isalnum() or before == "_") and before.isascii()
+
+
+def _shapes(text: str, lowered: str) -> Iterator[Secret]:
+    """Yield what has the shape of a secret, where something else in the text says which."""
+    for shape in SHAPES:
+        if any(mark in lowered for mark in shape.marks):
+            for match in _compiled(shape.pattern).finditer(text):
+                if not is_usual(match[1]):
+                    yield Secret(shape.kind, *match.span(1))
+
+
+@cache
+def _compiled(pattern: str) -> "re.Pattern[str]":
+    import re
+
+    return re.compile(pattern)
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, every character at its place."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_PLAIN)
+
+
+def _is_allowed(value: str, allowed: Collection[str]) -> bool:
+    if not allowed:
+        return False
+    name = DIGEST + sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+    return value in allowed or name in allowed

@@ -1,0 +1,45 @@
+"""Passwords inside of addresses: `scheme://user:password@host`."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from pmem.core.secrets.innocent import is_usual
+
+MARK: Final = "://"
+_USER: Final = re.compile(
+    r"([^\s/?#@:\"'<>`(){}\[\]$]{0,128}+):([^\s/\"'<>`(){}$]{1,256})@(?=[\w\[.-])"
+)
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}$", re.IGNORECASE)
+_LONGEST_SCHEME: Final = 21
+_WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
+
+
+class Password(NamedTuple):
+    """A password in an address, and where it stands."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def passwords(text: str) -> Iterator[Password]:
+    """Yield the passwords in the addresses of a text.
+
+    Args:
+        text: Any text.
+    """
+    place = text.find(MARK)
+    while place >= 0:
+        start = place + len(MARK)
+        match = _USER.match(text, start)
+        scheme = _SCHEME.search(text[max(0, place - _LONGEST_SCHEME) : place])
+        if match and scheme and not _is_none(*match.groups()):
+            web = scheme[0].lower().partition("+")[0] in _WEB
+            yield Password("url-password" if web else "connection-password", *match.span(2))
+        place = text.find(MARK, match.end() if match else start)
+
+
+def _is_none(user: str, password: str) -> bool:
+    """Tell whether a password stands for one: it is the user's name, or everybody's first."""
+    return password == user or is_usual(password) or password.startswith("%")

@@ -1,0 +1,193 @@
+"""The shapes of secrets that say by themselves what they are: what they begin with, what follows.
+
+The shapes are what their issuers publish. One of them is looked for only where its prefix, or for
+a pattern its mark, stands in the text, and is compiled only then.
+"""
+
+from typing import Final, NamedTuple
+
+_WORD: Final = r"[A-Za-z0-9]"
+_WIDE: Final = r"[A-Za-z0-9_-]"
+_HEX: Final = r"[0-9a-f]"
+
+
+class Token(NamedTuple):
+    """A kind of token: prefixes in their case, and the pattern of the rest."""
+
+    kind: str
+    prefixes: tuple[str, ...]
+    rest: str
+
+
+class Shape(NamedTuple):
+    """A kind of secret without a prefix of its own.
+
+    `marks` stand in every text that has one (in lower case), and the pattern's first group is
+    the secret. It must start where no other match can, so that it runs in linear time.
+    """
+
+    kind: str
+    marks: tuple[str, ...]
+    pattern: str
+
+
+def _exactly(what: str, length: int) -> str:
+    return f"{what}{{{length}}}(?!{_WORD})"
+
+
+def _at_least(what: str, length: int) -> str:
+    return f"{what}{{{length},}}"
+
+
+TOKENS: Final = (
+    Token("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), _exactly("[A-Z2-7]", 16)),
+    Token("aws-bedrock-key", ("ABSK",), _at_least(r"[A-Za-z0-9+/]", 100) + "={0,2}"),
+    Token("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _at_least(_WORD, 36)),
+    Token("github-fine-grained-token", ("github_pat_",), _at_least(r"[A-Za-z0-9_]", 50)),
+    Token(
+        "gitlab-token",
+        ("glpat-", "gldt-", "glrt-", "glsoat-", "gloas-", "glptt-", "glagent-", "glft-"),
+        _at_least(_WIDE, 20),
+    ),
+    Token("slack-token", ("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-"), _at_least(_WIDE, 24)),
+    Token("slack-app-token", ("xapp-",), r"[0-9]-[A-Z0-9]{8,}-[0-9]{8,}-[A-Za-z0-9]{20,}"),
+    Token("slack-webhook", ("https://hooks.slack.com/",), r"[a-z]+/[A-Za-z0-9/]{30,}"),
+    Token(
+        "discord-webhook",
+        ("https://discord.com/api/webhooks/", "https://discordapp.com/api/webhooks/"),
+        rf"[0-9]{{15,}}/{_WIDE}{{50,}}",
+    ),
+    Token("stripe-key", ("sk_live_", "rk_live_", "sk_test_", "rk_test_"), _at_least(_WORD, 16)),
+    Token("webhook-signing-secret", ("whsec_",), _at_least(r"[A-Za-z0-9+/=]", 24)),
+    Token("google-api-key", ("AIza",), _exactly(_WIDE, 35)),
+    Token("google-client-secret", ("GOCSPX-",), _exactly(_WIDE, 28)),
+    Token("google-access-token", ("ya29.",), _at_least(_WIDE, 40)),
+    Token("anthropic-key", ("sk-ant-",), _at_least(_WIDE, 40)),
+    Token("openrouter-key", ("sk-or-v1-",), _at_least(_HEX, 48)),
+    Token("openai-key", ("sk-proj-", "sk-svcacct-", "sk-admin-"), _at_least(_WIDE, 40)),
+    Token("model-provider-key", ("sk-",), _at_least(_WORD, 32)),
+    Token("groq-key", ("gsk_",), _at_least(_WORD, 40)),
+    Token("xai-key", ("xai-",), _at_least(_WORD, 60)),
+    Token("perplexity-key", ("pplx-",), _at_least(_WORD, 40)),
+    Token("replicate-token", ("r8_",), _at_least(_WORD, 37)),
+    Token("langsmith-key", ("lsv2_pt_", "lsv2_sk_"), rf"{_HEX}{{32}}_{_HEX}{{10}}"),
+    Token("huggingface-token", ("hf_", "api_org_"), _at_least(r"[A-Za-z]", 34)),
+    Token("npm-token", ("npm_",), _exactly(_WORD, 36)),
+    Token("pypi-token", ("pypi-AgE",), _at_least(_WIDE, 50)),
+    Token("rubygems-key", ("rubygems_",), _exactly(_HEX, 48)),
+    Token("crates-token", ("cio",), _exactly(_WORD, 32)),
+    Token("docker-token", ("dckr_pat_", "dckr_oat_"), _at_least(_WIDE, 27)),
+    Token("sendgrid-key", ("SG.",), rf"{_WIDE}{{20,24}}\.{_WIDE}{{39,50}}"),
+    Token("twilio-key", ("SK",), _exactly(_HEX, 32)),
+    Token("mailgun-key", ("key-",), _exactly(_HEX, 32)),
+    Token("brevo-key", ("xkeysib-", "xsmtpsib-"), rf"{_HEX}{{64}}-{_WORD}{{16}}"),
+    Token("json-web-token", ("eyJ",), rf"{_WIDE}{{8,}}\.eyJ{_WIDE}{{8,}}\.{_WIDE}{{16,}}"),
+    Token("databricks-token", ("dapi",), _exactly(_HEX, 32)),
+    Token("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), _exactly(_HEX, 64)),
+    Token("shopify-token", ("shpat_", "shpss_", "shpca_", "shppa_"), _exactly("[0-9a-fA-F]", 32)),
+    Token("heroku-key", ("HRKU-",), _at_least(_WIDE, 36)),
+    Token("linear-key", ("lin_api_", "lin_oauth_"), _at_least(_WORD, 32)),
+    Token("notion-token", ("ntn_", "secret_"), _at_least(_WORD, 43)),
+    Token("atlassian-token", ("ATATT3", "ATCTT3"), _at_least(r"[A-Za-z0-9_=-]", 60)),
+    Token("airtable-token", ("pat",), rf"{_WORD}{{14}}\.{_HEX}{{64}}"),
+    Token("figma-token", ("figd_",), _at_least(_WIDE, 38)),
+    Token("grafana-token", ("glsa_",), rf"{_WORD}{{32}}_[0-9A-Fa-f]{{8}}"),
+    Token("grafana-cloud-token", ("glc_",), _at_least(r"[A-Za-z0-9+/=]", 40)),
+    Token("vault-token", ("hvs.", "hvb.", "hvr."), _at_least(_WIDE, 24)),
+    Token("new-relic-key", ("NRAK-", "NRJS-", "NRII-"), _at_least(_WIDE, 19)),
+    Token("pulumi-token", ("pul-",), _exactly(_HEX, 40)),
+    Token("postman-key", ("PMAK-",), rf"{_HEX}{{24}}-{_HEX}{{34}}"),
+    Token("planetscale-secret", ("pscale_tkn_", "pscale_pw_"), _at_least(r"[\w.=-]", 32)),
+    Token("sentry-token", ("sntrys_", "sntryu_"), _at_least(r"[A-Za-z0-9+/=_]", 40)),
+    Token(
+        "doppler-token", ("dp.pt.", "dp.st.", "dp.ct.", "dp.sa."), rf"[\w.]{{0,40}}{_WORD}{{40}}"
+    ),
+    Token("netlify-token", ("nfp_", "nfc_"), _at_least(_WORD, 36)),
+    Token("supabase-key", ("sbp_", "sb_secret_"), _at_least(r"[A-Za-z0-9_]", 24)),
+    Token("square-token", ("sq0atp-", "sq0csp-", "EAAA"), _at_least(_WIDE, 22)),
+    Token("dynatrace-token", ("dt0c01.",), r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    Token("tailscale-key", ("tskey-",), rf"[a-z]+-{_WORD}{{8,}}-{_WORD}{{16,}}"),
+    Token("alibaba-access-key", ("LTAI",), _at_least(_WORD, 16)),
+    Token("flyio-token", ("FlyV1 fm2_", "fo1_"), _at_least(r"[A-Za-z0-9+/=_-]", 40)),
+    Token("age-secret-key", ("AGE-SECRET-KEY-1",), _at_least(r"[A-Z0-9]", 50)),
+    Token("onepassword-token", ("ops_eyJ",), _at_least(_WIDE, 80)),
+    Token(
+        "private-key",
+        ("-----BEGIN ",),
+        r"(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+        r"(?:\s|\\n|\\r)*+(?:[A-Za-z-]{3,20}: [^\n]{0,120}\n\s{0,8}){0,6}+"
+        r"(?:[A-Za-z0-9+/=\s]|\\n|\\r){64,}+(?:-----END [A-Z0-9 ]{1,40}-----)?",
+    ),
+    Token(
+        "putty-private-key",
+        ("PuTTY-User-Key-File-",),
+        r"[23]: (?:(?!Private-Lines)[^\n]{0,200}\n\s{0,8}){1,200}+"
+        r"Private-Lines: [0-9]{1,3}\s+[A-Za-z0-9+/=\s]{40,}+",
+    ),
+)
+
+SHAPES: Final = (
+    Shape(
+        "telegram-token",
+        (":aa",),
+        rf"(?<![A-Za-z0-9])([0-9]{{8,10}}:AA{_WIDE}{{33}})(?!{_WIDE})",
+    ),
+    Shape(
+        "discord-token",
+        ("discord",),
+        rf"(?<![\w.-])([MNO]{_WORD}{{23,27}}\.{_WIDE}{{6}}\.{_WIDE}{{27,45}})(?!{_WIDE})",
+    ),
+    Shape(
+        "azure-client-secret",
+        ("q~",),
+        r"(?<![\w.~-])([A-Za-z0-9_.-]{3}[0-9]Q~[A-Za-z0-9_.~-]{31,34})(?![\w~-])",
+    ),
+    Shape(
+        "azure-storage-key",
+        ("accountkey", "sharedaccesskey"),
+        r"(?<=[Kk]ey=)([A-Za-z0-9+/]{43,88}={1,2})(?![A-Za-z0-9+/=])",
+    ),
+    Shape(
+        "azure-signed-url",
+        ("sig=",),
+        r"(?<=[?&;]sig=)([A-Za-z0-9%+/]{40,}={0,2})",
+    ),
+    Shape(
+        "terraform-token",
+        (".atlasv1.",),
+        rf"(?<![\w.-])({_WORD}{{14}}\.atlasv1\.{_WIDE}{{60,}})",
+    ),
+    Shape("mailchimp-key", ("-us",), rf"(?<!{_WORD})({_HEX}{{32}}-us[0-9]{{1,2}})(?!{_WORD})"),
+    Shape(
+        "teams-webhook",
+        ("webhook.office.com/",),
+        r"(?<=webhook\.office\.com/webhookb2/)([A-Za-z0-9@/-]{80,})",
+    ),
+    Shape(
+        "heroku-legacy-key",
+        ("heroku",),
+        rf"(?i)(?<![a-z0-9])heroku[^\n]{{0,40}}?(?:key|token)[^\n]{{0,20}}?"
+        rf"({_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}})(?!{_WORD})",
+    ),
+    Shape(
+        "authorization-header",
+        ("bearer ",),
+        r"(?i)(?<![a-z0-9])bearer {1,3}([a-z0-9._~+/-]{20,}={0,2})",
+    ),
+    Shape(
+        "basic-authorization",
+        ("basic ",),
+        r"(?i)authorization[\"']?[:=] {0,3}[\"']?basic {1,3}([a-z0-9+/]{12,}={0,2})",
+    ),
+    Shape(
+        "command-password",
+        ("curl ", "wget ", "http "),
+        r"(?<!\S)(?:-u|--user|--auth|-a) {1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,128})",
+    ),
+    Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,128})"),
+    Shape(
+        "netrc-password",
+        ("login ",),
+        r"(?<!\S)login\s{1,3}\S{1,64}\s{1,3}password\s{1,3}([^\s\"'<>${]{4,128})",
+    ),
+)

@@ -1,0 +1,165 @@
+"""What is a secret in a text, and what only looks like one."""
+
+import time
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem.core import secrets
+from pmem.core.secrets import Secret, find, place, redacted
+from pmem.core.secrets.assigned import PASSWORDS, TOKENS
+from pmem.core.secrets.rules import SHAPES
+from tests.core.secrets import labelled
+from tests.core.secrets.labelled import Case
+
+SEEDS: Final = range(3)
+BAR: Final = 0.95
+BYTES: Final = 1_000_000
+SECONDS: Final = 3.0
+"""For a million hostile characters; alone on its machine a run takes less than one."""
+
+
+def found(case: Case) -> list[Secret]:
+    """Return what is found of the secret in a text."""
+    start = case.text.find(case.secret)
+    end = start + len(case.secret)
+    return [each for each in find(case.text) if each.start < end and each.end > start]
+
+
+def drawn(*, other: bool) -> tuple[list[Case], list[Case]]:
+    """Return the secrets and the innocent texts of all seeds."""
+    return (
+        [case for seed in SEEDS for case in labelled.secrets(seed, other=other)],
+        [case for seed in SEEDS for case in labelled.innocents(seed, other=other)],
+    )
+
+
+@pytest.mark.parametrize("other", [False, True], ids=["seen", "held-out"])
+def test_recall_and_precision_are_above_the_bar(other: bool) -> None:
+    hidden, innocent = drawn(other=other)
+    hits = sum(bool(found(case)) for case in hidden)
+    false = sum(bool(find(case.text)) for case in innocent)
+    assert hits / len(hidden) >= BAR
+    assert hits / (hits + false) >= BAR
+    assert false / len(innocent) <= 1 - BAR
+
+
+def test_the_set_is_large_and_has_many_kinds() -> None:
+    hidden, innocent = drawn(other=False)
+    more_hidden, more_innocent = drawn(other=True)
+    assert len({case.kind for case in hidden}) >= 30
+    assert len({case.secret for case in (*hidden, *more_hidden)}) >= 120
+    assert len({case.text for case in (*innocent, *more_innocent)}) >= 120
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_secret_is_found_whole_and_by_its_kind(seed: int) -> None:
+    for case in labelled.secrets(seed):
+        (hit,) = found(case)
+        assert hit.kind == case.kind
+        assert case.text[hit.start : hit.end] in case.secret or case.secret in case.text[: hit.end]
+        assert case.secret not in redacted(case.text, find(case.text))
+
+
+@pytest.mark.parametrize(
+    ("table", "number"),
+    [("TOKENS", number) for number in range(len(secrets.TOKENS))]
+    + [("SHAPES", number) for number in range(len(SHAPES))],
+)
+def test_without_any_one_rule_something_is_missed(
+    monkeypatch: pytest.MonkeyPatch, table: str, number: int
+) -> None:
+    rules = getattr(secrets, table)
+    monkeypatch.setattr(secrets, table, rules[:number] + rules[number + 1 :])
+    kind = rules[number].kind
+    cases = [case for case in labelled.secrets(0) if case.kind == kind]
+    assert not all(any(hit.kind == kind for hit in found(case)) for case in cases)
+
+
+@pytest.mark.parametrize("prefix", [word for rule in secrets.TOKENS for word in rule.prefixes])
+def test_every_prefix_is_in_the_labelled_set(prefix: str) -> None:
+    assert any(prefix in case.secret for case in labelled.secrets(0))
+
+
+@pytest.mark.parametrize("word", PASSWORDS)
+def test_every_word_for_a_password_is_known(word: str) -> None:
+    assert [hit.kind for hit in find(f"X{word}: kW9!mZq27x")] == ["password"]
+
+
+@pytest.mark.parametrize("word", TOKENS)
+def test_every_word_for_a_token_is_known(word: str) -> None:
+    hits = find(f"the api {word}: {'kW9mZq27xJ' * 2}v4")
+    assert [hit.kind for hit in hits] == ["assigned-secret"]
+
+
+def test_what_is_allowed_is_none() -> None:
+    text = f"password: {'kW9!mZq27x'}"
+    digest = "sha256:2c1f0b7c5d5ac9b1d4b86b0cde9a23ef0cbf7a6a4b62e4b54b0e1d3bd67a2b4a"
+    assert find(text, {digest})
+    assert find(text, {"kW9!mZq27x"}) == []
+    assert find(text, {_digest("kW9!mZq27x")}) == []
+    assert find(text, {"kW9!"})  # no part of it
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256
+
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def test_places_are_counted_from_one() -> None:
+    text = "first line\n  pwd: kW9!mZq27x"
+    (hit,) = find(text)
+    assert place(text, hit) == "line 2, character 8"
+    assert redacted(text, [hit]) == "first line\n  pwd: [redacted: password]"
+
+
+def test_letters_that_grow_in_lower_case_do_not_shift_places() -> None:
+    text = "İİİİ password: kW9!mZq27x"
+    (hit,) = find(text)
+    assert text[hit.start : hit.end] == "kW9!mZq27x"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=12),
+            st.sampled_from([case.secret for case in labelled.secrets(1)]),
+            st.sampled_from(
+                ["password: ", "token=", "://u:", "@h ", " is the password", "\n", '"']
+            ),
+        ),
+        max_size=8,
+    )
+)
+def test_findings_are_in_order_apart_and_gone_once_redacted(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    hits = find(text)
+    ends = [0, *(hit.end for hit in hits)]
+    assert all(
+        hit.start >= end and hit.end > hit.start for hit, end in zip(hits, ends, strict=False)
+    )
+    clean = redacted(text, hits)
+    assert clean.count("[redacted: ") >= len(hits)
+    assert all(clean[hit.start : hit.end] in text for hit in find(clean))
+
+
+HOSTILE: Final = (
+    *("a", "A0", " ", "\n", "://", "://a:", "x://a:b@", "://" + "a" * 50),
+    *("-----BEGIN PRIVATE KEY-----\n", "-----BEGIN RSA PRIVATE KEY-----\nA: b\n"),
+    *("eyJ.", "eyJaaaaaaaaa.eyJ", "sk-", "xoxb-", "ghp_", " sk-a ", "cio", "SK", "pat", "hvs."),
+    *("password ", "password: ", "password is ", "token for a b c ", "api key = ", "x as token "),
+    *("_pass: aB3", "secret_", "密码", "--token ", "bearer ", "login a password ", "curl -u a:"),
+    *("heroku key ", "heroku", "discord M.", "sig=", "AccountKey=", ":AA", "a.atlasv1.", "8Q~"),
+    "PuTTY-User-Key-File-3: a\n",
+)
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_a_million_hostile_characters_take_no_time(shape: str) -> None:
+    text = (shape * (BYTES // len(shape) + 1))[:BYTES]
+    start = time.process_time()
+    find(text)
+    assert time.process_time() - start < SECONDS
