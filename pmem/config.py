@@ -13,7 +13,18 @@ from msgspec import Meta
 
 from pmem.errors import InvalidValue
 from pmem.notation import TABLE, rule, type_name
-from pmem.rules import AppRules, Categories, Consent, Limits, Scoring, Writing, number, says, share
+from pmem.rules import (
+    AppRules,
+    Categories,
+    Consent,
+    Limits,
+    Scoring,
+    Secrets,
+    Writing,
+    number,
+    says,
+    share,
+)
 
 ENVIRONMENT_PREFIX: Final = "PMEM_"
 Layer = tuple[str, Mapping[str, Any]]
@@ -184,6 +195,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     apps: AppRules = AppRules()
     consent: Consent = Consent()
     writing: Writing = Writing()
+    secrets: Secrets = Secrets()
 
     @property
     def conversation_tokens(self) -> int:

@@ -19,6 +19,8 @@ from pmem.notation import flatten
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
+NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"),)
+"""Settings that a project cannot make: whoever clones it would not have been asked."""
 
 
 class Configuration:
@@ -95,9 +97,18 @@ class Configuration:
         return [
             ("flag", from_flags),
             ("environment", from_environment(self._environment)),
-            ("project", self._project()),
+            ("project", _without_liberties(self._project())),
             ("user", read_config(user_config(self._environment))),
         ]
+
+
+def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is not for a project to say."""
+    return {
+        name: value
+        for name, value in values.items()
+        if not any((name, value) == each for each in NOT_FOR_PROJECTS)
+    }
 
 
 def folder_name(environment: Mapping[str, str]) -> str:

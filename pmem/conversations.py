@@ -92,6 +92,7 @@ def start(workspace: Workspace, title: str | None = None, app: str | None = None
         InvalidValue: The title, or the app's name, is empty or too long.
     """
     workspace.must_reach(ACTIVITY)
+    title, app = workspace.gate.admit(title, "the title"), workspace.gate.admit(app, "the app")
     title, app = checks.word(title, "a title"), checks.word(app or workspace.app, "an app")
     with workspace.transaction():
         now = workspace.now()
@@ -121,6 +122,7 @@ def say(workspace: Workspace, request: SayRequest) -> Heard:
         InvalidValue: The message is empty or too long, or its conversation is not active.
     """
     workspace.must_reach(ACTIVITY)
+    request = workspace.gate.admit(request)
     checks.text(request.content, "a message", workspace.settings.limits.message)
     if request.importance is not None:
         checks.share("importance", request.importance)
@@ -199,6 +201,7 @@ def change_status(
         NotFound, Ambiguous: The conversation.
     """
     workspace.must_reach(ACTIVITY)
+    outcome = workspace.gate.admit(outcome, "the outcome")
     wanted = Status.PAUSED if status is Status.ACTIVE else Status.ACTIVE
     with workspace.transaction():
         conversation = target(workspace, reference, wanted)

@@ -75,6 +75,7 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
         NotFound, Ambiguous: The conversation, or a memory.
     """
     workspace.must_reach(EVENT)
+    request = workspace.gate.admit(request)
     with workspace.transaction():
         conversation = (
             None

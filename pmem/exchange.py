@@ -13,6 +13,7 @@ from pmem.core.retention import changed
 from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
+    KINDS,
     STORES,
     Conversation,
     Episode,
@@ -61,7 +62,9 @@ def import_messages(
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     workspace.must_reach_everything("import")
-    parsed = messages.parse(lines, name, workspace.settings.limits.message)
+    name = workspace.gate.admit(name, "the file's name")
+    most = workspace.settings.limits.message
+    parsed = messages.parse(lines, name, most, workspace.gate.admit)
     if parsed.skipped and not parsed.conversations:
         first = parsed.skipped[0]
         raise InvalidValue(
@@ -115,8 +118,9 @@ def import_arrays(workspace: Workspace, folder: str, progress: Progress) -> Impo
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())
-            for record in parsed.records[store.type]:
-                counts[_put(store, record, known)] += 1
+            for number, record in enumerate(parsed.records[store.type], start=1):
+                admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
+                counts[_put(store, admitted, known)] += 1
                 progress(sum(counts.values()), total)
         make_room(workspace)
     return Imported(**counts, skipped=tuple(parsed.skipped))

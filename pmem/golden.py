@@ -124,6 +124,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
         Refused, Locked, StorageRefused: See `Workspace.transaction`.
     """
     workspace.must_reach_everything("add to a golden set")
+    request = workspace.gate.admit(request)
     path = request.file or default_file(workspace)
     with workspace.transaction():
         question = _question(workspace, request)

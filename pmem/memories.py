@@ -375,6 +375,10 @@ def _check_form(workspace: Workspace, agent: str | None, text: str | None) -> No
 
 def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[Memory]:
     """Yield the records that requests ask for; what they cite is looked at together."""
+    requests = [
+        workspace.gate.admit(request, f"memory {number}" if len(requests) > 1 else "")
+        for number, request in enumerate(requests, start=1)
+    ]
     if not any(request.cite for request in requests):
         yield from (_memory(workspace, request) for request in requests)
         return
@@ -454,6 +458,7 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     Raises:
         InvalidValue: A value is not allowed.
     """
+    request = workspace.gate.admit(request)
     fields = {
         name: value
         for name, value in msgspec.structs.asdict(request).items()

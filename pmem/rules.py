@@ -155,6 +155,22 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     days: Annotated[int, number(1, "How long both wait, in days.")] = 7
 
 
+class Secrets(msgspec.Struct, frozen=True, kw_only=True):
+    """What happens to secrets in what is to be kept."""
+
+    gate: Annotated[
+        Literal["refuse", "redact", "off"],
+        says(
+            "What becomes of a text with a secret: refused, kept without it, kept as it is."
+            " A project's own settings cannot say `off`."
+        ),
+    ] = "refuse"
+    allow: Annotated[
+        tuple[str, ...],
+        says("What is no secret: examples, or `sha256:` and their digests in hexadecimal digits."),
+    ] = ()
+
+
 class Writing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether memories are held to the writing rules."""
 

@@ -10,10 +10,12 @@ import msgspec
 
 from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
-from pmem.configuration import CONFIG_FILE
+from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, user_config
 from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
+from pmem.gate import Gate
 from pmem.notation import TABLE
 from pmem.records import STORES, plain
+from pmem.rules import Secrets
 from pmem.storage.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import LOCAL, JsonFiles
 from pmem.workspace import Workspace
@@ -92,6 +94,7 @@ def initialise(
         if track_conversations:
             _track_conversations(os.path.join(folder, ".gitignore"))
     if name is not None:
+        Gate(Secrets).admit(name, "the name")
         write_setting(os.path.join(folder, CONFIG_FILE), "project_name", name)
     return Initialised(path=os.path.abspath(folder), created=created)
 
@@ -127,6 +130,12 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
             "memory_dir cannot be set inside the very folder that it names",
             "set PMEM_MEMORY_DIR, or rename the folder",
         )
+    if (name, kept) in NOT_FOR_PROJECTS:
+        raise InvalidValue(
+            f"{name} cannot be {kept!r} for whoever has this project",
+            f"set it in {user_config(workspace.environment)}, or PMEM_SECRETS_GATE for one run",
+        )
+    kept = kept if name == "secrets.allow" else workspace.gate.admit(kept, name)
     with _locked(workspace):
         _write_own_setting(workspace, name, kept)
     return kept

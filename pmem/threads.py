@@ -87,7 +87,7 @@ def delta(
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
     """
-    name = _name(thread, "a thread's name")
+    name = _name(workspace.gate.admit(thread, "the thread"), "a thread's name")
     known = list(_told_of(workspace) if memories is None else memories)
 
     def choose(before: Seen) -> set[int]:
@@ -132,7 +132,7 @@ def mark_told(
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
     """
-    name = _name(thread, "a thread's name")
+    name = _name(workspace.gate.admit(thread, "the thread"), "a thread's name")
 
     def choose(before: Seen) -> set[int]:
         new = _new(memories, before)
@@ -168,8 +168,9 @@ def save_checkpoint(
         Damaged, Locked, StorageRefused: The clone's state.
     """
     workspace.must_be_writable()
-    name, owner = _names(thread, user)
-    data = _encoded(state)
+    name, owner = _names(workspace.gate.admit(thread, "the thread"), user)
+    owner = workspace.gate.admit(owner, "the user")
+    data = _encoded(workspace.gate.admit(state, "the state"))
     return _info(workspace.local.checkpoints.save(name, owner, data, workspace.now()))
 
 

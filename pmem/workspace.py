@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pmem import ids
 from pmem.config import Settings
@@ -17,7 +17,7 @@ from pmem.errors import (
     NotFound,
     Refused,
 )
-from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, RecordType
+from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, RecordType
 from pmem.sight import Asked
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git import user_name
@@ -27,6 +27,7 @@ from pmem.times import in_utc
 
 if TYPE_CHECKING:
     from pmem.core.operations import Node, Operation
+    from pmem.gate import Gate
     from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
     from pmem.storage.revision import Revision
@@ -205,6 +206,13 @@ class Workspace(Asked):
 
         return Sources(self.root, self.environment)
 
+    @cached_property
+    def gate(self) -> "Gate":
+        """Lets in what holds no secret."""
+        from pmem.gate import Gate
+
+        return Gate(lambda: self.settings.secrets)
+
     @property
     def stores(self) -> tuple[Store[Any], ...]:
         """All four stores."""
@@ -263,6 +271,7 @@ class Workspace(Asked):
                 changes = [change for part in self.stores for change in part.changes()]
                 if self.agent is not None:
                     _must_be_agreed(self, changes)
+                self.gate.must_be_clean(changes, self._before)
                 self.backend.commit(changes)
                 _note_written(self, changes)
             finally:
@@ -308,6 +317,10 @@ class Workspace(Asked):
         from pmem.views import again
 
         return again(self, present)
+    def _before(self, change: Change) -> Record | None:
+        """Return a changed record as it was read; None for a new one."""
+        store = next(store for store in self.stores if store.type is change.type)
+        return cast(Record | None, store.before(change.id))
 
     def _forget(self) -> None:
         for part in self.stores:

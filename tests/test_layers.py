@@ -54,7 +54,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "repair",
         }
     ),
-    frozenset({"workspace", "sight", "configuration", "views"}),
+    frozenset({"workspace", "sight", "configuration", "views", "gate"}),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),
     frozenset({"config", "rules", "notation", "ids", "records", "times"}),

@@ -93,6 +93,7 @@ def remember(
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     workspace.must_be_writable()
+    request = workspace.gate.admit(request)
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
     app = name_of(request.app)

@@ -295,6 +295,7 @@ def _globals() -> list[TyperOption]:
         _option("--actor", "actor", "NAME", "Who writes."),
         _option("--agent", "asker", "NAME", "Who asks: only what its allowlist names is seen."),
         _option("--now", "now", "TIME", "Take this as the present."),
+        _option("--redact", "redact", None, "Keep a text that holds a secret without it."),
         _option("--read-only", "read_only", None, "Write nothing."),
         _telling("--help", "Show this message and leave.", _help),
     ]
@@ -423,7 +424,7 @@ def _bug(session: Session, error: Exception) -> int:
     """Say one sentence about what should never happen, and keep the rest for a report."""
     import traceback
 
-    trace = "".join(traceback.format_exception(error))
+    trace = render.unsecret("".join(traceback.format_exception(error)))
     where = _log(session, trace)
     sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
     if where is None:

@@ -44,13 +44,14 @@ def fail(session: "Session", error: "PmemError") -> None:
         session: How to print.
         error: What went wrong.
     """
+    message, hint = unsecret(error.message), unsecret(error.hint)
     if session.json:
-        value = {"code": error.code, "message": error.message, "hint": error.hint}
+        value = {"code": error.code, "message": message, "hint": hint}
         _write(sys.stderr, _json({"schema": SCHEMA, "error": value}).decode())
         return
-    _write(sys.stderr, f"pmem: {clean(error.message)}\n")
-    if error.hint:
-        _write(sys.stderr, f"hint: {clean(error.hint)}\n")
+    _write(sys.stderr, f"pmem: {clean(message)}\n")
+    if hint:
+        _write(sys.stderr, f"hint: {clean(hint)}\n")
 
 
 def progress(session: "Session", what: str) -> "Callable[[int, int], None]":
@@ -112,6 +113,13 @@ def clean(text: str) -> str:
     return visible(text)
 
 
+def unsecret(text: str) -> str:
+    """Return a text about what went wrong without the secrets that it may repeat."""
+    from pmem.core.secrets import find, redacted
+
+    return redacted(text, find(text))
+
+
 def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
     if session.no_color or not sys.stdout.isatty():
         for line in lines:
@@ -133,6 +141,8 @@ def _show_notes(session: "Session", note: str) -> None:
 
         for line in room_notes(session.opened.made_room):
             _write(sys.stderr, f"{clean(line)}\n")
+    for redaction in session.redactions:
+        _write(sys.stderr, f"pmem: {clean(redaction)}\n")
     for problem in session.problems:
         _write(sys.stderr, f"pmem: left out: {clean(problem.message)}\n")
 

@@ -69,6 +69,7 @@ class Session:
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
+        self.redact = False
         self.overrides: dict[str, Any] = {}
         self.views: list[Workspace] = []
 
@@ -84,7 +85,7 @@ class Session:
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,
-            overrides=self.overrides,
+            overrides={**self.overrides, **({"secrets.gate": "redact"} if self.redact else {})},
             environment=self.environment,
             agent=None if self.asker is None else utf8(self.asker, "the agent's name"),
         )
@@ -139,6 +140,12 @@ class Session:
         for view in self.views:
             if view.revision is not None:
                 yield from view.problems
+
+    @property
+    def redactions(self) -> list[str]:
+        """What was left out of what came in, as it was a secret."""
+        opened = None if self.opened is None else self.opened.__dict__.get("gate")
+        return [] if opened is None else opened.redactions
 
     @property
     def opened(self) -> Workspace | None:

@@ -7,7 +7,7 @@ skipped and reported, never guessed.
 
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -29,18 +29,24 @@ class Parsed(msgspec.Struct, frozen=True):
     skipped: list[Skipped]
 
 
-def parse(lines: Iterable[bytes], name: str, most_characters: int) -> Parsed:
+def parse(
+    lines: Iterable[bytes],
+    name: str,
+    most_characters: int,
+    admit: Callable[[Any, str], Any] = lambda value, _: value,
+) -> Parsed:
     """Read a transcript.
 
     Args:
         lines: The file's lines.
         name: What to call the conversation of lines that name none.
         most_characters: Longer messages are skipped.
+        admit: Returns a line's object as it may be kept, or raises; told which line it is.
 
     Returns:
         Messages with ids that depend only on what the file says.
     """
-    reader = _Reader(name, most_characters)
+    reader = _Reader(name, most_characters, admit)
     for number, line in enumerate(lines, start=1):
         if number == 1:
             line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901 - some editors put it there
@@ -50,7 +56,8 @@ def parse(lines: Iterable[bytes], name: str, most_characters: int) -> Parsed:
 
 
 class _Reader:
-    def __init__(self, name: str, most_characters: int) -> None:
+    def __init__(self, name: str, most_characters: int, admit: Callable[[Any, str], Any]) -> None:
+        self._admit = admit
         self.conversations: dict[str, list[Message]] = {}
         self.skipped: list[Skipped] = []
         self._name = name
@@ -60,7 +67,8 @@ class _Reader:
 
     def take(self, number: int, line: bytes) -> None:
         try:
-            conversation, message = self._message(_object(line))
+            value = self._admit(_object(line), f"line {number}")
+            conversation, message = self._message(value)
         except InvalidValue as error:
             self.skipped.append(Skipped(f"line {number}", error.message))
             return

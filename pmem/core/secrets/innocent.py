@@ -120,7 +120,7 @@ def _is_reference(value: str) -> bool:
 
 def _is_shuffled(value: str) -> bool:
     """Tell whether capitals and small letters are as mixed as they are where they are drawn."""
-    letters = _LETTERS.findall(value)
+    letters: list[str] = _LETTERS.findall(value)
     if len(letters) < _LEAST_SHUFFLED:
         return False
     capitals = sum(letter.isupper() for letter in letters) / len(letters)

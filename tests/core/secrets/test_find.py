@@ -4,13 +4,14 @@ import time
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core import secrets
 from pmem.core.secrets import Secret, find, place, redacted
 from pmem.core.secrets.assigned import PASSWORDS, TOKENS
 from pmem.core.secrets.rules import SHAPES
+from pmem.core.secrets.rules import TOKENS as RULES
 from tests.core.secrets import labelled
 from tests.core.secrets.labelled import Case
 
@@ -65,7 +66,7 @@ def test_a_secret_is_found_whole_and_by_its_kind(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("table", "number"),
-    [("TOKENS", number) for number in range(len(secrets.TOKENS))]
+    [("TOKENS", number) for number in range(len(RULES))]
     + [("SHAPES", number) for number in range(len(SHAPES))],
 )
 def test_without_any_one_rule_something_is_missed(
@@ -78,7 +79,7 @@ def test_without_any_one_rule_something_is_missed(
     assert not all(any(hit.kind == kind for hit in found(case)) for case in cases)
 
 
-@pytest.mark.parametrize("prefix", [word for rule in secrets.TOKENS for word in rule.prefixes])
+@pytest.mark.parametrize("prefix", [word for rule in RULES for word in rule.prefixes])
 def test_every_prefix_is_in_the_labelled_set(prefix: str) -> None:
     assert any(prefix in case.secret for case in labelled.secrets(0))
 

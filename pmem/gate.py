@@ -1,0 +1,180 @@
+"""The gate that no secret passes: what comes in is refused, or kept with the secret taken out.
+
+Whatever a service is given goes through `Gate.admit`. What a transaction is about to write is
+looked at once more (`Gate.must_be_clean`), so that a way in that was forgotten is closed as well.
+No sentence of the gate, and nothing that it keeps, holds a secret.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from pmem.core import secrets
+from pmem.core.secrets import Secret
+from pmem.errors import Refused
+from pmem.records import Memory, Record
+from pmem.rules import Secrets
+from pmem.storage.backend import Change
+
+T = TypeVar("T")
+_HINT: Final = (
+    "leave it out, or keep the rest with --redact; docs/secrets.md: how to allow an example"
+)
+
+
+class SecretFound(Refused):
+    """Something holds a secret.
+
+    Args:
+        where: What holds it, such as `content`.
+        kind: The kind of secret.
+        place: Where it stands in there.
+    """
+
+    code = "secret"
+
+    def __init__(self, where: str, kind: str, place: str) -> None:
+        super().__init__(f"{where} holds a secret ({kind}) at {place}; nothing was kept", _HINT)
+        self.where = where
+        self.kind = kind
+
+
+class Gate:
+    """Lets in what holds no secret.
+
+    Args:
+        rules: Returns the settings.
+    """
+
+    def __init__(self, rules: Callable[[], Secrets]) -> None:
+        self._rules = rules
+        self._passed: set[str] = set()
+        self.redactions: list[str] = []
+        """What was taken out so far, without the secrets themselves."""
+
+    def admit(self, value: T, where: str = "") -> T:
+        """Return what comes in, or the same with every secret in it taken out.
+
+        Args:
+            value: A request, a record, a text or what JSON holds.
+            where: What it is, for the error's sentence; nothing for a value with named fields.
+
+        Raises:
+            SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
+        """
+        rules = self._rules()
+        if rules.gate == "off":
+            return value
+        return cast(T, self._admitted(value, where, rules))
+
+    def must_be_clean(
+        self, changes: Sequence[Change], before: Callable[[Change], Record | None]
+    ) -> None:
+        """See that a transaction brings no secret that was not there before it.
+
+        A secret that a record held already does not keep it from being changed, moved or removed.
+        A memory may have it from memories alone: a fact of an old conversation is no excuse.
+
+        Args:
+            changes: What is to be written.
+            before: Returns a change's record as it was.
+
+        Raises:
+            SecretFound: It does.
+        """
+        rules = self._rules()
+        if rules.gate == "off":
+            return
+        for change in changes:
+            for where, text in () if change.record is None else texts(change.record):
+                if text not in self._passed:
+                    for found in secrets.find(text, rules.allow):
+                        value = text[found.start : found.end]
+                        if not self._is_known(value, change, changes, before):
+                            raise _refusal(where, text, found)
+
+    def _admitted(self, value: Any, where: str, rules: Secrets) -> Any:
+        if type(value) is str:
+            return self._text(value, where, rules)
+        if isinstance(value, list | tuple):
+            named = (f"{where}[{number}]" for number in range(1, len(value) + 1))
+            return type(value)(map(self._admitted, value, named, [rules] * len(value)))
+        if isinstance(value, dict):
+            return {
+                self._admitted(key, f"{where}'s key", rules): self._admitted(
+                    item, _inside(where, key), rules
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, msgspec.Struct):
+            return self._fields(value, where, rules)
+        return value
+
+    def _fields(self, value: msgspec.Struct, where: str, rules: Secrets) -> msgspec.Struct:
+        new = {}
+        for name in value.__struct_fields__:
+            old = getattr(value, name)
+            admitted = self._admitted(old, _inside(where, name), rules)
+            if admitted is not old and admitted != old:
+                new[name] = admitted
+        return msgspec.structs.replace(value, **new) if new else value
+
+    def _text(self, text: str, where: str, rules: Secrets) -> str:
+        found = secrets.find(text, rules.allow)
+        if found and rules.gate != "redact":
+            raise _refusal(where, text, found[0])
+        for each in found:
+            self.redactions.append(
+                f"{where}: a secret ({each.kind}) at {secrets.place(text, each)} was left out"
+            )
+        clean = secrets.redacted(text, found) if found else text
+        self._passed.add(clean)
+        return clean
+
+    def _is_known(
+        self,
+        value: str,
+        change: Change,
+        changes: Sequence[Change],
+        before: Callable[[Change], Record | None],
+    ) -> bool:
+        """Tell whether a secret was let in, or was there before the transaction."""
+        memory = change.type is Memory
+        old = (before(other) for other in changes if (other.type is Memory) == memory)
+        held = (text for record in old if record is not None for _, text in texts(record))
+        return any(value in text for text in (*self._passed, *held))
+
+
+def texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in a record or in a part of one, and the names that lead to it.
+
+    Args:
+        value: The record.
+        where: What leads to it.
+    """
+    if isinstance(value, str):
+        if not isinstance(value, Enum):
+            yield where, value
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value, start=1):
+            yield from texts(item, f"{where}[{number}]")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from texts(key, f"{where}'s key")
+            yield from texts(item, _inside(where, key))
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            yield from texts(getattr(value, name), _inside(where, name))
+
+
+def _inside(where: str, name: Any) -> str:
+    """Name a part of something; a name that is somebody's text may be a secret itself."""
+    part = name if isinstance(name, str) and name.isidentifier() and len(name) <= 24 else "a value"
+    between = ": " if " " in where and ":" not in where else "."
+    return f"{where}{between}{part}" if where else part
+
+
+def _refusal(where: str, text: str, found: Secret) -> SecretFound:
+    return SecretFound(where or "this", found.kind, secrets.place(text, found))
