@@ -5,14 +5,14 @@ looked at once more (`Gate.must_be_clean`), so that a way in that was forgotten 
 No sentence of the gate, and nothing that it keeps, holds a secret.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
 from pmem.core import secrets
 from pmem.core.secrets import Secret
+from pmem.core.secrets.texts import inside, texts
 from pmem.errors import Refused
 from pmem.records import Memory, Record
 from pmem.rules import Secrets
@@ -51,11 +51,13 @@ class Gate:
     def __init__(self, rules: Callable[[], Secrets]) -> None:
         self._rules = rules
         self._passed: set[str] = set()
-        self.redactions: list[str] = []
-        """What was taken out so far, without the secrets themselves."""
+        self.notes: list[str] = []
+        """What was found so far and not refused, without the secrets themselves."""
 
     def admit(self, value: T, where: str = "") -> T:
         """Return what comes in, or the same with every secret in it taken out.
+
+        Where the gate is off, it comes in as it is, with a note.
 
         Args:
             value: A request, a record, a text or what JSON holds.
@@ -64,10 +66,7 @@ class Gate:
         Raises:
             SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
         """
-        rules = self._rules()
-        if rules.gate == "off":
-            return value
-        return cast(T, self._admitted(value, where, rules))
+        return cast(T, self._admitted(value, where, self._rules()))
 
     def must_be_clean(
         self, changes: Sequence[Change], before: Callable[[Change], Record | None]
@@ -104,7 +103,7 @@ class Gate:
         if isinstance(value, dict):
             return {
                 self._admitted(key, f"{where}'s key", rules): self._admitted(
-                    item, _inside(where, key), rules
+                    item, inside(where, key), rules
                 )
                 for key, item in value.items()
             }
@@ -116,20 +115,20 @@ class Gate:
         new = {}
         for name in value.__struct_fields__:
             old = getattr(value, name)
-            admitted = self._admitted(old, _inside(where, name), rules)
+            admitted = self._admitted(old, inside(where, name), rules)
             if admitted is not old and admitted != old:
                 new[name] = admitted
         return msgspec.structs.replace(value, **new) if new else value
 
     def _text(self, text: str, where: str, rules: Secrets) -> str:
         found = secrets.find(text, rules.allow)
-        if found and rules.gate != "redact":
+        if found and rules.gate == "refuse":
             raise _refusal(where, text, found[0])
+        done = "left out" if rules.gate == "redact" else "kept, as secrets.gate is off"
         for each in found:
-            self.redactions.append(
-                f"{where}: a secret ({each.kind}) at {secrets.place(text, each)} was left out"
-            )
-        clean = secrets.redacted(text, found) if found else text
+            at = secrets.place(text, each)
+            self.notes.append(f"{where or 'this'}: a secret ({each.kind}) at {at} was {done}")
+        clean = secrets.redacted(text, found) if rules.gate == "redact" else text
         self._passed.add(clean)
         return clean
 
@@ -145,35 +144,6 @@ class Gate:
         old = (before(other) for other in changes if (other.type is Memory) == memory)
         held = (text for record in old if record is not None for _, text in texts(record))
         return any(value in text for text in (*self._passed, *held))
-
-
-def texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text in a record or in a part of one, and the names that lead to it.
-
-    Args:
-        value: The record.
-        where: What leads to it.
-    """
-    if isinstance(value, str):
-        if not isinstance(value, Enum):
-            yield where, value
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(value, start=1):
-            yield from texts(item, f"{where}[{number}]")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from texts(key, f"{where}'s key")
-            yield from texts(item, _inside(where, key))
-    elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
-            yield from texts(getattr(value, name), _inside(where, name))
-
-
-def _inside(where: str, name: Any) -> str:
-    """Name a part of something; a name that is somebody's text may be a secret itself."""
-    part = name if isinstance(name, str) and name.isidentifier() and len(name) <= 24 else "a value"
-    between = ": " if " " in where and ":" not in where else "."
-    return f"{where}{between}{part}" if where else part
 
 
 def _refusal(where: str, text: str, found: Secret) -> SecretFound:

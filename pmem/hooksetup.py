@@ -1,4 +1,4 @@
-"""Having every commit checked: by git's own hook, or by the pre-commit tool's configuration.
+"""Having every commit looked at: by git's own hook, or by the pre-commit tool's configuration.
 
 Each is one marked block of lines in a file that may be somebody else's: nothing else in it changes.
 """
@@ -28,40 +28,50 @@ _SIGNS: Final = re.compile(r"[.^$*+?{}\[\]|()\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _OWN_ENTRY: Final = re.compile(r"^[ -]*id:[ ]*[\"']?pmem-check\b", re.MULTILINE)
 _MARKED: Final = f"{blocks.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
+_LOOKS: Final = ("check", "scan")
+"""The commands that look at what is about to be committed."""
 _SCRIPT: Final = """\
 {marked}
 if command -v pmem >/dev/null 2>&1; then
-  pmem_code=0
-  pmem_said=$({command} 2>&1) || pmem_code=$?
-  case $pmem_code in
-    0 | 4) ;; # 4: there is no memory here
-    1)
-      printf '%s\\n' "$pmem_said" >&2
-      echo 'pmem: this would damage the memory; `pmem repair` mends what a merge left,' >&2
-      echo 'and `git commit --no-verify` commits it all the same' >&2
-      exit 1
-      ;;
-    *)
-      printf '%s\\n' "$pmem_said" >&2
-      echo "pmem: the memory in this commit was not checked (exit $pmem_code)" >&2
-      ;;
-  esac
+  for pmem_look in {looks}; do
+    pmem_code=0
+    pmem_said=$({command} "$pmem_look" --staged 2>&1) || pmem_code=$?
+    case $pmem_code in
+      0 | 4) ;; # 4: there is no memory here
+      1)
+        printf '%s\\n' "$pmem_said" >&2
+        if [ "$pmem_look" = scan ]; then
+          echo 'pmem: this would share a secret: take it out, and renew it if others saw it,' >&2
+        else
+          echo 'pmem: this would damage the memory; `pmem repair` mends what a merge left,' >&2
+        fi
+        echo 'and `git commit --no-verify` commits it all the same' >&2
+        exit 1
+        ;;
+      *)
+        printf '%s\\n' "$pmem_said" >&2
+        echo "pmem: the memory in this commit was not checked (exit $pmem_code)" >&2
+        ;;
+    esac
+  done
 else
   echo 'pmem: not installed, so the memory in this commit was not checked' >&2
 fi
 {end}
 """
-_ENTRY: Final = """\
+_ENTRIES: Final = """\
 {marked}
 - repo: local
   hooks:
-    - id: pmem-check
-      name: pmem check
+{entries}{end}
+"""
+_ENTRY: Final = """\
+    - id: pmem-{look}
+      name: pmem {look}
       entry: {command}
       language: system
       files: {files}
       pass_filenames: false
-{end}
 """
 
 
@@ -178,16 +188,25 @@ def _wanted(workspace: Workspace, kind: str, top: str) -> str:
     name = os.path.basename(root)
     place = os.path.relpath(root, os.path.realpath(top)).replace(os.sep, "/")
     above = place.rpartition("/")[0]
-    words = ["pmem", *(["-C", above] if above else []), "check", "--staged"]
+    words = ["pmem", *(["-C", above] if above else [])]
     if name != DEFAULT_FOLDER:
         words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
-    values = {"marked": _MARKED, "end": blocks.END, "command": shlex.join(words)}
+    values = {"marked": _MARKED, "end": blocks.END}
     if kind == "hook":
-        return _SCRIPT.format(**values)
+        return _SCRIPT.format(**values, looks=" ".join(_LOOKS), command=shlex.join(words))
     files = "" if place == "." else f"^{_SIGNS.sub(_ESCAPED, place)}/"
-    command = values["command"]
-    values["command"] = command if shlex.join(command.split(" ")) == command else _quoted(command)
-    return _ENTRY.format(**values, files=files if _PLAIN.fullmatch(files) else _quoted(files))
+    files = files if _PLAIN.fullmatch(files) else _quoted(files)
+    entries = (
+        _ENTRY.format(look=look, command=_in_yaml([*words, look, "--staged"]), files=files)
+        for look in _LOOKS
+    )
+    return _ENTRIES.format(**values, entries="".join(entries))
+
+
+def _in_yaml(words: list[str]) -> str:
+    """Write a command line as YAML takes it."""
+    command = shlex.join(words)
+    return command if shlex.join(command.split(" ")) == command else _quoted(command)
 
 
 def _quoted(text: str) -> str:

@@ -595,6 +595,8 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "categories.rag_length": ("event=3", "event=2", _met),
     "allowlists": ("planner=goals", "planner=tasks", _seen),
     "categories.strict": ("false", "true", _strict),
+    "secrets.gate": ("refuse", "redact", _code("add", "password: kW9!mZq27x")),
+    "secrets.allow": ("x", "kW9!mZq27x", _code("add", "password: kW9!mZq27x")),
 }
 """For every setting two values and something that differs between them."""
 

@@ -52,6 +52,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "provenance",
             "queries",
             "repair",
+            "scanning",
         }
     ),
     frozenset({"workspace", "sight", "configuration", "views", "gate"}),

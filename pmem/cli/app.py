@@ -62,6 +62,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "verify": Entry("verify", "verify", "pmem verify --update"),
     "stats": Entry("project", "stats", "pmem stats"),
     "check": Entry("checking", "check", "pmem check"),
+    "scan": Entry("checking", "scan", "pmem scan --staged"),
     "repair": Entry("repair", "repair", "pmem repair --dry-run"),
     "doctor": Entry("project", "doctor", "pmem doctor --fix"),
     "completion": Entry("project", "completion", "pmem completion bash"),

@@ -51,6 +51,35 @@ def check(
     return _answer(session, checked, checked.findings, _counted(checked.records, "record"), format_)
 
 
+def scan(
+    ctx: typer.Context,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
+    ] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Look at every version that git can reach.")
+    ] = False,
+    format_: Annotated[
+        Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
+    ] = "text",
+) -> Answer:
+    """Look for secrets in the memory, and never show one; exits with 1 if there are any.
+
+    What comes in through pmem is looked at by itself; this finds what got in another way.
+    """
+    session: Session = ctx.obj
+    if session.json and format_ != "text":
+        raise UsageError("--json and --format exclude each other", "give one of them")
+    if staged and history:
+        raise UsageError("--staged and --history exclude each other", "give one of them")
+    from pmem import scanning
+
+    look = scanning.scan_staged if staged else scanning.scan_history if history else scanning.scan
+    done = look(session.workspace)
+    looked_at = _counted(done.files, "version" if history else "file")
+    return _answer(session, done, done.findings, looked_at, format_)
+
+
 def _answer(
     session: Session, data: object, found: Sequence[Finding], looked_at: str, format_: Format
 ) -> Answer:

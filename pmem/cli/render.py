@@ -141,8 +141,8 @@ def _show_notes(session: "Session", note: str) -> None:
 
         for line in room_notes(session.opened.made_room):
             _write(sys.stderr, f"{clean(line)}\n")
-    for redaction in session.redactions:
-        _write(sys.stderr, f"pmem: {clean(redaction)}\n")
+    for passed in session.gate_notes:
+        _write(sys.stderr, f"pmem: {clean(passed)}\n")
     for problem in session.problems:
         _write(sys.stderr, f"pmem: left out: {clean(problem.message)}\n")
 

@@ -142,10 +142,10 @@ class Session:
                 yield from view.problems
 
     @property
-    def redactions(self) -> list[str]:
-        """What was left out of what came in, as it was a secret."""
-        opened = None if self.opened is None else self.opened.__dict__.get("gate")
-        return [] if opened is None else opened.redactions
+    def gate_notes(self) -> list[str]:
+        """The secrets in what came in, and what became of them; the secrets themselves not."""
+        gate = None if self.opened is None else self.opened.__dict__.get("gate")
+        return [] if gate is None else list(gate.notes)
 
     @property
     def opened(self) -> Workspace | None:

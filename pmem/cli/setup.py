@@ -49,7 +49,7 @@ def pre_commit(
     remove: Annotated[bool, typer.Option("--remove", help="Take the lines away again.")] = False,
     print_: Annotated[bool, typer.Option("--print", help="Only print the lines.")] = False,
 ) -> Answer:
-    """Have every commit checked by `pmem check --staged`; safe to repeat.
+    """Have every commit checked by `pmem check --staged` and `pmem scan --staged`; safe to repeat.
 
     Where the project has a .pre-commit-config.yaml, it gets an entry; elsewhere git's own hook
     gets a few lines. Exits with 1 if there is no safe place for the entry, and prints it.

@@ -257,6 +257,28 @@ class Repository:
         """
         return self._objects.contents(objects, b"blob")
 
+    def versions(self) -> list[tuple[str, str]]:
+        """Return every version of every file in the memory folder that a branch, a tag or a stash
+        can reach: the blob's name, and the path in the memory folder.
+        """
+        if self._run("rev-parse", "--verify", "--quiet", "HEAD").code and not self._must(
+            "for-each-ref", "--count=1"
+        ):
+            return []
+        listed = self._must("rev-list", "--objects", "--all", "--full-history", "--", ".")
+        place = self.place()
+        named = [os.fsdecode(line).partition(" ") for line in listed.splitlines()]
+        found = {name: path for name, _, path in named if path.startswith(place)}
+        types = self._must(
+            *("cat-file", "--batch-check=%(objecttype)"),
+            stdin="".join(f"{name}\n" for name in found).encode(),
+        )
+        return [
+            (name, path.removeprefix(place))
+            for (name, path), type_ in zip(found.items(), types.split(b"\n"), strict=False)
+            if type_ == b"blob" or type_.endswith(b"missing")
+        ]
+
     def log(self, commit: str, path: str, *, whole: bool) -> list[Commit]:
         """Return the commits up to one that touched a file, the newest last.
 

@@ -786,6 +786,11 @@ class Checked(Strict):
     findings: list[Finding]
 
 
+class Scanned(Strict):
+    files: int
+    findings: list[Finding]
+
+
 class Envelope(Strict):
     schema: Literal["pmem/1"]
     data: Any
@@ -853,6 +858,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("check", Checked),
     ("check --staged", Checked),
     ("check --merges HEAD~1..HEAD", Merges),
+    ("scan", Scanned),
+    ("scan --staged", Scanned),
+    ("scan --history", Scanned),
     ("doctor", dict[str, Any]),
     ("completion bash", dict[str, str]),
     ("conversation start", Conversation),

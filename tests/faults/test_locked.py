@@ -82,6 +82,7 @@ READING = {
     "delta",
     "stats",
     "check",
+    "scan",
     "conversation list",
     "conversation show",
     "conversation stats",

@@ -31,6 +31,12 @@ ENTRY = """\
       language: system
       files: ^\\.project-memory/
       pass_filenames: false
+    - id: pmem-scan
+      name: pmem scan
+      entry: pmem scan --staged
+      language: system
+      files: ^\\.project-memory/
+      pass_filenames: false
 # END PMEM
 """
 

@@ -31,6 +31,7 @@ MATRIX: Final[dict[str, tuple[Sight, tuple[str, ...]]]] = {
     "verify": ("nothing", ()),
     "stats": ("own", ()),
     "check": ("nothing", ()),
+    "scan": ("nothing", ()),
     "repair": ("nothing", ()),
     "doctor": ("nothing", ()),
     "completion": ("no records", ("bash",)),

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pmem.core.secrets.innocent import is_example, is_usual
-from pmem.core.secrets.rules import SHAPES, TOKENS
+from pmem.core.secrets.rules import COMMANDS, SHAPES, TOKENS, Shape
 
 if TYPE_CHECKING:
     import re
@@ -23,6 +23,8 @@ _WORDS: Final = (
     *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase"),
     *("пароль", "密", "パスワード", "секрет", "bearer ", "basic ", "curl ", "wget ", "http "),
 )
+_LEAST: Final = 20
+"""How many characters without a space the shortest token has."""
 _GENERAL: Final = frozenset({"password", "assigned-secret", "authorization-header"})
 _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
 
@@ -86,13 +88,15 @@ def _joined(one: Secret, other: Secret) -> Secret:
 
 def _candidates(text: str) -> Iterator[Secret]:
     lowered = _lower(text)
-    yield from _tokens(text)
-    yield from _shapes(text, lowered)
+    if max(map(len, text.split()), default=0) >= _LEAST:
+        yield from _tokens(text)
+        yield from _shapes(text, lowered, SHAPES)
+    yield from _shapes(text, lowered, COMMANDS)
     if "://" in text:
         from pmem.core.secrets.links import passwords
 
         yield from (Secret(*each) for each in passwords(text))
-    if any(word in lowered for word in _WORDS):
+    if any(map(lowered.__contains__, _WORDS)):
         from pmem.core.secrets import assigned
 
         for word in (*assigned.PASSWORDS, *assigned.TOKENS):
@@ -121,13 +125,15 @@ def _continues(before: str, prefix: str) -> bool:
     return prefix[0].isalnum() and (before.isalnum() or before == "_") and before.isascii()
 
 
-def _shapes(text: str, lowered: str) -> Iterator[Secret]:
+def _shapes(text: str, lowered: str, shapes: Iterable[Shape]) -> Iterator[Secret]:
     """Yield what has the shape of a secret, where something else in the text says which."""
-    for shape in SHAPES:
-        if any(mark in lowered for mark in shape.marks):
-            for match in _compiled(shape.pattern).finditer(text):
-                if not is_usual(match[1]):
-                    yield Secret(shape.kind, *match.span(1))
+    for shape in shapes:
+        for mark in shape.marks:
+            if mark in lowered:
+                for match in _compiled(shape.pattern).finditer(text):
+                    if not is_usual(match[1]):
+                        yield Secret(shape.kind, *match.span(1))
+                break
 
 
 @cache

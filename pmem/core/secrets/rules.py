@@ -39,6 +39,7 @@ def _at_least(what: str, length: int) -> str:
     return f"{what}{{{length},}}"
 
 
+# A token has 20 characters or more without a space; what is shorter stands among the COMMANDS.
 TOKENS: Final = (
     Token("aws-access-key", ("AKIA", "ASIA", "ABIA", "ACCA"), _exactly("[A-Z2-7]", 16)),
     Token("aws-bedrock-key", ("ABSK",), _at_least(r"[A-Za-z0-9+/]", 100) + "={0,2}"),
@@ -174,6 +175,9 @@ SHAPES: Final = (
         ("bearer ",),
         r"(?i)(?<![a-z0-9])bearer {1,3}([a-z0-9._~+/-]{20,}={0,2})",
     ),
+)
+
+COMMANDS: Final = (
     Shape(
         "basic-authorization",
         ("basic ",),

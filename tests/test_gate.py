@@ -1,0 +1,288 @@
+"""No secret comes in, whichever way it takes, and nobody repeats it."""
+
+import base64
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem import Project
+from pmem.core.secrets import find
+from pmem.errors import InvalidValue, Refused
+from pmem.gate import Gate, SecretFound
+from pmem.rules import Secrets
+from tests.core.secrets import labelled
+from tests.faults.console import Done, pmem, real
+
+SECRETS: Final = tuple(labelled.secrets(7))
+TOKEN: Final = next(case.secret for case in SECRETS if case.kind == "github-token")
+SAID: Final = f"We deploy with {TOKEN} since May."
+MARK: Final = "[redacted: github-token]"
+
+WAYS: Final[dict[str, tuple[str, ...]]] = {
+    "content": ("add", SAID),
+    "subject": ("add", "x", "--subject", TOKEN),
+    "tag": ("add", "x", "--tag", f"a{TOKEN[4:5]}", "--tag", TOKEN),
+    "category": ("add", "x", "--category", TOKEN),
+    "app": ("add", "x", "--app", TOKEN),
+    "user": ("add", "x", "--user", TOKEN),
+    "concerned agent": ("add", "x", "--agent", TOKEN),
+    "citation": ("add", "x", "--cite", f"{TOKEN}:3"),
+    "actor": ("add", "x", "--actor", TOKEN),
+    "edit": ("edit", "MEMORY", SAID),
+    "edited subject": ("edit", "MEMORY", "--subject", TOKEN),
+    "edited tags": ("edit", "MEMORY", "--tag", TOKEN),
+    "successor": ("edit", "MEMORY", SAID, "--supersede"),
+    "link": ("link", "MEMORY", "OTHER", "--type", TOKEN),
+    "remover": ("rm", "MEMORY", "--actor", TOKEN),
+    "title": ("conversation", "start", SAID),
+    "conversation's app": ("conversation", "start", "--app", TOKEN),
+    "message": ("conversation", "say", SAID),
+    "speaker": ("conversation", "say", "hello", "--speaker", TOKEN),
+    "tool's call": ("conversation", "say", "hello", "--tool-call", json.dumps({"a": [SAID]})),
+    "tool's result": ("conversation", "say", "hello", "--tool-result", json.dumps({TOKEN: 1})),
+    "outcome": ("conversation", "end", SAID),
+    "episode": ("episode", "add", SAID),
+    "episode's title": ("episode", "add", "x", "--title", TOKEN),
+    "episode's context": ("episode", "add", "x", "--context", SAID),
+    "participant": ("episode", "add", "x", "--participant", TOKEN),
+    "app's memory": ("app", "remember", "calendar", SAID),
+    "app's name": ("app", "remember", TOKEN, "x"),
+    "state": ("checkpoint", "save", "t", json.dumps({"deep": [{"a": SAID}]})),
+    "thread": ("checkpoint", "save", TOKEN, "{}"),
+    "thread's user": ("checkpoint", "save", "t", "{}", "--user", TOKEN),
+    "reader": ("delta", "--thread", TOKEN),
+    "golden question": ("eval", "add", SAID, "MEMORY"),
+    "project's name": ("config", "set", "project_name", TOKEN),
+    "message from a file": ("import", "messages", "../talk.jsonl"),
+    "record from a file": ("import", "arrays", "../arrays"),
+    "batch": ("add", "--batch", "../batch.jsonl"),
+}
+"""Every way in, by what holds the secret."""
+
+
+def everything(root: str) -> Iterator[tuple[str, bytes]]:
+    """Yield every file below a folder, and its name as bytes."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            yield path, name.encode() + b"\n" + Path(path).read_bytes()
+
+
+def holding(root: str, secret: str) -> list[str]:
+    """Return the files below a folder that hold a secret, plain or in base64."""
+    forms = (secret.encode(), base64.b64encode(secret.encode()))
+    return [path for path, data in everything(root) if any(form in data for form in forms)]
+
+
+@pytest.fixture
+def ids(root: str) -> dict[str, str]:
+    """Keep two memories and a talk, and put files with a secret beside the project."""
+    found = {}
+    for name in ("MEMORY", "OTHER"):
+        found[name] = pmem("add", f"Text of {name}", "--json").data["memory"]["id"]
+    assert pmem("conversation", "start", "talk").code == 0
+    assert pmem("conversation", "say", "hello").code == 0
+    assert pmem("export", "arrays", "../arrays").code == 0
+    rows = Path("../arrays/long-term-memory.json")
+    rows.write_text(rows.read_text().replace("Text of OTHER", SAID).replace(found["OTHER"], NEW_ID))
+    lines = [json.dumps({"content": text}) for text in ("fine", SAID, "fine too")]
+    for name in ("../talk.jsonl", "../batch.jsonl"):
+        Path(name).write_text("\n".join(lines))
+    return found
+
+
+NEW_ID: Final = "mjwaid1q-00000009"
+
+
+def run(ids: dict[str, str], words: tuple[str, ...], *more: str) -> Done:
+    """Run a command line, its references filled in."""
+    return pmem(*(ids.get(word, word) for word in words), *more)
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder for temporary files."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
+    return place
+
+
+@pytest.mark.parametrize(
+    ("way", "form"),
+    [(way, ()) for way in WAYS] + [(way, ("--json",)) for way in ("content", "state", "batch")],
+)
+def test_a_secret_is_refused_and_not_a_byte_of_it_remains(
+    way: str, form: tuple[str, ...], root: str, ids: dict[str, str], scratch: Path
+) -> None:
+    before = dict(everything(root))
+    done = run(ids, WAYS[way], *form)
+    assert done.code == 7, done
+    assert TOKEN not in done.err
+    assert TOKEN.encode() not in done.out
+    assert "github-token" in done.err
+    assert re.search(r"line \d+, character \d+", done.err)
+    assert holding(root, TOKEN) == holding(str(scratch), TOKEN) == []
+    tracked = {path: data for path, data in everything(root) if "/local/" not in path}
+    assert tracked == {path: data for path, data in before.items() if "/local/" not in path}
+
+
+NAMES_SOMETHING: Final = {
+    "citation",  # no such file
+    "reader",
+    "concerned agent",  # what an agent adds has a form of its own
+}
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in NAMES_SOMETHING])
+def test_with_redact_the_rest_is_kept(
+    way: str, root: str, ids: dict[str, str], scratch: Path
+) -> None:
+    done = run(ids, WAYS[way], "--redact")
+    if way in ("actor", "remover", "link"):  # they say who did what: nothing to leave out
+        assert done.code == 7
+    else:
+        assert done.code in (0, 9), done
+        assert holding(root, "github-token]") or way == "golden question"
+        assert "was left out" in done.err
+    assert TOKEN not in done.err + done.out.decode()
+    assert holding(root, TOKEN) == holding(str(scratch), TOKEN) == []
+
+
+RECORDS: Final = [
+    way for way in WAYS if WAYS[way][0] in ("add", "edit", "conversation", "episode", "import")
+]
+
+
+@pytest.mark.parametrize("way", RECORDS)
+def test_a_way_in_that_forgot_the_gate_is_closed_all_the_same(
+    way: str, root: str, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Gate, "admit", lambda _self, value, _where="": value)
+    done = run(ids, WAYS[way])
+    assert done.code in (3, 7), done  # 3: nothing can be cited by such a name
+    assert TOKEN not in done.err
+    assert holding(root, TOKEN) == []
+
+
+@pytest.mark.parametrize("case", SECRETS, ids=[case.kind for case in SECRETS])
+def test_every_kind_is_refused_by_its_name(case: labelled.Case) -> None:
+    with pytest.raises(SecretFound) as caught:
+        Gate(Secrets).admit({"content": case.text})
+    assert caught.value.kind in {hit.kind for hit in find(case.text)}
+    assert case.secret not in f"{caught.value} {caught.value.hint}"
+
+
+@given(st.recursive(st.text() | st.integers() | st.none(), st.lists, max_leaves=5))
+def test_what_is_no_secret_passes_as_it_is(value: Any) -> None:
+    assert Gate(Secrets).admit(value) == value or find(str(value))
+
+
+def test_an_import_tells_the_line_and_takes_in_nothing(ids: dict[str, str], root: str) -> None:
+    done = pmem("import", "messages", "../talk.jsonl")
+    assert "line 2: content holds a secret" in done.err
+    assert b"fine" not in b"".join(data for _, data in everything(root))
+
+
+def test_a_redacted_import_is_the_same_when_it_is_repeated(ids: dict[str, str], root: str) -> None:
+    assert pmem("import", "messages", "../talk.jsonl", "--redact").code == 0
+    again = pmem("import", "messages", "../talk.jsonl", "--redact", "--json").data
+    assert (again["added"], again["updated"]) == (0, 0)
+
+
+def test_a_batch_is_kept_whole_or_not_at_all(ids: dict[str, str]) -> None:
+    done = pmem("add", "--batch", "../batch.jsonl")
+    assert "memory 2: content holds" in done.err
+    assert b"fine" not in pmem("list").out
+
+
+def test_a_secret_that_is_there_can_be_taken_out_but_not_spread(root: str) -> None:
+    project = Project(root)
+    lax = Project(root, settings={"secrets.gate": "off"})
+    old = lax.add(SAID).memory
+    lax.start_conversation("talk")
+    lax.add_message("user", f"We decided to use {TOKEN} for the deployment.")
+    project.pin(old.id)
+    assert project.edit(old.id, "We deploy by hand.").content == "We deploy by hand."
+    project.add_message("user", "And nothing else.")
+    project.remove(old.id)
+    project.purge(old.id)
+    with pytest.raises(Refused):
+        project.promote_facts(*[item.fact.id for item in project.facts().items])
+
+
+def test_what_went_wrong_is_told_without_secrets(root: str, ids: dict[str, str]) -> None:
+    for words in (
+        ("config", "set", "chunk_size", TOKEN),
+        ("show", TOKEN),
+        ("conversation", "say", "x", "--conversation", TOKEN),
+        ("add", "x", "--importance", TOKEN),
+        (TOKEN,),
+    ):
+        done = pmem(*words)
+        assert done.code not in (0, 70), words
+        assert TOKEN not in done.err
+
+
+def test_a_bug_is_reported_without_secrets(
+    root: str, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(SAID)
+
+    monkeypatch.setattr("pmem.memories.add", broken)
+    done = pmem("add", "x")
+    assert done.code == 70
+    assert TOKEN not in done.err
+    assert os.path.exists(f"{root}/local/pmem.log")
+    assert holding(root, TOKEN) == []
+
+
+def test_a_project_cannot_switch_the_gate_off(root: str, ids: dict[str, str]) -> None:
+    Path(root, "config.toml").write_text('[secrets]\ngate = "off"\n')
+    assert pmem("add", SAID).code == 7
+    assert pmem("config", "get", "secrets.gate", "--json").data["origin"] == "default"
+    Path(root, "config.toml").write_text('[secrets]\ngate = "redact"\n')
+    assert pmem("add", SAID).code == 0
+    assert pmem("config", "set", "secrets.gate", "off").code == 3
+
+
+def test_whoever_runs_it_can_and_is_told(root: str, ids: dict[str, str]) -> None:
+    done = pmem("add", SAID, environment={"PMEM_SECRETS_GATE": "off"})
+    assert done.code == 0
+    assert "was kept, as secrets.gate is off" in done.err
+    assert len(holding(f"{root}/long-term-memory", TOKEN)) == 1
+
+
+def test_examples_are_allowed_by_their_digest(root: str, ids: dict[str, str]) -> None:
+    from hashlib import sha256
+
+    digest = "sha256:" + sha256(TOKEN.encode()).hexdigest()
+    assert pmem("config", "set", "secrets.allow", digest).code == 0
+    assert pmem("add", SAID).code == 0
+    other = labelled.token("ghp_", labelled.WORD, 36)(Random(8))
+    assert pmem("add", other).code == 7
+
+
+def test_a_real_process_leaves_nothing_either(
+    root: str, ids: dict[str, str], scratch: Path
+) -> None:
+    done = real("add", "-", stdin=SAID.encode(), environment={"TMPDIR": str(scratch)})
+    assert done.code == 7
+    assert TOKEN not in done.err
+    assert holding(root, TOKEN) == holding(str(scratch), TOKEN) == []
+
+
+def test_a_project_may_say_no_such_thing_in_python(root: str) -> None:
+    with pytest.raises(InvalidValue, match="secrets"):
+        Project(root, settings={"secrets.gate": "never"}).add("x")
