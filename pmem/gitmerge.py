@@ -50,7 +50,17 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
     except (Doubt, NotJson):
         return DOUBT, b""
     _replace(ours, result, os.path.dirname(os.path.dirname(path)))
+    _tell_of_secrets(result, path)
     return code, b""
+
+
+def _tell_of_secrets(data: bytes, path: str) -> None:
+    """Say that a merged record holds a secret; no side is dropped over it, as git has both."""
+    from pmem.core.secrets import find
+
+    kinds = sorted({found.kind for found in find(data.decode("utf-8", "replace"))})
+    if kinds:
+        _say(f"{path} holds a secret ({', '.join(kinds)}): `pmem scan` tells where")
 
 
 def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:

@@ -105,7 +105,7 @@ def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
         yield Finding(file.path, "unread", sentence)
         return
     for spot in in_file(file.data, allowed):
-        sentence = f"{file.path} holds a secret ({spot.kind}) in {spot.where}{version}"
+        sentence = f"{file.path} holds a secret in {spot.where}{version}"
         yield Finding(file.path, spot.kind, sentence, None if file.which else spot.line)
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
-from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, user_config
+from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS
 from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
 from pmem.gate import Gate
 from pmem.notation import TABLE
@@ -133,9 +133,9 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
     if (name, kept) in NOT_FOR_PROJECTS:
         raise InvalidValue(
             f"{name} cannot be {kept!r} for whoever has this project",
-            f"set it in {user_config(workspace.environment)}, or PMEM_SECRETS_GATE for one run",
+            "set it in your own configuration, or PMEM_SECRETS_GATE for one run",
         )
-    kept = kept if name == "secrets.allow" else workspace.gate.admit(kept, name)
+    kept = kept if name == "secrets.allow" else _gate(workspace).admit(kept, name)
     with _locked(workspace):
         _write_own_setting(workspace, name, kept)
     return kept
@@ -161,6 +161,15 @@ def reset_setting(workspace: Workspace, name: str) -> Any:
 def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:
     path = os.path.join(workspace.root, CONFIG_FILE)
     write_setting(path, name, value, scratch=os.path.join(workspace.root, LOCAL))
+
+
+def _gate(workspace: Workspace) -> Gate:
+    """Return the gate, also while a setting is wrong."""
+    try:
+        assert workspace.settings
+    except PmemError:
+        return Gate(Secrets)
+    return workspace.gate
 
 
 def _locked(workspace: Workspace) -> AbstractContextManager[None]:

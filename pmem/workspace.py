@@ -271,7 +271,7 @@ class Workspace(Asked):
                 changes = [change for part in self.stores for change in part.changes()]
                 if self.agent is not None:
                     _must_be_agreed(self, changes)
-                self.gate.must_be_clean(changes, self._before)
+                self.gate.must_be_clean(changes, lambda change: _before(self, change))
                 self.backend.commit(changes)
                 _note_written(self, changes)
             finally:
@@ -317,10 +317,6 @@ class Workspace(Asked):
         from pmem.views import again
 
         return again(self, present)
-    def _before(self, change: Change) -> Record | None:
-        """Return a changed record as it was read; None for a new one."""
-        store = next(store for store in self.stores if store.type is change.type)
-        return cast(Record | None, store.before(change.id))
 
     def _forget(self) -> None:
         for part in self.stores:
@@ -357,6 +353,12 @@ def _only(
         more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
         raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
     return found[0]
+
+
+def _before(workspace: Workspace, change: Change) -> Record | None:
+    """Return a changed record as it was read; None for a new one."""
+    store = next(store for store in workspace.stores if store.type is change.type)
+    return cast(Record | None, store.before(change.id))
 
 
 def note_operation(workspace: Workspace, node: "Node", op: str, **told: Any) -> None:

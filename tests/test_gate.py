@@ -208,17 +208,20 @@ def test_a_batch_is_kept_whole_or_not_at_all(ids: dict[str, str]) -> None:
 
 def test_a_secret_that_is_there_can_be_taken_out_but_not_spread(root: str) -> None:
     project = Project(root)
-    lax = Project(root, settings={"secrets.gate": "off"})
+    off: dict[str, Any] = {"secrets.gate": "off"}
+    lax = Project(root, **off)
     old = lax.add(SAID).memory
     lax.start_conversation("talk")
-    lax.add_message("user", f"We decided to use {TOKEN} for the deployment.")
+    lax.add_message("user", f"We must use {TOKEN} for the deployment.")
     project.pin(old.id)
     assert project.edit(old.id, "We deploy by hand.").content == "We deploy by hand."
     project.add_message("user", "And nothing else.")
     project.remove(old.id)
     project.purge(old.id)
+    facts = [item.fact.id for item in project.facts(standing=None).items]
+    assert facts
     with pytest.raises(Refused):
-        project.promote_facts(*[item.fact.id for item in project.facts().items])
+        project.promote_facts(*facts)
 
 
 def test_what_went_wrong_is_told_without_secrets(root: str, ids: dict[str, str]) -> None:
@@ -284,5 +287,6 @@ def test_a_real_process_leaves_nothing_either(
 
 
 def test_a_project_may_say_no_such_thing_in_python(root: str) -> None:
+    given: dict[str, Any] = {"secrets.gate": "never"}
     with pytest.raises(InvalidValue, match="secrets"):
-        Project(root, settings={"secrets.gate": "never"}).add("x")
+        Project(root, **given).add("x")

@@ -9,10 +9,8 @@ these are there.
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.secrets.innocent import is_example, is_usual
 from pmem.core.secrets.rules import COMMANDS, SHAPES, TOKENS, Shape
 
 if TYPE_CHECKING:
@@ -25,6 +23,8 @@ _WORDS: Final = (
 )
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
+_SHORTEST: Final = 6
+_SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _GENERAL: Final = frozenset({"password", "assigned-secret", "authorization-header"})
 _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
 
@@ -96,12 +96,21 @@ def _candidates(text: str) -> Iterator[Secret]:
         from pmem.core.secrets.links import passwords
 
         yield from (Secret(*each) for each in passwords(text))
-    if any(map(lowered.__contains__, _WORDS)):
+    if any(map(lowered.__contains__, _WORDS)) and any(map(_may_be_drawn, text.split())):
         from pmem.core.secrets import assigned
 
         for word in (*assigned.PASSWORDS, *assigned.TOKENS):
             if word in lowered:
                 yield from (Secret(*each) for each in assigned.held(text, lowered, word))
+
+
+def _may_be_drawn(word: str) -> bool:
+    """Tell whether a word can be a password or a token: most words of a sentence cannot."""
+    if len(word) < _SHORTEST or len(word) >= _LEAST:
+        return len(word) >= _LEAST
+    if word.isalpha():
+        return False
+    return any(map(str.isdigit, word)) or not _SYMBOLS.isdisjoint(word[:-1])
 
 
 def _tokens(text: str) -> Iterator[Secret]:
@@ -114,8 +123,10 @@ def _tokens(text: str) -> Iterator[Secret]:
                 if not place or not _continues(text[place - 1], prefix):
                     match = _compiled(token.rest).match(text, end)
                     if match is not None:
-                        end = max(end, match.end())
-                        if not is_example(text[place + len(prefix) : end]):
+                        from pmem.core.secrets.innocent import is_example
+
+                        rest, end = match[0], max(end, match.end())
+                        if not is_example(rest):
                             yield Secret(token.kind, place, end)
                 place = text.find(prefix, end)
 
@@ -131,6 +142,8 @@ def _shapes(text: str, lowered: str, shapes: Iterable[Shape]) -> Iterator[Secret
         for mark in shape.marks:
             if mark in lowered:
                 for match in _compiled(shape.pattern).finditer(text):
+                    from pmem.core.secrets.innocent import is_usual
+
                     if not is_usual(match[1]):
                         yield Secret(shape.kind, *match.span(1))
                 break
@@ -152,5 +165,7 @@ def _lower(text: str) -> str:
 def _is_allowed(value: str, allowed: Collection[str]) -> bool:
     if not allowed:
         return False
+    from hashlib import sha256
+
     name = DIGEST + sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
     return value in allowed or name in allowed

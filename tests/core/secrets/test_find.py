@@ -111,6 +111,14 @@ def _digest(text: str) -> str:
     return f"sha256:{sha256(text.encode()).hexdigest()}"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["password: {}hunter2", "pwd={}p@Ss!x", "the password is {}Ab1234", "Use {}x9Kq!7 as the pwd"],
+)
+def test_short_passwords_are_found(text: str) -> None:
+    assert [hit.kind for hit in find(text.format(""))] == ["password"]
+
+
 def test_places_are_counted_from_one() -> None:
     text = "first line\n  pwd: kW9!mZq27x"
     (hit,) = find(text)

@@ -1,0 +1,111 @@
+"""What the secret gate costs: run it with `python -m tests.benchmarks.secrets`."""
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from pmem.core.secrets import find
+from pmem.core.secrets.texts import in_file
+from tests.benchmarks.measure import Command, instructions, pmem, side_by_side
+from tests.benchmarks.stores import make
+from tests.core.secrets import labelled
+
+TEXTS: Final = {
+    "plain": "We use PostgreSQL {} for the shop, since the team knows it and it is boring.",
+    "about keys": "The API key of service {} is kept in the vault; tokens expire after 3600 s.",
+    "with an address": "The token for service {} is issued by auth2.acme.test:8443 for 3600 s.",
+}
+WITHOUT: Final = """
+import sys, types
+class Gate:
+    notes = ()
+    def __init__(self, rules): pass
+    def admit(self, value, where=""): return value
+    def must_be_clean(self, changes, before): pass
+sys.modules["pmem.gate"] = types.ModuleType("pmem.gate")
+sys.modules["pmem.gate"].Gate = Gate
+"""
+_NUMBERS = count()
+
+
+def main() -> None:
+    """Measure and print Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=25, help="runs of each command")
+    runs = parser.parse_args().runs
+    with tempfile.TemporaryDirectory() as place:
+        folder = make(Path(place) / "store", 1000)
+        _adding(folder, runs)
+    _quality(range(20))
+    _speed()
+
+
+def _adding(folder: Path, runs: int) -> None:
+    print("| `pmem add`, 1,000 memories | with, CPU ms | without | cost | instructions |")
+    print("|---|---|---|---|---|")
+    for name, text in TEXTS.items():
+        with_gate, without = _command(text, gate=True), _command(text, gate=False)
+        times = side_by_side(
+            {"with": (with_gate.__next__, folder), "without": (without.__next__, folder)},
+            runs,
+        )
+        counts = [instructions(next(each), folder) for each in (with_gate, without)]
+        one, other = times["with"], times["without"]
+        more = f"{counts[0] / counts[1] - 1:+.1%}" if counts[0] and counts[1] else "-"
+        print(f"| {name} | {one * 1e3:.1f} | {other * 1e3:.1f} | {one / other - 1:+.1%} | {more} |")
+    print()
+
+
+def _command(text: str, *, gate: bool) -> Iterator[Command]:
+    """Yield command lines that add a memory; without a gate, its two methods do nothing."""
+    python, script, *_ = pmem()
+    program = Path(script).read_text(encoding="utf-8")
+    while True:
+        arguments = ("add", text.format(next(_NUMBERS)), "--force")
+        if gate:
+            yield (python, "-c", program, *arguments)
+        else:
+            yield (python, "-c", WITHOUT + program, *arguments)
+
+
+def _quality(seeds: range) -> None:
+    print("| sentences | secrets | found | innocent | false | recall | precision |")
+    print("|---|---|---|---|---|---|---|")
+    for name, other in (("seen", False), ("held out", True)):
+        hidden = [case for seed in seeds for case in labelled.secrets(seed, other=other)]
+        innocent = [case for seed in seeds for case in labelled.innocents(seed, other=other)]
+        hits = sum(bool(find(case.text)) for case in hidden)
+        false = sum(bool(find(case.text)) for case in innocent)
+        print(
+            f"| {name} | {len(hidden)} | {hits} | {len(innocent)} | {false} |"
+            f" {hits / len(hidden):.3f} | {hits / (hits + false):.3f} |"
+        )
+    print()
+
+
+def _speed() -> None:
+    record = b'{"id": "x", "content": "%s"}' % TEXTS["about keys"].encode()
+    for name, work in (
+        ("a text", lambda: find(TEXTS["plain"])),
+        ("a text about keys", lambda: find(TEXTS["about keys"])),
+        ("a small record", lambda: in_file(record)),
+    ):
+        print(f"{name}: {_median(work) * 1e6:.0f} µs")
+
+
+def _median(work: object) -> float:
+    times = []
+    for _ in range(200):
+        start = time.process_time()
+        work()  # type: ignore[operator]
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    main()
