@@ -58,7 +58,7 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_has_both_pipelines() -> None:
     assert len(LINES) == 7 + 8
-    assert LINES[0] == LINES[6] == "pip install pmem"
+    assert LINES[0] == LINES[7] == "pip install pmem"
     assert sum("changelog" in line for line in LINES) == 2
 
 

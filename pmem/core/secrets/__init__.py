@@ -44,6 +44,8 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
         text: Any text.
         allowed: What is none: texts, or `sha256:` and the digest of one in hexadecimal digits.
     """
+    if len(text) < _SHORTEST:
+        return []
     found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
     kept: list[Secret] = []
     for each in found:
