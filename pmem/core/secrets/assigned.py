@@ -21,7 +21,7 @@ PASSWORDS: Final = (
     "密碼",
     "パスワード",
     "pwd",
-    "_pass",
+    "pass",
 )
 TOKENS: Final = ("secret", "token", "key", "credential", "密钥", "секрет")
 _KINDS_OF_KEYS: Final = (
@@ -47,13 +47,15 @@ _KINDS_OF_KEYS: Final = (
 )
 """What stands before `key` where a key is a secret: a primary key or a cache key is none."""
 _BEFORE_KEY: Final = 16
+_VARIABLE: Final = "KEY="
 _HELD: Final = re.compile(
     r"""
     (?P<rest>[A-Za-z0-9_-]{0,60}+)(?:[ ](?:key|token|value)(?![\w-]))?+
     ["'`*\])]{0,3}+
     (?:\s?\([^()\n]{0,40}+\))?+
     (?:
-      \s{0,4}+(?::=|=>|->|={1,3}|:{1,2}|：)\s{0,8}+(?:=\s?)?+
+      ["']?\s{1,3}value=(?=["'])
+      | \s{0,4}+(?::=|=>|->|={1,3}|:{1,2}|：)\s{0,8}+(?:=\s?)?+
       | (?:\s(?:for|of|to|on|in|at|from|used|we|i|you)(?:\s[\w'./-]{1,24}+){1,5}?)?
         (?:
           \s{1,3}+(?:is|was|are|ist|lautet|es|est|equals|became|to|это)
@@ -91,6 +93,9 @@ _LONGEST_WORD: Final = 12
 _LOOK_BACK: Final = 240
 _NEAR: Final = 48
 _LONG: Final = 32
+_MOST: Final = 256
+"""How much of a value is judged; what is longer is found whole all the same."""
+_UNBROKEN: Final = re.compile(r"[^\s\"'`<>]*")
 
 
 class Held(NamedTuple):
@@ -112,7 +117,7 @@ def held(text: str, lowered: str, word: str) -> Iterator[Held]:
     place = lowered.find(word)
     while place >= 0:
         end = place + len(word)
-        if word != "key" or _names_a_secret(lowered, place):
+        if _names_a_secret(text, lowered, word, place):
             found = _after(text, word, end) if text[end : end + 1] in _GOING_ON else None
             if found is None and _may_be_called(lowered[max(0, place - _NEAR) : place]):
                 found = _before(text, word, place)
@@ -122,8 +127,15 @@ def held(text: str, lowered: str, word: str) -> Iterator[Held]:
         place = lowered.find(word, end)
 
 
-def _names_a_secret(lowered: str, place: int) -> bool:
-    """Tell whether the word `key` is one for secrets: an API key, but no primary key."""
+def _names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
+    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key."""
+    if word == "pass":  # no compass, and no password either
+        around = lowered[place - 1 : place] + lowered[place + len(word) : place + len(word) + 1]
+        return not any(map(str.isalpha, around))
+    if word != "key":
+        return True
+    if text.startswith(_VARIABLE, place):
+        return text[place - 1 : place] == "_"
     before = lowered[max(0, place - _BEFORE_KEY) : place].rstrip(" _-")
     return before.endswith(_KINDS_OF_KEYS)
 
@@ -137,7 +149,10 @@ def _after(text: str, word: str, end: int) -> Held | None:
     start, value = match.start(group), match[group]
     if group == "bare":
         value = _PARAMETER.split(value)[0].rstrip(_TRAILING)
-    return _judged(word, value, start)
+    found = _judged(word, value, start)
+    if found is not None and len(value) == _MOST:  # it goes on
+        return found._replace(end=_UNBROKEN.match(text, found.end).end())  # type: ignore[union-attr]
+    return found
 
 
 def _is_holder(text: str, match: re.Match[str]) -> bool:

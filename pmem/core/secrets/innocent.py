@@ -71,14 +71,18 @@ def is_password(value: str) -> bool:
     Args:
         value: What the text says it is.
     """
-    if len(value) < _LEAST_PASSWORD or value.isalpha() or is_usual(value) or _is_reference(value):
+    if len(value) < _LEAST_PASSWORD or value.isalpha():
         return False
-    plain = _TECHNICAL.sub("", value)
     inside = value.strip("!?*.#")
     has_symbol = not _SYMBOLS.isdisjoint(inside) and _EMAIL.fullmatch(value) is None
+    if not has_symbol and _is_name(value):
+        return False
+    if is_usual(value) or _is_reference(value):
+        return False
+    plain = _TECHNICAL.sub("", value)
     if not any(character.isdigit() for character in plain):
         return has_symbol and not (value.islower() or value.isupper())
-    return bool(_LETTERS.search(plain)) and (has_symbol or not _is_name(value))
+    return _LETTERS.search(plain) is not None
 
 
 def is_token(value: str) -> bool:

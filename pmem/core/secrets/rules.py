@@ -172,8 +172,9 @@ SHAPES: Final = (
     ),
     Shape(
         "authorization-header",
-        ("bearer ",),
-        r"(?i)(?<![a-z0-9])bearer {1,3}([a-z0-9._~+/-]{20,}={0,2})",
+        ("bearer ", "authorization"),
+        r"(?i)(?<![a-z0-9])(?:bearer|authorization[\"']?: {0,3}[\"']?token) {1,3}"
+        r"([a-z0-9._~+/-]{20,}={0,2})",
     ),
 )
 
@@ -186,12 +187,12 @@ COMMANDS: Final = (
     Shape(
         "command-password",
         ("curl ", "wget ", "http "),
-        r"(?<!\S)(?:-u|--user|--auth|-a) {1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,128})",
+        r"(?<!\S)(?:-u|--user|--auth|-a) {1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
     ),
-    Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,128})"),
+    Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
     Shape(
         "netrc-password",
         ("login ",),
-        r"(?<!\S)login\s{1,3}\S{1,64}\s{1,3}password\s{1,3}([^\s\"'<>${]{4,128})",
+        r"(?<!\S)login\s{1,3}\S{1,64}\s{1,3}password\s{1,3}([^\s\"'<>${]{4,})",
     ),
 )
