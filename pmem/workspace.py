@@ -265,7 +265,7 @@ class Workspace(Asked):
         """
         self.must_be_writable()
         with self.backend.lock():
-            self._forget()
+            _forget(self)
             try:
                 yield
                 changes = [change for part in self.stores for change in part.changes()]
@@ -275,7 +275,7 @@ class Workspace(Asked):
                 self.backend.commit(changes)
                 _note_written(self, changes)
             finally:
-                self._forget()
+                _forget(self)
 
     def must_be_writable(self) -> None:
         """See that this run may write at all.
@@ -304,13 +304,8 @@ class Workspace(Asked):
             Ambiguous: Several records fit and none exactly; the sentence lists them.
         """
         found = _fitting(self, reference, types)
-        if not found and self.present is not None:
-            later = _fitting(self.present, reference, types)
-            if reference and later:
-                what = " or ".join(f"{KINDS[type_]} {id_}" for type_, id_ in later[:2])
-                raise NotFound(f"{what} did not exist at {self.name}")
         if not found:
-            self.must_not_be_hidden(reference, types or tuple(STORES))
+            _must_be_nothing(self, reference, types)
         return _only(reference, found, types)
 
     def _seen_from(self, present: "Workspace") -> "Workspace":
@@ -318,9 +313,10 @@ class Workspace(Asked):
 
         return again(self, present)
 
-    def _forget(self) -> None:
-        for part in self.stores:
-            part.forget()
+
+def _forget(workspace: Workspace) -> None:
+    for part in workspace.stores:
+        part.forget()
 
 
 def _fitting(
@@ -335,6 +331,16 @@ def _fitting(
     ]
     exact = [hit for hit in found if reference in (hit[1], ids.short(hit[1]))]
     return exact or found
+
+
+def _must_be_nothing(workspace: Workspace, reference: str, types: tuple[RecordType, ...]) -> None:
+    """See that a reference that fits nothing means nothing later, and nothing hidden."""
+    if workspace.present is not None:
+        later = _fitting(workspace.present, reference, types)
+        if reference and later:
+            what = " or ".join(f"{KINDS[type_]} {id_}" for type_, id_ in later[:2])
+            raise NotFound(f"{what} did not exist at {workspace.name}")
+    workspace.must_not_be_hidden(reference, types or tuple(STORES))
 
 
 def _only(

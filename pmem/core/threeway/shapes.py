@@ -136,7 +136,7 @@ MEMORY: Final = Shape(
 EPISODE: Final = Shape(
     fields=_words(
         "id schema type title summary context participants outcome valence significance"
-        " linked_memories conversation turns tags pinned state purge_at created_at updated_at"
+        " linked_memories conversation app turns tags pinned state purge_at created_at updated_at"
         " access tokens history"
     ),
     required=_words("id type title summary created_at updated_at"),
@@ -185,8 +185,8 @@ CONVERSATION: Final = Shape(
 )
 CHUNK: Final = Shape(
     fields=_words(
-        "id schema conversation number merged_into summary key_topics tokens created_at messages"
-        " facts"
+        "id schema conversation app number merged_into summary key_topics tokens created_at"
+        " messages facts"
     ),
     required=_words("id conversation number summary created_at messages"),
     rules={
