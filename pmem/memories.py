@@ -199,7 +199,6 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
         InvalidValue: A value is not allowed.
     """
     fields = edited_fields(workspace, request)
-    _check_form(workspace, workspace.agent, request.content)
 
     def apply(memory: Memory, event: Event) -> Memory:
         wanted = fields | _cited(workspace, memory, request, fields)
@@ -464,6 +463,7 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         for name, value in msgspec.structs.asdict(request).items()
         if value is not None and name not in ("cite", "uncite")
     }
+    _check_form(workspace, workspace.agent, request.content)
     if request.cite:
         from pmem.citations import cite_all
 

@@ -394,13 +394,20 @@ def _must_be_agreed(workspace: Workspace, changes: Sequence[Change]) -> None:
     for change in changes:
         if isinstance(change.record, Memory | Episode):
             store = workspace.memories if change.type is Memory else workspace.episodes
-            old = store.before(change.id)
+            old = store.before(change.id) or _as_kept(workspace, change)
             field = unagreed(change.record, old, workspace.settings.consent.fields)
             if field is not None:
                 raise Refused(
                     f"{field.replace('_', ' ')} is remembered only with a person's consent",
-                    "propose it with `pmem add`",
+                    "propose it with `pmem add`, or let a person do this",
                 )
+
+
+def _as_kept(workspace: Workspace, change: Change) -> Any:
+    """Return a record as it is on disk; None for one that is new."""
+    if not list(workspace.backend.ids(change.type, change.id)):
+        return None
+    return workspace.backend.read(change.type, change.id)
 
 
 def _note_written(workspace: Workspace, changes: Sequence[Change]) -> None:

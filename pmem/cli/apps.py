@@ -183,7 +183,7 @@ def purge(
 ) -> Answer:
     """Delete all memories of an app for good."""
     session: Session = ctx.obj
-    _ask(f"Delete all memories of app {app} for good?", "not purged", yes=yes)
+    _ask_to_purge(app, "not purged", yes=yes)
     done = apps.purge(session.workspace, app)
     return Answer(data=done, lines=[[("deleted ", "yellow"), (_many(done.deleted), "")]])
 
@@ -199,8 +199,7 @@ def uninstall(
     """Note that an app is gone; its memories outlive it, unless they are purged."""
     session: Session = ctx.obj
     if with_memories:
-        question = f"Delete all memories of app {app} for good?"
-        _ask(question, "not uninstalled", yes=yes)
+        _ask_to_purge(app, "not uninstalled", yes=yes)
     done = apps.uninstall(session.workspace, app, purged=with_memories)
     said = f"{_many(done.deleted)} deleted" if with_memories else f"{_many(done.kept)} kept"
     return Answer(data=done, lines=[[("uninstalled ", "yellow"), (f"{done.app}  {said}", "")]])
@@ -241,8 +240,14 @@ def figure_lines(found: AppFigures) -> Iterator[Line]:
         yield _figure("energy", f"{units}, {spent}{waits}")
 
 
-def _ask(question: str, refused: str, *, yes: bool) -> None:
-    if not yes and not render.confirmed(question):
+def _ask_to_purge(app: str, refused: str, *, yes: bool) -> None:
+    """See that somebody wants it: what is deleted for good is deleted unasked by nobody."""
+    if yes:
+        return
+    if not render.can_ask():
+        why = f"{refused}: this deletes all memories of app {app} for good, and nobody can be asked"
+        raise UsageError(why, "give --yes")
+    if not render.confirmed(f"Delete all memories of app {app} for good?"):
         raise UsageError(refused, "answer y, or give --yes")
 
 

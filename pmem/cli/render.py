@@ -75,11 +75,16 @@ def progress(session: "Session", what: str) -> "Callable[[int, int], None]":
 
 def confirmed(question: str) -> bool:
     """Ask on a terminal; without one, nobody can be asked and the answer is yes."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         return True
     _write(sys.stderr, f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def can_ask() -> bool:
+    """Tell whether there is a terminal with somebody to ask."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def leave(code: int, last: "str | bytes" = "") -> "NoReturn":

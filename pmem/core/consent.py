@@ -25,6 +25,9 @@ TOLD: Final = frozenset(
 AGREED: Final = "consent"
 """What an event's detail has where a person agreed."""
 
+_TELLING: Final = (EventKind.ADD, EventKind.RESTORE)
+"""What makes a memory, or an episode, say all that it says."""
+
 _LABELS: Final = {
     "preferred_name": "preferred name/nickname/first name/last name/full name/real name"
     "/legal name/surname",
@@ -239,19 +242,16 @@ def field_of(record: Memory | Episode, fields: Collection[str]) -> str | None:
 def unagreed(
     record: Memory | Episode, old: Memory | Episode | None, fields: Collection[str]
 ) -> str | None:
-    """Return the sensitive field of which a record's latest events tell anew, or None.
+    """Return the sensitive field of which a record's new events tell anew, or None.
 
     Args:
         record: A memory or an episode as it is about to be written.
-        old: As it was, where that is known.
+        old: As it was; None for one that is new, of which every event is.
         fields: The fields that need consent.
     """
-    latest = record.history[-1].at if record.history else None
-    events = [event for event in record.history if event.at == latest]
-    if old is not None:
-        events = list(record.history[len(old.history) :])
+    events = record.history[len(old.history) if old is not None else 0 :]
     told = any(
-        event.event is EventKind.ADD
+        event.event in _TELLING
         or (event.event is not EventKind.MERGE and TOLD & event.before.keys())
         for event in events  # a merge says what other records have said before
     )

@@ -1,0 +1,74 @@
+"""Consent on the ways around it: what takes a memory's place, comes back, or is decided late."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pmem import Project
+from pmem.errors import InvalidValue, Refused
+from tests.conftest import NOW
+
+
+def running(root: str, agent: str | None = None) -> Project:
+    """Open a memory whose clock runs, as it does where nobody fixes it."""
+    return Project(root, actor="kim", agent=agent)
+
+
+def test_a_new_memory_in_the_place_of_one_needs_consent_while_the_clock_runs(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its events lie a moment apart: the last one alone does not say what is new."""
+    memory = running(root).add("The user lives in Graz.").memory
+    agent = running(root, "bot")
+    clock = iter(range(1, 1000))
+    monkeypatch.setattr(
+        type(agent.workspace),
+        "now",
+        lambda _: datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=next(clock)),
+    )
+    with pytest.raises(Refused, match="consent"):
+        agent.supersede(memory.id, "The user lives in Quuxville.")
+    assert [item.content for item in running(root).list().items] == [memory.content]
+
+
+@pytest.mark.parametrize("content", ["tiny", "x" * 501])
+def test_what_takes_a_memorys_place_has_the_size_that_agents_are_held_to(
+    content: str, root: str
+) -> None:
+    memory = running(root).add("The release is on Monday.").memory
+    with pytest.raises(InvalidValue, match="5 to 500"):
+        running(root, "bot").supersede(memory.id, content)
+
+
+def test_what_takes_a_memorys_place_has_the_form_where_that_is_enforced(root: str) -> None:
+    memory = running(root).add("The release is on Monday.").memory
+    agent = Project(root, agent="bot", **{"writing.enforce": True})
+    with pytest.raises(InvalidValue, match="writing rules"):
+        agent.supersede(memory.id, "We release it on TUESDAY!")
+    assert agent.supersede(memory.id, "The release is on Tuesday.").memory
+
+
+@pytest.mark.parametrize("remover", ["person", "agent"])
+def test_an_agent_brings_nothing_back_that_is_said_of_a_person(remover: str, root: str) -> None:
+    memory = running(root).add("The user lives in Graz.").memory
+    running(root, "bot" if remover == "agent" else None).remove(memory.id)
+    with pytest.raises(Refused, match="consent"):
+        running(root, "bot").restore(memory.id)
+    (back,) = running(root).restore(memory.id)
+    assert back.state == "active"
+
+
+def test_an_agent_brings_back_what_is_nobodys(root: str) -> None:
+    memory = running(root).add("The release is on Monday.").memory
+    running(root).remove(memory.id)
+    (back,) = running(root, "bot").restore(memory.id)
+    assert back.state == "active"
+
+
+def test_an_agent_may_take_what_a_persons_episode_refers_to_away_for_good(root: str) -> None:
+    """Cutting the link rewrites the episode, and says nothing anew."""
+    person = Project(root, now=NOW)
+    memory = person.add("The kettle is on the shelf.").memory
+    episode = person.add_episode("The user moved to Graz last year.", memories=(memory.id,))
+    Project(root, now=NOW, agent="bot").purge(memory.id, force=True)
+    assert person.episodes().items[0].id == episode.id
