@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -30,6 +30,7 @@ from pmem.workspace import Workspace, note_operation
 
 if TYPE_CHECKING:
     from pmem.apps import Remembered
+    from pmem.proposals import Held
 
 
 class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,13 +49,15 @@ class Heard(Said, frozen=True, kw_only=True):
     """A message as it was kept, and what it led to.
 
     `facts` are new, those that were promoted at once among them; `episodes` are the key
-    moments it made; `pruned` is what contexts leave out from now on.
+    moments it made; `pruned` is what contexts leave out from now on; `held` is what waits for a
+    person's consent, or was rejected before, without what it says.
     """
 
     facts: tuple[Fact, ...] = ()
     promoted: tuple[Promotion, ...] = ()
     episodes: tuple[Episode, ...] = ()
     pruned: Pruning | None = None
+    held: "tuple[Held, ...]" = ()
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +66,17 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     conversation: Conversation
     messages: tuple[Message, ...]
     chunks: tuple[Chunk, ...]
+
+
+class Ended(NamedTuple):
+    """A conversation that has ended, and what its app remembers of it, where it is held in one.
+
+    `withheld` says that the outcome was not kept, as it needs a person's consent.
+    """
+
+    conversation: Conversation
+    remembered: "Remembered | None"
+    withheld: bool
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,7 +178,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> Hear
     """Take a message in, and everything that follows from it, inside a transaction."""
     conversation = noted(workspace, before, [message])
     conversation, promoted = promoted_at_once(workspace, conversation, before)
-    facts = _new_facts(conversation.facts[len(before.facts) :], promoted)
+    facts = _new_facts(conversation.facts[len(before.facts) :], promoted.items)
     conversation, episodes = noticed(workspace, conversation, message)
     conversation = extend(workspace, conversation, [message], message.created_at)
     conversation, pruned = pruned_if_due(workspace, conversation)
@@ -173,9 +187,10 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> Hear
         message=message,
         conversation=conversation.id,
         facts=facts,
-        promoted=tuple(promoted),
+        promoted=promoted.items,
         episodes=tuple(episodes),
         pruned=pruned,
+        held=promoted.held,
     )
 
 
@@ -195,7 +210,8 @@ def change_status(
         reference: Which one; the latest active one when None (the latest paused one for
             resuming).
         status: What it becomes; resuming makes an ended one active again.
-        outcome: What came of it; kept with the conversation, and as an episode of its own.
+        outcome: What came of it; kept with the conversation, and as an episode of its own, but
+            not where an agent says in it what needs a person's consent.
 
     Raises:
         NotFound, Ambiguous: The conversation.
@@ -205,14 +221,14 @@ def change_status(
     wanted = Status.PAUSED if status is Status.ACTIVE else Status.ACTIVE
     with workspace.transaction():
         conversation = target(workspace, reference, wanted)
-        if conversation.status is status and outcome is None:
+        episode = None if outcome is None else outcome_of(workspace, conversation, outcome)
+        if conversation.status is status and episode is None:
             return conversation
         event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
         fields: dict[str, Any] = {"status": status, "ended_at": None}
         if status is Status.ENDED:
             fields["ended_at"] = conversation.ended_at or event.at
-        if outcome is not None:
-            episode = outcome_of(workspace, conversation, outcome)
+        if episode is not None:
             fields |= {
                 "outcome": episode.outcome,
                 "milestones": (*conversation.milestones, episode.id),
@@ -223,9 +239,7 @@ def change_status(
         return workspace.conversations.put(conversation)
 
 
-def end(
-    workspace: Workspace, reference: str | None, outcome: str | None = None
-) -> tuple[Conversation, "Remembered | None"]:
+def end(workspace: Workspace, reference: str | None, outcome: str | None = None) -> Ended:
     """End a conversation, and let its app remember it.
 
     Args:
@@ -234,18 +248,18 @@ def end(
         outcome: What came of it; see `change_status`.
 
     Returns:
-        The conversation, and what its app remembers of it, where it is held in one. That the
-        conversation ends never depends on it.
+        That the conversation ends depends neither on its outcome nor on what its app remembers.
 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
     ended = change_status(workspace, reference, Status.ENDED, outcome)
+    withheld = outcome is not None and ended.outcome != outcome.strip()
     if ended.app is None:
-        return ended, None
+        return Ended(ended, None, withheld)
     from pmem.apps import on_end
 
-    return ended, on_end(workspace, ended)
+    return Ended(ended, on_end(workspace, ended), withheld)
 
 
 def clear(workspace: Workspace, reference: str | None) -> Conversation:

@@ -176,8 +176,10 @@ def narrative(workspace: Workspace, reference: str | None) -> Arc:
     return arc(own, conversation.turns)
 
 
-def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -> Episode:
+def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -> Episode | None:
     """Make the episode that keeps what came of a conversation.
+
+    None is made where an agent says something that nobody has agreed to keep.
 
     Args:
         workspace: Knows the limits.
@@ -197,7 +199,10 @@ def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -
         participants=tuple(sorted({message.speaker or message.role for message in said})),
         start=1 if conversation.turns else None,
     )
-    return workspace.episodes.put(_made(workspace, request, conversation))
+    episode = _made(workspace, request, conversation)
+    if workspace.agent is not None and _needs_consent(workspace, episode):
+        return None
+    return workspace.episodes.put(episode)
 
 
 def _made(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,6 +26,9 @@ from pmem.records import (
     Standing,
 )
 from pmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pmem.proposals import Held
 
 
 class Stated(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +61,13 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
     fact: Fact
     memory: Memory
     added: bool
+
+
+class Promotions(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts that became memories, and what waits for a person's consent instead."""
+
+    items: tuple[Promotion, ...] = ()
+    held: "tuple[Held, ...]" = ()
 
 
 def noted(
@@ -118,7 +129,7 @@ def _surest(facts: list[Fact], most: int) -> list[Fact]:
 
 def promoted_at_once(
     workspace: Workspace, conversation: Conversation, before: Conversation
-) -> tuple[Conversation, list[Promotion]]:
+) -> tuple[Conversation, Promotions]:
     """Promote the new facts that are certain enough, inside a transaction.
 
     A fact on a subject that a memory is about already stays pending: somebody must choose. What
@@ -133,19 +144,23 @@ def promoted_at_once(
     fresh = conversation.facts[len(before.facts) :]
     certain = [fact for fact in fresh if fact.confidence >= threshold]
     if threshold == 1 or not certain or conversation.app is not None:
-        return conversation, []
+        return conversation, Promotions()
     settled, today = _settled_before(workspace, certain)
     settings = workspace.settings
     most = min(settings.max_promotions, settings.max_promotions_per_day - today)
     done: list[Promotion] = []
+    held: list[Held] = []
     for fact in certain:
         reaches = workspace.reaches(DEFAULT_CATEGORY[fact.type])
         most_are_made = sum(item.added for item in done) >= most
         if short(fact.id) not in settled and reaches and not most_are_made:
             with suppress(InvalidValue):  # settings may not allow such a memory
-                done += _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
+                made = _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
+                done += made.items
+                held += made.held
     settled |= {short(item.fact.id): item.fact for item in done}
-    return _with_standing(conversation, settled), done
+    promotions = Promotions(items=tuple(done), held=tuple(held))
+    return _with_standing(conversation, settled), promotions
 
 
 def listing(workspace: Workspace, wanted: FactFilter, limit: int | None = None) -> FactListing:
@@ -169,8 +184,8 @@ def listing(workspace: Workspace, wanted: FactFilter, limit: int | None = None) 
 
 def promote(
     workspace: Workspace, references: Sequence[str], above: float | None = None
-) -> list[Promotion]:
-    """Make memories of facts.
+) -> Promotions:
+    """Make memories of facts; one that needs a person's consent waits for it.
 
     Args:
         workspace: Where they are.
@@ -191,13 +206,14 @@ def promote(
             chosen |= {short(item.fact.id): item for item in sure}
         elif not chosen:
             raise InvalidValue("no fact is named", "give ids, or --above 0.8")
-        done = [made for item in chosen.values() for made in _promoted(workspace, item, force=True)]
+        made = [_promoted(workspace, item, force=True) for item in chosen.values()]
+        done = tuple(item for each in made for item in each.items)
         _settle(workspace, [item.fact for item in done])
         if any(item.memory.scope.app for item in done):
             from pmem.apps import make_room
 
             make_room(workspace)
-    return done
+    return Promotions(items=done, held=tuple(item for each in made for item in each.held))
 
 
 def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
@@ -332,14 +348,14 @@ def _named(everything: Sequence[Stated], reference: str) -> Stated:
     return found.popitem()[1]
 
 
-def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> list[Promotion]:
+def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> Promotions:
     """Add the memory of a fact; one that says the same already is taken for it.
 
     Without `force` nothing is added beside a memory on the same subject.
     """
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
-        return []
+        return Promotions()
     memory = _saying(workspace, fact.content, item.app)
     is_new = memory is None
     if memory is None:
@@ -353,13 +369,15 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> lis
             force=force,
         )
         added = memories.put_new(workspace, request, short(fact.id))
+        if added.held is not None:
+            return Promotions(held=(added.held,))
         if added.action != "added":
-            return []
+            return Promotions()
         memory = added.memory
     settled = msgspec.structs.replace(
         fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
     )
-    return [Promotion(fact=settled, memory=memory, added=is_new)]
+    return Promotions(items=(Promotion(fact=settled, memory=memory, added=is_new),))
 
 
 def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:

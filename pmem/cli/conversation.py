@@ -7,6 +7,7 @@ import typer
 
 from pmem import conversations
 from pmem.cli import options, render
+from pmem.cli.facts import told
 from pmem.cli.session import Answer, Line, Session
 from pmem.conversations import Heard, Overview, SayRequest, Transcript
 from pmem.errors import InvalidValue, UsageError
@@ -18,6 +19,8 @@ Which = Annotated[
     str | None,
     typer.Argument(metavar="[REF]", help="A conversation's id or external id [the current one]."),
 ]
+
+_WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"
 
 
 def start(
@@ -88,6 +91,7 @@ def _consequences(heard: Heard) -> Iterator[str]:
     for episode in heard.episodes:
         kind = episode.type.replace("_", " ")
         yield f"episode {short(episode.id)}, {kind}: {episode.title}"
+    yield from (told(held) for held in heard.held)
     if heard.pruned is not None:
         count = len(heard.pruned.pruned)
         yield f"pruned {count} message{'s' * (count != 1)}; see `pmem conversation stats`"
@@ -100,12 +104,13 @@ def end(
 ) -> Answer:
     """End a conversation; the app that it is held in remembers it."""
     session: Session = ctx.obj
-    ended, remembered = conversations.end(session.workspace, conversation, outcome)
-    if remembered is None:
-        return _answer("ended", ended)
-    from pmem.cli.apps import remembered_note
+    ended, remembered, withheld = conversations.end(session.workspace, conversation, outcome)
+    notes = [_WITHHELD] if withheld else []
+    if remembered is not None:
+        from pmem.cli.apps import remembered_note
 
-    return _answer("ended", ended, remembered_note(remembered))
+        notes.append(remembered_note(remembered))
+    return _answer("ended", ended, "\n".join(notes))
 
 
 def pause(ctx: typer.Context, reference: Which = None) -> Answer:

@@ -1,7 +1,7 @@
 """The commands for the facts that messages state."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.facts import FactFilter, Promotion, Stated
 from pmem.ids import short
 from pmem.records import Fact, MemoryType, Standing
+
+if TYPE_CHECKING:
+    from pmem.proposals import Held
 
 _ALL = "all"
 _NOTHING = "nothing to promote"
@@ -59,10 +62,14 @@ def promote(
     """Make memories of facts."""
     session: Session = ctx.obj
     done = facts.promote(session.workspace, references or [], above)
+    left = len(references or ()) - len(done.items) - len(done.held)
+    notes = [*map(told, done.held), _left(left)]
+    if not done.items and not any(notes):
+        notes = [_NOTHING]
     return Answer(
-        data={"items": done, "total": len(done)},
-        lines=(_promotion_line(item) for item in done),
-        note=_left(len(references or ()) - len(done)) if done or references else _NOTHING,
+        data={"items": done.items, "total": len(done.items), "held": done.held},
+        lines=(_promotion_line(item) for item in done.items),
+        note="\n".join(filter(None, notes)),
     )
 
 
@@ -110,7 +117,17 @@ def _left(count: int) -> str:
     """Say why facts that were named did not become memories."""
     if count <= 0:
         return ""
-    return f"{count} not promoted: a memory already, or waiting for consent (`pmem consent list`)"
+    word = "a memory" if count == 1 else "memories"
+    return f"{count} not promoted: {word} already"
+
+
+def told(held: "Held") -> str:
+    """Say that a fact waits, and not what it says.
+
+    Args:
+        held: What waits.
+    """
+    return held.sentence if held.rejected else f"{held.sentence}; {held.hint}"
 
 
 def _none(standing: Standing | None) -> str:

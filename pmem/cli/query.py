@@ -1,16 +1,18 @@
 """The command by which agents ask for memories."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import msgspec
 import typer
 
 from pmem import queries
 from pmem.cli.session import Answer, Line, Session
-from pmem.core.queries import Bullet, Item, QueryRequest, parse
+from pmem.core.queries import Bullet, Full, Item, QueryRequest, parse
 from pmem.errors import InvalidValue
 from pmem.ids import short
+from pmem.times import iso
 
 
 def query(
@@ -40,6 +42,33 @@ def _request(session: Session, path: str) -> QueryRequest:
 
 
 def _lines(items: tuple[Item, ...]) -> Iterator[Line]:
-    for item in items:
-        text = item.text if isinstance(item, Bullet) else f"[{item.category}] {item.summary}"
-        yield [(short(item.id), "cyan"), (f" {' '.join(text.split())}", "")]
+    for number, item in enumerate(items):
+        if isinstance(item, Bullet):
+            yield [(short(item.id), "cyan"), (f" {' '.join(item.text.split())}", "")]
+            continue
+        if number:
+            yield [("", "")]
+        yield from _full_lines(item)
+
+
+def _full_lines(item: Full) -> Iterator[Line]:
+    """Yield an answer's whole text, and a line for all that is known of it."""
+    yield [(item.id, "bold cyan"), (f"  [{item.category}]", "dim")]
+    yield [(item.summary, "")]
+    for name, value in msgspec.structs.asdict(item.metadata).items():
+        text = _known(value)
+        if text:
+            yield [(f"{name + ':':<15}", "dim"), (" ".join(text.split()), "")]
+
+
+def _known(value: Any) -> str:
+    """Say what is known; nothing where that is nothing."""
+    if value is None or value is False:
+        return ""
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "yes" if value is True else str(value)

@@ -84,8 +84,11 @@ class Conversations:
         return facts.listing(self.workspace, FactFilter(**wanted), limit)
 
     def promote_facts(self, *references: str, above: float | None = None) -> Iterable[Promotion]:
-        """Make memories of facts: of those named, and of all that are at least so sure."""
-        return facts.promote(self.workspace, references, above)
+        """Make memories of facts: of those named, and of all that are at least so sure.
+
+        What waits for a person's consent instead stands in `waiting`.
+        """
+        return facts.promote(self.workspace, references, above).items
 
     def reject_facts(self, *references: str) -> Iterable[Fact]:
         """Reject facts, so that they are never noted again."""

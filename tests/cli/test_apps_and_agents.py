@@ -1,7 +1,6 @@
 """What the commands for apps, agents and consent say, and what they never do unasked."""
 
 import json
-import os
 import re
 from typing import Any
 
@@ -38,3 +37,97 @@ def test_nothing_is_deleted_for_good_where_nobody_can_be_asked(line: str) -> Non
 def test_an_app_that_is_uninstalled_without_its_memories_asks_nobody() -> None:
     pmem("app", "remember", "calendar", "The lift is broken.")
     assert pmem("app", "uninstall", "calendar").code == 0
+
+
+@pytest.mark.parametrize("app", [(), ("--app", "calendar")])
+def test_a_conversation_ends_whatever_an_agent_says_of_its_outcome(app: tuple[str, ...]) -> None:
+    pmem("conversation", "start", *app)
+    pmem("conversation", "say", "The launch moves to May.")
+    done = pmem("conversation", "end", " The user lives in Quuxville ", "--json", environment=BOT)
+    ended = json.loads(done.out)["data"]
+    assert (done.code, ended["status"], ended["outcome"]) == (0, "ended", None)
+    assert "the outcome is not kept" in done.said
+    assert "Quuxville" not in done.said
+    assert data("episode", "list")["total"] == 0
+    known = pmem("conversation", "end", "-q", "x", "--conversation", ended["id"])
+    assert (known.code, known.said) == (0, "")
+
+
+def test_an_outcome_that_is_nobodys_is_kept_without_a_word() -> None:
+    pmem("conversation", "start")
+    done = pmem("conversation", "end", " The launch moves. ", "--json", environment=BOT)
+    assert (json.loads(done.out)["data"]["outcome"], done.said) == ("The launch moves.", "")
+
+
+def test_a_message_whose_fact_waits_says_that_and_not_what(root: str) -> None:
+    pmem("conversation", "start")
+    done = pmem("conversation", "say", "Remember that I live in Quuxville.")
+    assert "city is remembered only with a person's consent" in done.said
+    assert "pmem consent approve" in done.said
+    (held,) = data("conversation", "say", "Remember that my pronouns are they/them.")["held"]
+    assert (held["kind"], held["field"], held["rejected"]) == ("consent", "pronouns", False)
+    assert "they/them" not in json.dumps(held)
+
+
+def test_promoting_a_fact_that_waits_says_so() -> None:
+    pmem("conversation", "start")
+    pmem("conversation", "say", "Remember that I live in Quuxville.")
+    (fact,) = data("facts", "list")["items"]
+    for line in (("--above", "0"), (fact["id"],), (fact["id"], "--above", "0.1")):
+        done = pmem("facts", "promote", *line)
+        assert done.said.startswith("city is remembered only with a person's consent: ")
+        assert done.said.count("\n") == 1
+        assert "Quuxville" not in done.said + done.text
+    answer = data("facts", "promote", fact["id"])
+    assert (answer["total"], [held["field"] for held in answer["held"]]) == (0, ["city"])
+    assert pmem("facts", "promote", "--above", "1").said == "nothing to promote\n"
+
+
+def test_promoting_again_what_is_a_memory_says_that_alone() -> None:
+    pmem("conversation", "start")
+    pmem("conversation", "say", "Remember that the kettle is on the shelf.")
+    (fact,) = data("facts", "list", "--all")["items"]
+    pmem("facts", "promote", fact["id"])
+    assert pmem("facts", "promote", fact["id"]).said == "1 not promoted: a memory already\n"
+
+
+def test_a_fact_that_a_person_has_rejected_says_so() -> None:
+    pmem("conversation", "start")
+    pmem("conversation", "say", "Remember that I live in Quuxville.")
+    (item,) = data("consent", "list")["items"]
+    pmem("consent", "reject", item["id"])
+    (fact,) = data("facts", "list", "--all")["items"]
+    done = pmem("facts", "promote", fact["id"])
+    assert done.said == "a person has rejected this before (city)\n"
+    assert data("conversation", "say", "Remember that I live in Quuxville.")["held"] == []
+
+
+def test_a_query_for_everything_prints_whole_texts_and_what_is_known_of_them() -> None:
+    pmem("add", "The kettle is on the shelf.\nThe tea is beside it.", "--tag", "tea", "--pin")
+    pmem("add", "The kettle is blue.", "--importance", "0.2")
+    asked = b'{"query": "kettle", "return": "full"}'
+    lines = pmem("query", stdin=asked).text.splitlines()
+    start = lines.index("The kettle is on the shelf.")
+    assert lines[start + 1] == "The tea is beside it."
+    known = {
+        line.partition(":")[0]: line.partition(":")[2].strip() for line in lines if ":" in line
+    }
+    assert known["kind"] == "memory"
+    assert re.fullmatch(r"0\.\d\d|1\.00", known["score"])
+    assert known.keys() >= {"type", "tags", "pinned", "importance", "created_at", "updated_at"}
+    assert len(pmem("query", stdin=b'{"query": "kettle"}').text.splitlines()) == 2
+
+
+def test_what_came_of_it_does_not_pass_for_the_last_speakers_words() -> None:
+    pmem("conversation", "start", "--app", "calendar")
+    pmem("conversation", "say", "The vendors must deliver by Friday.", "--speaker", "Tom")
+    pmem("conversation", "end", "Thursday it is")
+    (memory,) = data("app", "list", "calendar")["items"]
+    assert memory["content"] == "Tom: The vendors must deliver by Friday. Outcome: Thursday it is."
+
+
+def test_what_came_of_it_stands_alone_where_nothing_else_is_told() -> None:
+    pmem("conversation", "start", "--app", "calendar")
+    pmem("conversation", "end", "Thursday it is")
+    (memory,) = data("app", "list", "calendar")["items"]
+    assert memory["content"] == "Thursday it is."

@@ -312,6 +312,7 @@ class Heard(Strict):
     promoted: list[dict[str, Any]]
     episodes: list[Episode]
     pruned: Pruning | None
+    held: list[Held]
 
 
 class Context(Strict):

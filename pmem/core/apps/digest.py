@@ -15,6 +15,8 @@ MOST_MESSAGES: Final = 400
 """Of a longer conversation both ends are read: what it was about, and what came of it."""
 SHORTEST: Final = 12
 """Characters below which a clause in ASCII says nothing by itself."""
+_OUTCOME: Final = "Outcome"
+"""Stands before what came of it, so that this is none of the last speaker's words."""
 _CLOSED: Final = (".", "!", "。", "！", "…")
 _KINDS: Final = ("prose", "remark", "log", "code")
 """Kinds of clauses, those that state facts first."""
@@ -114,7 +116,8 @@ def _written(chosen: Iterable[tuple[int, str, str]]) -> str:
     """Write sentences in their order, each speaker's behind the name."""
     parts: list[str] = []
     last = ""
-    for _, speaker, text in sorted(chosen, key=lambda entry: entry[0]):
+    for _, name, text in sorted(chosen, key=lambda entry: entry[0]):
+        speaker = name or (_OUTCOME if last else "")
         parts.append(f"{speaker}: {text}" if speaker and speaker != last else text)
         last = speaker
     return " ".join(parts)
