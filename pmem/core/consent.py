@@ -65,9 +65,20 @@ _CREEDS: Final = (
     "christian|catholic|protestant|muslim|jewish|hindu|buddhist|sikh|atheist|agnostic|orthodox"
     "|gay|lesbian|bisexual|transgender|conservative|liberal|socialist|communist"
 )
-_PERSON: Final = r"(?:i|(?:the |our |this )?user|he|she)"
+_PARTIES: Final = (
+    "greens?|labour|tory|tories|conservatives?|liberals?|democrats?|democratic|republicans?"
+    "|socialists?|communists?|social democrats?|libertarians?|pirates?"
+)
+_NAME: Final = (
+    r"(?!(?-i:Service|Table|Store|Story|Agent|Model|Module|Group|Pool|Interface|Guide|Manual"
+    r"|Data|Docs|Page|Profile|Account|Settings|Schema|Handler|Controller|Manager|Input|Records)\b)"
+    r"(?-i:[A-ZÀ-ÞŁŚŻĐ][a-zß-ÿł'-]{1,30})"
+)
+"""A word that may be a name: a capital letter and small ones, and no part of a program."""
+_USER: Final = rf"(?:the |our |this )?user(?:,? {_NAME}(?: {_NAME})?,?)?"
+_PERSON: Final = rf"(?:i|{_USER}|he|she)"
 _IS: Final = r"(?:'m| am| is|'s)"
-_MY: Final = r"\b(?:my|(?:the |our |this )?user's|his|her)"
+_MY: Final = rf"\b(?:my|{_USER}'s|his|her)"
 _NO_NAME: Final = (
     r"(?!(?:back|when|whenever|if|later|at|on|by|for|tomorrow|today|tonight|again|once|after"
     r"|before|in|to|from|with|and|or|old|crazy|anytime|any|every|asap|maybe|not|the|a|an)\b)"
@@ -113,12 +124,16 @@ _PATTERNS: Final = {
         rf"\bi(?:'m| am) (?:currently |now |still )?(?:based|living|residing) (?:in|at|near)"
         rf" {_NO_PLACE}\w",
         rf"\bi(?:'m| am| come) (?:originally )?from {_NO_TOWN}{_CAPITAL}",
-        rf"\b(?:user|he|she|customer|client) (?:currently |now |still )?"
+        rf"\b(?:{_USER}|he|she|customer|client) (?:currently |now |still )?"
         rf"(?:lives|resides|is based|is located|is living) (?:in|at|near|on) {_NO_PLACE}\w",
         rf"{_MY} (?:home |postal |current |new )?"
         r"(?:address|city|home ?town|post ?code|zip code|residence)(?: is|:) \w",
-        rf"\b(?:user|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
-        r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her))\b",
+        rf"\b(?:{_USER}|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
+        r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her)|and (?:now )?lives? there)\b",
+        rf"\b{_PERSON} (?:has |have |just |recently )?relocated to {_CAPITAL}(?-i:[a-zß-ÿł])",
+        rf"^\W{{0,3}}{_USER},? (?:currently |now )?(?:based|living|located) in {_NO_PLACE}"
+        rf"{_CAPITAL}",
+        rf"{_MY} (?:home|house|flat|apartment) is (?:in|near) {_CAPITAL}",
     ),
     "language": (
         rf"{_MY} (?:native |first |mother |preferred )?(?:language|tongue)(?: is|:)"
@@ -138,7 +153,9 @@ _PATTERNS: Final = {
     ),
     "health": (
         rf"\b{_PERSON}{_IS} (?:also |very |severely |slightly )?(?:{_CONDITIONS})\b"
-        r"(?! to (?:that|this|the)\b)",
+        r"(?! to (?:that|this|the)\b| (?:after|by|when|if|until|automatically)\b)",
+        rf"^\W{{0,3}}{_USER},? (?:also |very |severely )?(?:allergic to|diabetic|asthmatic|pregnant"
+        r"|autistic|epileptic|dyslexic|(?:lactose|gluten)[- ]intolerant|on antidepressants)\b",
         rf"\b{_PERSON} (?:have|has|had|suffers? from|lives? with) "
         rf"(?:an? |severe |mild |chronic |type [12] |food |peanut |nut )?"
         rf"(?:{_ILLNESSES})\b(?! of\b)",
@@ -155,6 +172,10 @@ _PATTERNS: Final = {
     "beliefs": (
         rf"\b{_PERSON}{_IS} (?:an? )?(?:practising |practicing |devout )?(?:{_CREEDS})\b",
         rf"\b{_PERSON} (?:votes?|voted) for {_CAPITAL}",
+        rf"\b{_PERSON} (?:always |usually )?(?:votes?|voted) (?:for (?:the )?)?(?:{_PARTIES})"
+        r"(?: in | party|\W{0,3}$|[.,;])",
+        rf"\b{_PERSON}{_IS} (?:an? )?(?:\w{{1,20}} )?member of (?:the |an? )?(?:\w{{1,20}} ){{0,2}}"
+        r"(?:(?-i:Party)|church|mosque|synagogue)\b",
         rf"{_MY} (?:religion|faith|sexual orientation|political views?)\b",
     ),
 }
@@ -162,7 +183,7 @@ _HINTS: Final = {
     "preferred_name": ("call", "name", " by ", "addressed"),
     "pronouns": ("pronouns", "she/", "he/", "they/", "ze/", "xe/", "it/"),
     "city": ("live", "living", "resid", "based", "located", "from", "address", "city", "town",
-             "post", "zip", "moved"),
+             "post", "zip", "moved", "relocat", "home", "house", "flat", "apartment"),
     "language": tuple(_TONGUES.split("|")),
     "contact": ("phone", "mobile", "number", "cell", " me ", "telegram", "signal", "whatsapp",
                 "skype", "discord", "instagram"),

@@ -62,7 +62,22 @@ birthday|I was born in 1988
 birthday|The user is 34 years old.
 beliefs|I'm a practising Catholic
 beliefs|The user is an atheist.
-beliefs|My religion is nobody's business"""
+beliefs|My religion is nobody's business
+city|The user Mira lives in Genoa.
+city|User based in Lisbon.
+city|The user moved to Vienna and lives there.
+city|The user, Tomas, lives near Ghent.
+city|User Mira Lindt is based in Bergen.
+city|The user relocated to Porto in March.
+city|The user's home is in Turku.
+beliefs|The user votes green.
+beliefs|I vote Labour in every election.
+beliefs|The user is a member of the Green Party.
+health|The user Mira has asthma.
+health|User allergic to peanuts.
+language|The user Tomas speaks Dutch at home.
+birthday|The user Mira was born in 1990.
+preferred_name|The user Miriam goes by Mira."""
 
 PLAIN = """\
 We use PostgreSQL for orders
@@ -132,7 +147,56 @@ My number is up in the queue
 I can speak to the vendor
 请记住数据库使用 PostgreSQL
 データベースはオスロにあります
-"""
+The user service lives in the monorepo.
+The User Service is based in Frankfurt.
+The user Mira works on the billing service.
+User-based routing is in the gateway.
+A user story lives in Jira.
+The user table lives in Postgres.
+The user API is based in Frankfurt.
+The user votes green builds up.
+The user votes down flaky tests.
+The user moved the file to Archive and left it there.
+User records moved to Frankfurt in 2024.
+The user relocated to the staging cluster.
+The user is disabled after five failed logins.
+User disabled by the admin.
+The user is a member of the release party."""
+
+
+WRITTEN_LATER = """\
+The user Jonas resides in Malmö.
+User Ivo has diabetes.
+User now based in Ljubljana.
+The user usually votes Republican.
+The user Pia is pregnant.
+Our user Lea speaks Greek.
+The user Noa's birthday is 3 June.
+The user just relocated to Denver.
+The user's apartment is in Ghent.
+The user Sven's pronouns are he/him.
+I voted Labour.
+The user, Anna Weiss, lives in Bonn.
+User Karl is 41 years old.
+She is a member of the Lutheran Church.
+The user lives with a dog in Rouen."""
+
+PLAIN_LATER = """\
+User living in the cache is stale.
+The user Table is based in the schema.
+The User Model lives in core.
+User located in the wrong tenant gets 403.
+User on the allowlist skips it.
+The user moved to Settings and saved.
+The user home is in /home.
+The user votes up.
+The user is blind by default.
+I relocated to the new branch.
+User is disabled when the trial ends.
+The user's house style is plain.
+The user is a member of the group.
+The user Mira wrote the parser.
+User based in part on roles."""
 
 
 def told(text: str, **names: str) -> str | None:
@@ -147,6 +211,12 @@ def test_the_labelled_statements_are_told_apart_with_few_mistakes() -> None:
     alarms = [text for text in PLAIN.splitlines() if told(text)]
     assert len(missed) <= 0.02 * len(personal), missed
     assert len(alarms) <= 0.04 * len(PLAIN.splitlines()), alarms
+
+
+def test_statements_that_were_written_after_the_rules_are_told_apart_as_well() -> None:
+    missed = [text for text in WRITTEN_LATER.splitlines() if not told(text)]
+    assert missed == ["The user lives with a dog in Rouen."]
+    assert [text for text in PLAIN_LATER.splitlines() if told(text)] == []
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -231,7 +301,7 @@ def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, categ
 
 
 @pytest.mark.parametrize(
-    "piece", ["i live in ", "my ", "a", "a@", "+1 ", "+", "call me ", "Ana ", "user's ", "é"]
+    "piece", ["i live in ", "my ", "a", "a@", "+1 ", "+", "call me ", "Ana ", "user's ", "é", "the user Mira "]
 )
 def test_a_long_text_is_judged_quickly(piece: str) -> None:
     begun = time.perf_counter()
