@@ -11,6 +11,7 @@ from pmem.config import (
     Settings,
     checked,
     from_environment,
+    known,
     resolve,
     resolve_one,
 )
@@ -73,6 +74,8 @@ class Configuration:
 
     @cached_property
     def _resolved(self) -> tuple[Settings, list[Resolved]]:
+        for name in self.overrides:
+            known(name)  # a slip in a call is told, and not taken for the default
         return resolve(self._layers())
 
     @property

@@ -12,7 +12,7 @@ from pmem.core.queries import Item, QueryRequest
 from pmem.core.text import terms
 from pmem.recall import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
 from pmem.times import parse_time
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, note_operation
 
 _TALK: Final = (Kind.CHUNK, Kind.MESSAGE)
 
@@ -46,6 +46,7 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     found = list(_items(seen, request, picked))
     shown, too_long = queries.within_budget(found, request.budget_tokens, workspace.count)
     access.note(workspace, _remembered(picked, shown))
+    note_operation(workspace, "hotpath", "query", status="ok" if shown else "skipped")
     return QueryAnswer(items=tuple(shown), reason=_reason(request, picked, too_long, len(shown)))
 
 

@@ -24,9 +24,10 @@ from pmem.checking import (
 from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, has_conflict, line_of_markers
 from pmem.core.lifecycle.states import successors_of
+from pmem.core.policy import EVERYTHING
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway import SHAPES, Doubt, merged
-from pmem.errors import Damaged, InvalidValue
+from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.ids import is_id
 from pmem.records import STORES, Memory, RecordType
 from pmem.storage.jsonfiles import LOCAL
@@ -49,7 +50,9 @@ Files = Mapping[str, Entry]
 
 
 def check_staged(workspace: Workspace) -> Checked:
-    """Report what is wrong with what is about to be committed.
+    """Report what is wrong with what is about to be committed, whoever commits.
+
+    Who may not see every record is told which files, and not what is wrong with them.
 
     Args:
         workspace: Whose memory folder. Nothing is changed.
@@ -57,7 +60,6 @@ def check_staged(workspace: Workspace) -> Checked:
     Raises:
         NotFound: It is in no git work tree, or there is no git.
     """
-    workspace.must_reach_everything("check the memory")
     repository = Repository(workspace.root, workspace.environment)
     staged = Staged(repository, workspace.root, workspace.environment)
     kept = [path for path, left in staged.changes.items() if left and path not in staged.unmerged]
@@ -69,11 +71,26 @@ def check_staged(workspace: Workspace) -> Checked:
     except Damaged as error:  # a store is a link
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
-        findings += settings_findings(seen_in(workspace, staged))
+        findings += settings_findings(seen_in(workspace.within(EVERYTHING), staged))
+    told = [_untold(finding) for finding in findings] if _is_limited(workspace) else findings
     return Checked(
         records=sum(map(len, changed.values())),
-        findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
+        findings=tuple(sorted(told, key=lambda finding: (finding.path, finding.code))),
     )
+
+
+def _is_limited(workspace: Workspace) -> bool:
+    """Tell whether whoever asks may not see every record."""
+    try:
+        return workspace.reach is not None
+    except PmemError:
+        return True
+
+
+def _untold(finding: Finding) -> Finding:
+    """Return a finding without what is wrong: that could quote what may not be seen."""
+    sentence = f"{finding.path} must not be committed: who may see everything is told why"
+    return Finding(finding.path, finding.code, sentence)
 
 
 def _file(type_: RecordType, name: str) -> str:

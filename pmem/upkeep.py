@@ -2,11 +2,13 @@
 
 import os
 import sys
+from collections.abc import Iterable
 
 import msgspec
 
 from pmem import gitsetup
 from pmem.checking import check, settings_findings
+from pmem.core.filters import EVERYTHING
 from pmem.errors import InvalidValue
 from pmem.records import STORES
 from pmem.setup import initialise, missing_files
@@ -59,8 +61,28 @@ def _version() -> Diagnosis:
 
 def _configuration(workspace: Workspace) -> Diagnosis:
     findings = settings_findings(workspace)
-    detail = findings[0].message if findings else "every setting is allowed"
-    return Diagnosis(name="settings", ok=not findings, detail=detail)
+    if findings:
+        return Diagnosis(name="settings", ok=False, detail=findings[0].message)
+    named = [name for names in workspace.settings.allowlists.values() for name in names]
+    unknown = unknown_categories(workspace, named)
+    detail = f"every setting is allowed{'; ' * bool(unknown)}{unknown}"
+    return Diagnosis(name="settings", ok=True, detail=detail)
+
+
+def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
+    """Say which categories allowlists name that no setting and no memory does: often a slip.
+
+    Args:
+        workspace: Whose settings, and whose memories.
+        named: What allowlists name.
+    """
+    settings = workspace.settings.categories
+    unknown = set(named) - {*settings.names, *settings.context}
+    if unknown:
+        unknown -= {memory.category for memory in workspace.memories.find(EVERYTHING)}
+    if not unknown:
+        return ""
+    return f"allowlists name what no memory has and no setting knows: {', '.join(sorted(unknown))}"
 
 
 def _tokenizer(workspace: Workspace) -> Diagnosis:

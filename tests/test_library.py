@@ -3,6 +3,7 @@
 import os
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,3 +141,33 @@ def test_the_package_offers_what_it_names_and_nothing_else() -> None:
     with pytest.raises(AttributeError):
         _ = pmem.NoSuchName
     assert issubclass(InvalidValue, PmemError)
+
+
+def test_what_is_no_text_gets_a_sentence(root: str) -> None:
+    project = Project(root)
+    for call in (
+        lambda: project.apps.remember(5, "x"),  # type: ignore[arg-type]
+        lambda: project.apps.remember("mail", 5),  # type: ignore[arg-type]
+        lambda: project.apps.remember("mail", "x", importance="much"),
+        lambda: project.add(5),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InvalidValue, match=r"must be (text|a number), not (int|str)"):
+            call()
+
+
+def test_settings_may_be_given_as_nested_tables(root: str) -> None:
+    project = Project(root, categories={"context": {"profile": "rag"}}, limits={"memory": 9})
+    settings = project.workspace.settings
+    assert settings.categories.context["profile"] == "rag"
+    assert settings.limits.memory == 9
+    assert Project(root, allowlists={"bot": ["goals"]}).workspace.settings.allowlists == {
+        "bot": ("goals",)
+    }
+
+
+@pytest.mark.parametrize(
+    "given", [{"nonsense": 1}, {"limits": {"memry": 9}}, {"categories": {"contexts": {"a": "rag"}}}]
+)
+def test_a_setting_that_does_not_exist_is_told_on_use(given: dict[str, Any], root: str) -> None:
+    with pytest.raises(InvalidValue, match="there is no setting"):
+        Project(root, **given).stats()

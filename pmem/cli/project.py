@@ -1,6 +1,7 @@
 """The commands that look after a project's memory as a whole."""
 
 import os
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 import typer
@@ -33,7 +34,7 @@ def init(
     if session.read_only:
         raise Refused("this run is read-only", "leave out --read-only to write")
     place = session.directory or os.getcwd()
-    folder = os.path.join(place, session.folder_name)
+    folder = _memory_folder(place, session.folder_name)
     done = setup.initialise(folder, name=name, track_conversations=track_conversations)
     word = "started" if done.created else "is ready:"
     next_ = 'next: pmem add "what should be remembered"' if done.created else ""
@@ -42,6 +43,14 @@ def init(
         lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
         note="\n".join(filter(None, ("" if no_git else _start_git(session, done.path), next_))),
     )
+
+
+def _memory_folder(place: str, name: str) -> str:
+    """Return a place's memory folder; one that is such a folder itself holds no other."""
+    place = os.path.abspath(place)
+    if os.path.basename(place) == os.path.basename(name) and os.path.isdir(place):
+        return place
+    return os.path.join(place, name)
 
 
 def _start_git(session: Session, folder: str) -> str:
@@ -134,7 +143,11 @@ def config_set(
     session: Session = ctx.obj
     kept = setup.change_setting(session.workspace, name, value)
     line: Line = [(f"{name} ", "bold"), (f"is now {_value(kept)}", "")]
-    return Answer(data={"name": name, "value": kept, "origin": "project"}, lines=[line])
+    note = ""
+    if name.partition(".")[0] == "allowlists":
+        lists = kept.values() if isinstance(kept, dict) else [kept]
+        note = upkeep.unknown_categories(session.workspace, chain.from_iterable(lists))
+    return Answer(data={"name": name, "value": kept, "origin": "project"}, lines=[line], note=note)
 
 
 def config_unset(ctx: typer.Context, name: Name) -> Answer:

@@ -21,8 +21,10 @@ def text(value: str, what: str, most: int) -> str:
         most: Characters at the most.
 
     Raises:
-        InvalidValue: It is empty, too long or no valid Unicode.
+        InvalidValue: It is no text, empty, too long or no valid Unicode.
     """
+    if not isinstance(value, str):
+        raise InvalidValue(f"{what} must be text, not {type(value).__name__}")
     stripped = value.strip()
     if not stripped:
         raise InvalidValue(f"{what} must not be empty")

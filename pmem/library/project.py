@@ -33,6 +33,7 @@ from pmem.library.apps import Apps
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.merges import MergesChecked
+from pmem.notation import flatten
 from pmem.provenance import Provenance
 from pmem.repair import Repair
 from pmem.storage.backend import Backend, Problem
@@ -53,6 +54,7 @@ class Project(Memories, Conversations):
             what it adds may need consent.
         app: The app that asks, if it is one: it sees nothing of other apps.
         settings: Settings by name, such as `chunk_size=10`; they win over every other source.
+            Tables may be nested, such as `categories={"context": {"profile": "rag"}}`.
 
     Raises:
         InvalidValue: There is a file of the folder's name; or, on use, a setting that does
@@ -79,7 +81,7 @@ class Project(Memories, Conversations):
             actor=actor,
             now=now,
             read_only=read_only,
-            overrides=settings,
+            overrides=flatten(settings),
             environment=os.environ,
             backend=backend,
             agent=agent,

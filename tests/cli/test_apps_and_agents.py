@@ -1,6 +1,7 @@
 """What the commands for apps, agents and consent say, and what they never do unasked."""
 
 import json
+import os
 import re
 from typing import Any
 
@@ -131,3 +132,36 @@ def test_what_came_of_it_stands_alone_where_nothing_else_is_told() -> None:
     pmem("conversation", "end", "Thursday it is")
     (memory,) = data("app", "list", "calendar")["items"]
     assert memory["content"] == "Thursday it is."
+
+
+def test_an_allowlist_that_names_an_unknown_category_is_noted() -> None:
+    done = pmem("config", "set", "allowlists.planner", "goals,taks")
+    assert (done.code, done.said) == (
+        0,
+        "allowlists name what no memory has and no setting knows: taks\n",
+    )
+    settings = {item["name"]: item for item in data("doctor")["items"]}["settings"]
+    assert (settings["ok"], settings["detail"].endswith("no setting knows: taks")) == (True, True)
+    pmem("add", "The kettle is on the shelf.", "--category", "taks")
+    assert pmem("config", "set", "allowlists.planner", "goals,taks").said == ""
+    assert pmem("config", "set", "allowlists", "planner=goals taks,boss=goal").said.endswith(
+        ": goal\n"
+    )
+
+
+def test_init_makes_no_memory_inside_a_memory(root: str) -> None:
+    done = pmem("init", environment={"PMEM_DIR": root})
+    assert (done.code, done.text) == (0, f"memory is ready: {root}\n")
+    os.chdir(root)
+    assert pmem("init").text == f"memory is ready: {root}\n"
+    assert not os.path.exists(os.path.join(root, ".project-memory"))
+
+
+def test_a_query_stands_in_the_log_of_operations() -> None:
+    pmem("add", "The kettle is on the shelf.")
+    pmem("query", stdin=b'{"query": "kettle"}')
+    pmem("query", stdin=b'{"query": "teapot"}')
+    ran = [
+        (item["op"], item.get("status", "ok")) for item in data("events", "--operations")["items"]
+    ]
+    assert ran[-2:] == [("query", "ok"), ("query", "skipped")]

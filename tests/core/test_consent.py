@@ -301,7 +301,20 @@ def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, categ
 
 
 @pytest.mark.parametrize(
-    "piece", ["i live in ", "my ", "a", "a@", "+1 ", "+", "call me ", "Ana ", "user's ", "é", "the user Mira "]
+    "piece",
+    [
+        "i live in ",
+        "my ",
+        "a",
+        "a@",
+        "+1 ",
+        "+",
+        "call me ",
+        "Ana ",
+        "user's ",
+        "é",
+        "the user Mira ",
+    ],
 )
 def test_a_long_text_is_judged_quickly(piece: str) -> None:
     begun = time.perf_counter()

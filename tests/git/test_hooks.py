@@ -357,3 +357,27 @@ def test_putting_in_and_taking_away_is_doing_nothing(
     script = blocks.after_first_line(f"#!/bin/sh\n{text}", ENTRY)
     assert blocks.without(script) == f"#!/bin/sh\n{text}"
     assert blocks.found(script) == ENTRY
+
+
+# Whoever commits
+
+
+@pytest.mark.parametrize("agent", ["planner", "nobody"])
+@pytest.mark.parametrize("variable", ["PMEM_AGENT", "PMEM_APP"])
+def test_a_hook_checks_what_somebody_commits_who_may_not_see_it(
+    variable: str, agent: str, repository: None
+) -> None:
+    """It names the file, and nothing of what is in it."""
+    hooksetup.install(opened())
+    pmem("config", "set", "allowlists.planner", "goals")
+    environment = {variable: agent}
+    before = read(PATH)
+    done = commit(b'{"secret": "qx001zz"', environment=environment)
+    assert done.code == 1
+    assert "must not be committed" in done.said
+    assert PATH.rpartition("/")[2] in done.said
+    assert "qx001zz" not in done.said
+    assert "line" not in done.said
+    Path(PATH).write_bytes(before)
+    git("commit", "--all", "--message", "settings", environment=environment)
+    assert commit(data(OURS), environment=environment).code == 0
