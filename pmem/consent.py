@@ -6,6 +6,7 @@ An agent sees that something waits and not what, and cannot agree to anything.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,13 +15,15 @@ from pmem import facts, memories
 from pmem.apps import make_room
 from pmem.changes import change
 from pmem.core.consent import AGREED
+from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
-from pmem.errors import Ambiguous, NotFound, Refused
+from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
 from pmem.ids import matches, short
-from pmem.records import Event, EventKind, Memory, plain
+from pmem.records import Event, EventKind, Memory, State, plain
 from pmem.storage.proposals import (
     Decision,
     Kind,
+    Outcome,
     Proposal,
     Proposals,
     Queue,
@@ -101,7 +104,6 @@ def approve(workspace: Workspace, references: Sequence[str]) -> list[Agreed]:
     done = []
     for proposal in _named(workspace, references):
         memory = _applied(workspace, proposal)
-        _settle(workspace, proposal, "approved", memory.id)
         done.append(Agreed(id=proposal.id, memory=memory))
     return done
 
@@ -121,7 +123,9 @@ def reject(workspace: Workspace, references: Sequence[str]) -> list[Decision]:
     _must_be_person(workspace)
     done = []
     for proposal in _named(workspace, references):
-        done.append(_settle(workspace, proposal, "rejected"))
+        with workspace.transaction():
+            _must_not_be_kept(workspace, proposal)
+            done.append(_decide(workspace, proposal, "rejected"))
         if proposal.fact is not None:
             with suppress(NotFound):
                 facts.reject(workspace, [proposal.fact])
@@ -204,6 +208,7 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
         make_room(workspace)
         if proposal.fact is not None:
             facts.settle(workspace, proposal.fact, memory.id)
+        workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
     return memory
 
 
@@ -227,12 +232,27 @@ def _with(
 
     def apply(memory: Memory, event: Event) -> Memory:
         _must_wait(Proposals(workspace.root).read(), proposal)
+        _must_be_active(memory)
+        workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
         fields = {name: getattr(wanted, name) for name in changes}
         agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
         return changed(memory, agreed, **fields)
 
     return apply
+
+
+def _must_be_active(memory: Memory) -> None:
+    """See that the memory that is to change has not been taken out of recall meanwhile.
+
+    Raises:
+        InvalidValue: It has.
+    """
+    if memory.state is not State.ACTIVE:
+        raise InvalidValue(
+            f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
+            "`pmem restore` brings it back; or reject the change",
+        )
 
 
 def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory:
@@ -252,10 +272,30 @@ def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory
     )
 
 
-def _settle(
-    workspace: Workspace, proposal: Proposal, outcome: Any, memory: str | None = None
+def _must_not_be_kept(workspace: Workspace, proposal: Proposal) -> None:
+    """See that nobody has agreed to a proposal whose process died before it could say so.
+
+    Raises:
+        InvalidValue: Somebody has, and a memory says it.
+    """
+    for memory in workspace.memories.find(EVERYTHING):
+        told = (event.detail.get(AGREED) for event in memory.history)
+        if any(isinstance(each, dict) and each.get("id") == proposal.id for each in told):
+            raise InvalidValue(
+                f"proposal {short(proposal.id)} was agreed to: memory {short(memory.id)} says it",
+                f"`pmem consent approve {short(proposal.id)}` settles it; `pmem rm` or `pmem edit`"
+                " changes the memory",
+            )
+
+
+def _decide(
+    workspace: Workspace, proposal: Proposal, outcome: Outcome, memory: str | None = None
 ) -> Decision:
-    """Take a proposal out of the queue; a process that died before this asks again."""
+    """Take a proposal out of the queue, inside a transaction.
+
+    A process that died before this leaves it there; agreeing again is then settled by what is
+    kept already.
+    """
     decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
 
     def settled(queue: Queue) -> Queue:
@@ -266,6 +306,5 @@ def _settle(
             queue, proposals=left, decisions=(*queue.decisions, decision)
         )
 
-    with workspace.transaction():
-        Proposals(workspace.root).update(settled, workspace.now())
+    Proposals(workspace.root).update(settled, workspace.now())
     return decision

@@ -208,13 +208,19 @@ def _hold(
             return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
         is_new = all(_is_other(old, signal) for old in known.signals)
         if is_new and wanted.kind == "signals":
-            return _without(queue, known)
+            workspace.once_kept.append(lambda: _forget(workspace, known))
+            return queue
         again = _signalled(known, signal) if is_new else known
         held.append(_held(again))
         return _instead(queue, known, again)
 
     Proposals(workspace.root).update(change, now)
     return held[0] if held else None
+
+
+def _forget(workspace: Workspace, known: Proposal) -> None:
+    """Take a candidate out of the queue, which is a memory now."""
+    Proposals(workspace.root).update(lambda queue: _without(queue, known), workspace.now())
 
 
 def _held(proposal: Proposal, *, rejected: bool = False) -> Held:

@@ -48,6 +48,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _unfinished(workspace, fix=fix),
         _records(workspace),
         _recalls(workspace, fix=fix),
+        _clone(workspace, fix=fix),
         _git(workspace, fix=fix),
     ]
 
@@ -154,3 +155,16 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
     return Diagnosis(
         name="recalls", ok=found.usable and found.is_sound, detail=detail, fixed=mended
     )
+
+
+def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look at what this clone keeps: threads, checkpoints, and what waits for apps."""
+    wrong = workspace.local.sound()
+    if not wrong:
+        return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")
+    if not fix or not os.path.lexists(workspace.local.path):
+        return Diagnosis(
+            name="clone", ok=False, detail=f"{wrong}: `pmem doctor --fix` moves it away"
+        )
+    aside = workspace.local.move_away()
+    return Diagnosis(name="clone", ok=True, detail=f"{wrong}; it is now {aside}", fixed=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pmem import ids
+from pmem.beside import Beside
 from pmem.config import Settings
 from pmem.configuration import Configuration
 from pmem.core.tokens import counter
@@ -27,11 +28,7 @@ from pmem.times import in_utc
 
 if TYPE_CHECKING:
     from pmem.core.operations import Node, Operation
-    from pmem.gate import Gate
-    from pmem.storage.access import AccessLog
-    from pmem.storage.local import LocalState
     from pmem.storage.revision import Revision
-    from pmem.storage.sources import Sources
 
 CANDIDATES_SHOWN: Final = 10
 
@@ -64,7 +61,7 @@ def discover(start: str, name: str = ".project-memory") -> str:
         place = parent
 
 
-class Workspace(Asked):
+class Workspace(Asked, Beside):
     """One open memory folder.
 
     Args:
@@ -99,13 +96,13 @@ class Workspace(Asked):
         self.environment = dict(environment or {})
         self.configuration = Configuration(root, dict(overrides or {}), self.environment)
         self._last_moment = 0
-        self._given_backend = backend
-        self._given_agent = agent
-        self._given_app = app
+        self._given_backend, self._given_agent, self._given_app = backend, agent, app
         self.name = "present"
         """What a view of the past is of, in words (see `at` and `at_revision`)."""
         self.made_room: list[Any] = []
         """What went so that apps keep to their limits (see `apps.make_room`)."""
+        self.once_kept: list[Callable[[], object]] = []
+        """What a transaction does once its changes are on disk, under its lock still."""
         self.present: Workspace | None = None
         """What a view of the past is a view of."""
         self.moment: datetime | None = None
@@ -185,34 +182,6 @@ class Workspace(Asked):
 
         return at_revision(self, revision)
 
-    @cached_property
-    def local(self) -> "LocalState":
-        """What this clone keeps for itself: threads and checkpoints."""
-        from pmem.storage.local import LocalState
-
-        return LocalState(self.root, read_only=self.read_only)
-
-    @cached_property
-    def access(self) -> "AccessLog":
-        """The recalls that wait to be folded into the records."""
-        from pmem.storage.access import AccessLog
-
-        return AccessLog(self.root, read_only=self.read_only)
-
-    @cached_property
-    def sources(self) -> "Sources":
-        """The files of the project, which memories cite."""
-        from pmem.storage.sources import Sources
-
-        return Sources(self.root, self.environment)
-
-    @cached_property
-    def gate(self) -> "Gate":
-        """Lets in what holds no secret."""
-        from pmem.gate import Gate
-
-        return Gate(lambda: self.settings.secrets)
-
     @property
     def stores(self) -> tuple[Store[Any], ...]:
         """All four stores."""
@@ -274,7 +243,10 @@ class Workspace(Asked):
                 self.gate.must_be_clean(changes, lambda change: _before(self, change))
                 self.backend.commit(changes)
                 _note_written(self, changes)
+                for act in self.once_kept:
+                    act()
             finally:
+                self.once_kept.clear()
                 _forget(self)
 
     def must_be_writable(self) -> None:

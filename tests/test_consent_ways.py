@@ -1,11 +1,14 @@
 """Consent on the ways around it: what takes a memory's place, comes back, or is decided late."""
 
 from datetime import UTC, datetime, timedelta
+from unittest import mock
 
 import pytest
 
-from pmem import Project
-from pmem.errors import InvalidValue, Refused
+from pmem import Project, consent
+from pmem.errors import InvalidValue, Refused, StorageRefused
+from pmem.proposals import Withheld
+from pmem.storage.jsonfiles import JsonFiles
 from tests.conftest import NOW
 
 
@@ -42,7 +45,7 @@ def test_what_takes_a_memorys_place_has_the_size_that_agents_are_held_to(
 
 def test_what_takes_a_memorys_place_has_the_form_where_that_is_enforced(root: str) -> None:
     memory = running(root).add("The release is on Monday.").memory
-    agent = Project(root, agent="bot", **{"writing.enforce": True})
+    agent = Project(root, agent="bot", writing={"enforce": True})
     with pytest.raises(InvalidValue, match="writing rules"):
         agent.supersede(memory.id, "We release it on TUESDAY!")
     assert agent.supersede(memory.id, "The release is on Tuesday.").memory
@@ -72,3 +75,49 @@ def test_an_agent_may_take_what_a_persons_episode_refers_to_away_for_good(root: 
     episode = person.add_episode("The user moved to Graz last year.", memories=(memory.id,))
     Project(root, now=NOW, agent="bot").purge(memory.id, force=True)
     assert person.episodes().items[0].id == episode.id
+
+
+def test_a_candidate_outlives_a_disk_that_refuses_its_memory(root: str) -> None:
+    goal = "The user wants short answers."
+    Project(root, now=NOW, agent="bot").add(goal, category="tone")
+    later = Project(root, now=NOW + timedelta(hours=2), agent="bot")
+    refuses = mock.patch.object(JsonFiles, "commit", side_effect=StorageRefused("the disk is full"))
+    with refuses, pytest.raises(StorageRefused):
+        later.add(goal, category="tone")
+    assert [item.kind for item in later.waiting().items] == ["signals"]
+    assert later.add(goal, category="tone").action == "added"
+    assert later.waiting().total == 0
+
+
+def approved_by_one_who_died(project: Project, agent: Project) -> tuple[str, str]:
+    """Agree to something, and die between keeping the memory and settling the proposal."""
+    held = agent.add("The user lives in Quuxville.").held
+    assert held is not None
+    dies = mock.patch.object(consent, "_decide", side_effect=KeyboardInterrupt)
+    with dies, pytest.raises(KeyboardInterrupt):
+        project.approve(held.id)
+    return held.id, project.list().items[0].id
+
+
+def test_what_a_memory_says_cannot_be_rejected(root: str) -> None:
+    project = Project(root, now=NOW, actor="kim")
+    held, memory = approved_by_one_who_died(project, Project(root, now=NOW, agent="bot"))
+    with pytest.raises(InvalidValue, match="was agreed to"):
+        project.reject(held)
+    assert [agreed.memory.id for agreed in project.approve(held)] == [memory]
+    assert project.waiting().total == 0
+    assert [item.decision for item in project.waiting(decisions=True).decisions] == ["approved"]
+
+
+def test_a_change_to_a_memory_that_was_removed_meanwhile_is_not_made(root: str) -> None:
+    project = Project(root, now=NOW, actor="kim")
+    memory = project.add("The user lives in Graz.").memory
+    with pytest.raises(Withheld) as caught:
+        Project(root, now=NOW, agent="bot").edit(memory.id, "The user lives in Quuxville.")
+    project.remove(memory.id)
+    with pytest.raises(InvalidValue, match="soft deleted by now"):
+        project.approve(caught.value.held.id)
+    assert project.waiting().total == 1
+    project.restore(memory.id)
+    (agreed,) = project.approve(caught.value.held.id)
+    assert agreed.memory.content == "The user lives in Quuxville."

@@ -26,6 +26,8 @@ class Uninstalled(msgspec.Struct, frozen=True, kw_only=True):
 def purge(workspace: Workspace, app: str) -> Purged:
     """Delete all memories of an app for good, those in no active state as well.
 
+    What was put off for it is not done any more.
+
     Args:
         workspace: Where they are.
         app: The app's name.
@@ -43,6 +45,7 @@ def purge(workspace: Workspace, app: str) -> Purged:
             workspace.memories.remove(identifier)
         if gone:
             cut_links(workspace, gone)
+    state_of(workspace).give_up(app)
     return Purged(app=app, deleted=len(gone))
 
 

@@ -171,6 +171,12 @@ class AppState:
             connection.execute("insert or ignore into app_gone values (?, ?)", (app, iso(at)))
             connection.execute("delete from app_work where app = ?", (app,))
 
+    def give_up(self, app: str) -> None:
+        """Forget the work that waits for an app."""
+        if self.waiting(app):
+            with self._writing() as connection:
+                connection.execute("delete from app_work where app = ?", (app,))
+
     def install(self, app: str) -> None:
         """Note that an app is there again."""
         if app in self.gone():

@@ -43,7 +43,10 @@ _REFUSED: Final = (
 _PRIMARY: Final = 0xFF
 """The part of SQLite's extended error codes that says what kind of error it is."""
 _UNDO: Final = "run the command once where it may write; that undoes the half"
-_START_AFRESH: Final = "move it away to start afresh; checkpoints and threads go with it"
+_START_AFRESH: Final = (
+    "`pmem doctor --fix` moves it away to start afresh; checkpoints, threads and what waits for"
+    " apps go with it"
+)
 
 
 class Saved(NamedTuple):
@@ -80,6 +83,11 @@ class LocalState:
         self._path = os.path.join(self._local, FILE)
         self._read_only = read_only
         self._busy_seconds = busy_seconds
+
+    @property
+    def path(self) -> str:
+        """Where the database is."""
+        return self._path
 
     @property
     def checkpoints(self) -> "Checkpoints":
@@ -134,6 +142,30 @@ class LocalState:
                         connection.execute(statement)
                 yield connection
                 connection.execute("commit")
+
+    def sound(self) -> str:
+        """Say what is wrong with the database; nothing where it can be used."""
+        try:
+            with self.reading() as connection:
+                if connection is None:
+                    return ""
+                (found,) = connection.execute("pragma quick_check(1)").fetchone()
+        except PmemError as error:
+            return error.message
+        return "" if found == "ok" else self._damaged(str(found)).message
+
+    def move_away(self) -> str:
+        """Move a database that cannot be used aside, and return its new path.
+
+        Raises:
+            StorageRefused: It cannot be moved.
+        """
+        number = 1
+        while os.path.lexists(aside := f"{self._path}.damaged-{number}"):
+            number += 1
+        with durable.refusals(self._root):
+            os.rename(self._path, aside)
+        return aside
 
     def _exists(self) -> bool:
         """Tell whether there is a file, and see that it is one that may be opened."""

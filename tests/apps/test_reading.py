@@ -5,11 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
+from pmem.apps.views import state_of
 from pmem.core.apps.block import block, fitting
 from pmem.core.apps.deciding import Decision
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
 from pmem.records import Memory
+from pmem.storage.appstate import Waiting
 from tests.apps import fakes
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import memory
@@ -93,3 +95,11 @@ def test_a_merge_is_a_decision_in_the_figures_as_well(root: str) -> None:
     merge = Decision(action="edit", target=first, content="Rooms have seats.", reason="one")
     project.apps.using(fakes.models(lambda surplus: merge)).compact("mail")
     assert project.apps.stats().compactions_per_app_per_day == round(1 / 7, 4)
+
+
+def test_a_purge_gives_up_what_was_put_off(project: Project) -> None:
+    state = state_of(project.workspace)
+    for app in ("calendar", "mail"):
+        state.put_off(Waiting(app, "create", "c1", NOW, "too little energy"))
+    project.apps.purge("calendar")
+    assert [work.app for work in state.waiting()] == ["mail"]

@@ -21,6 +21,24 @@ def data(*arguments: str, **given: Any) -> Any:
     return json.loads(done.out)["data"]
 
 
+def test_a_damaged_state_is_named_and_doctor_moves_it_away(root: str) -> None:
+    pmem("app", "remember", "mail", "The lift is broken.")
+    path = f"{root}/local/state.sqlite3"
+    with open(path, "wb") as file:
+        file.write(b"no database at all")
+    for line in ("app remember mail Tea", "app compact mail", "app list"):
+        done = pmem(*line.split())
+        assert done.code == 5
+        assert path in done.said
+        assert "pmem doctor --fix" in done.said
+    wrong = pmem("doctor")
+    assert (wrong.code, path in wrong.text) == (1, True)
+    assert pmem("doctor", "--fix").code == 0
+    assert os.path.exists(f"{path}.damaged-1")
+    assert data("app", "list")["total"] == 1
+    assert pmem("doctor").code == 0
+
+
 BOT = {"PMEM_AGENT": "bot"}
 
 

@@ -335,7 +335,7 @@ def test_a_damaged_file_is_named_and_left_alone(
         with pytest.raises(Damaged) as caught:
             request()
         assert path in caught.value.message
-        assert "move it away" in caught.value.hint
+        assert "doctor --fix" in caught.value.hint
     assert not before or before == bytes_below(os.path.dirname(path))
 
 
