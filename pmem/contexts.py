@@ -116,10 +116,14 @@ def build_and_retrieve(
     workspace, talk = _for_its_app(workspace, request)
     known = list(workspace.memories.find(EVERYTHING))
     news = _news(workspace, request, known)
-    usable = _usable(workspace, request, known)
+    usable, unshown = _usable(workspace, request, known)
     stable = _stable(workspace, usable)
     asked, answers = _recalled(workspace, request, usable, talk)
-    left_out = [*answers.below, *(Omitted(message, "pruned") for message in sorted(talk.gone))]
+    left_out = [
+        *answers.below,
+        *(Omitted(memory.id, "mode_none") for memory in unshown),
+        *(Omitted(message, "pruned") for message in sorted(talk.gone)),
+    ]
 
     def written(news: Delta | None) -> Context:
         return build(
@@ -287,18 +291,19 @@ def _recalled(
     return bool(given), _ranked(workspace, request, asked, allowed, hidden)
 
 
-def _usable(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> list[Memory]:
-    """Return the memories that hold, of the categories that contexts show."""
+def _usable(
+    workspace: Workspace, request: ContextRequest, known: list[Memory]
+) -> tuple[list[Memory], list[Memory]]:
+    """Return the memories that hold: those that contexts show, and those of the mode `none`."""
     now = workspace.now()
     wanted = Filter(agent=request.agent)
     modes = workspace.settings.categories.context
-    return [
-        memory
-        for memory in known
-        if valid_at(memory, now)
-        and rejected_by(memory, wanted) is None
-        and mode_of(memory, modes) != "none"
+    holding = [
+        memory for memory in known if valid_at(memory, now) and rejected_by(memory, wanted) is None
     ]
+    unshown = [memory for memory in holding if mode_of(memory, modes) == "none"]
+    gone = {memory.id for memory in unshown}
+    return [memory for memory in holding if memory.id not in gone], unshown
 
 
 def _stable(workspace: Workspace, usable: list[Memory]) -> list[Memory]:
@@ -378,8 +383,11 @@ class _Answers(NamedTuple):
 
 
 def _relevance(hit: Ranked) -> float:
-    """Return a hit's score, however many better hits of its conversation there are."""
-    return hit.score / hit.signals.get("repeat", 1.0)
+    """Return how well a hit answers: its score without what only ranks it below others.
+
+    That is how many better hits of its conversation there are, and that an insight counts less.
+    """
+    return hit.score / (hit.signals.get("repeat", 1.0) * hit.signals.get("insight", 1.0))
 
 
 def _exchanges(talk: Talk, items: Sequence[Item]) -> list[Exchange]:

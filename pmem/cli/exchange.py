@@ -9,6 +9,7 @@ import typer
 from pmem import exchange, journal
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
+from pmem.errors import InvalidValue
 from pmem.exchange import Imported
 
 
@@ -46,7 +47,10 @@ def import_arrays(
 def export_arrays(
     ctx: typer.Context,
     folder: Annotated[
-        str, typer.Argument(metavar="DIR|-", help="Where to; `-` prints one object of arrays.")
+        str,
+        typer.Argument(
+            metavar="DIR|-", help="Where to, made if missing; `-` prints one object of arrays."
+        ),
     ] = "-",
     at: options.At = None,
 ) -> Answer:
@@ -81,7 +85,10 @@ def export_audit(
     if file == "-":
         return Answer(data={"items": rows, "total": len(rows)}, raw=data.decode())
     session.workspace.must_be_writable()
-    exchange.write_files(os.path.dirname(file), {os.path.basename(file): data})
+    place = os.path.dirname(file)
+    if place and not os.path.isdir(place):
+        raise InvalidValue(f"there is no folder {place} to write into", "make it first")
+    exchange.write_files(place, {os.path.basename(file): data})
     line: Line = [("wrote ", "green"), (f"{file}: {len(rows):,} events", "")]
     return Answer(data={"file": file, "events": len(rows)}, lines=[line])
 

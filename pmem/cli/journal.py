@@ -32,6 +32,9 @@ COLOURS: Final = {
 _NARROW: Final = 60
 """Columns below which lines are left whole: cut, they would say nothing."""
 _VALUE: Final = 40
+_WHOLE: Final = 4000
+"""Characters of a reason in the history of one record: no reason has more."""
+_REASONS: Final = ("reason", "failure")
 _LONG_VALUE: Final = 200
 _ONE_LINE: Final = 72
 """Characters of a change that fit on one line of a story."""
@@ -131,7 +134,7 @@ def story_lines(steps: Iterable[Step]) -> Iterator[Line]:
             yield [(f"    {step.text}", "")]
         for name in event.before:
             yield from _change(name, event.before, step.after)
-        for said in _details(event.detail):
+        for said in _details(event.detail, _WHOLE):
             yield [(f"    {said}", "")]
 
 
@@ -208,15 +211,21 @@ def _excerpt(text: str, other: str, most: int) -> str:
     return f"{'…' * bool(start)}{folded[start:]}"
 
 
-def _details(detail: dict[str, Any]) -> Iterator[str]:
-    """Say what an event holds beside the earlier values: links by what they mean."""
+def _details(detail: dict[str, Any], reason: int = _VALUE) -> Iterator[str]:
+    """Say what an event holds beside the earlier values: links by what they mean.
+
+    Args:
+        detail: What it holds.
+        reason: Characters of a reason, and of a failure, at the most.
+    """
     for name, value in detail.items():
         if name == "link" and isinstance(value, dict):
             yield f"{_link(value)}{_replaced(detail.get('replaced'))}"
         elif name == "removed" and isinstance(value, list):
             yield from (f"no longer {_link(link)}" for link in value if isinstance(link, dict))
         elif name not in _UNSAID and value not in (None, "", [], {}):
-            yield f"{name.replace('_', ' ')}: {_said(name, value, _VALUE)}"
+            most = reason if name in _REASONS else _VALUE
+            yield f"{name.replace('_', ' ')}: {_said(name, value, most)}"
 
 
 def _link(link: dict[str, Any]) -> str:

@@ -183,3 +183,33 @@ def test_a_query_stands_in_the_log_of_operations() -> None:
         (item["op"], item.get("status", "ok")) for item in data("events", "--operations")["items"]
     ]
     assert ran[-2:] == [("query", "ok"), ("query", "skipped")]
+
+
+def test_an_export_into_a_folder_that_is_not_there_makes_none() -> None:
+    done = pmem("export", "audit", "nowhere/at/all.jsonl")
+    assert done.code == 3
+    assert "there is no folder nowhere/at" in done.said
+    assert not os.path.exists("nowhere")
+    assert pmem("export", "audit", "trail.jsonl").code == 0
+
+
+def test_a_history_tells_whole_reasons(root: str) -> None:
+    from pmem import Project
+    from pmem.apps import Models
+    from pmem.apps.models import OfflineSummariser
+
+    why = "It is about a dentist who has moved away, " + "and so on " * 20 + "to the very end."
+
+    class Decider:
+        name, is_free = "model", True
+
+        def decide(self, surplus: Any) -> Any:
+            target = surplus.memories[0].id
+            return {"action": "delete", "targetMemoryId": target, "reason": why}
+
+    project = Project(root, apps={"limit": 1})
+    told = project.apps.using(Models(OfflineSummariser(), Decider()))
+    first = told.remember("calendar", "The dentist is on Tuesday.").memory
+    assert first is not None
+    told.remember("calendar", "The review moves to Thursday.")
+    assert why in pmem("history", first.id).text

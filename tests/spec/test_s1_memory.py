@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -359,6 +360,28 @@ def test_14_a_damaged_line_is_left_out(line: bytes, root: str) -> None:
     with open(f"{root}/local/{FILE}", "ab") as file:
         file.write(line + b"\n")
     assert project.operations(limit=0).total == 1
+
+
+def test_15_nothing_is_lost_when_states_that_were_held_in_memory_move_here(root: str) -> None:
+    """A program writes all that it held, stops, and another clone's folder takes its place."""
+    held: dict[tuple[str, str], dict[str, Any]] = {
+        (f"thread {number}", user): {
+            "graph": {"node": number, "steps": [number / 7, None, True]},
+            "context": ["茶", "a\u0000b", "x" * number],
+            "agents": {},
+        }
+        for number in range(60)
+        for user in ("", "mira", "ben")
+    }
+    project = opened(root)
+    for (thread, user), state in held.items():
+        project.save_checkpoint(thread, state, user)
+    moved = f"{root}-moved"
+    os.rename(root, moved)
+    found = opened(moved)
+    kept = {(item.thread, item.user) for item in found.checkpoints()}
+    assert kept == held.keys()
+    assert {key: found.load_checkpoint(*key).state for key in held} == held
 
 
 def test_15_a_checkpoint_outlives_its_process_and_takes_less_than_100_ms(root: str) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.filters import Filter, rejected_by
-from pmem.core.queries import filter_of, grade, line_of, lowest, parse
+from pmem.core.queries import Bullet, filter_of, grade, line_of, lowest, parse
 from pmem.errors import InvalidValue, Refused
 from pmem.records import Memory, MemoryType, Scope
 from pmem.setup import write_setting
@@ -71,6 +71,24 @@ def test_s1_3_an_insight_counts_half_of_what_was_said(project: Project) -> None:
     said, concluded = project.search("zebra budget").hits
     assert concluded.signals["insight"] == 0.5
     assert concluded.score < 0.6 * said.score
+
+
+def test_s1_3_an_insight_that_counts_half_is_in_contexts_all_the_same(root: str) -> None:
+    """Low weight, and not absence: the threshold looks at how well it answers."""
+    project = Project(root, actor="ada", now=NOW)
+    project.add("The zebra budget grows each spring", MemoryType.INSIGHT, importance=0, force=True)
+    (hit,) = project.search("zebra budget lion giraffe hippo").hits
+    for times, ids in ((1.5, [hit.id]), (2.5, [])):
+        held = Project(root, now=NOW, relevance_threshold=hit.score * times)
+        built = held.build_context("zebra budget lion giraffe hippo")
+        assert [found.id for found in built.retrieval_results] == ids
+
+
+def test_s1_12_what_the_mode_leaves_out_of_contexts_is_told(project: Project) -> None:
+    (procedure,) = project.list(Filter(types=("procedure",))).items
+    for query in (None, "deployment"):
+        omitted = project.build_context(query).omitted
+        assert [item.id for item in omitted if item.reason == "mode_none"] == [procedure.id]
 
 
 def test_s1_3_insights_are_few_short_and_not_made_where_somebody_waits(root: str) -> None:
@@ -301,6 +319,43 @@ def test_s1_6_1_the_index_leaves_out_what_lies_beyond(project: Project) -> None:
     kept = backend.searched(lambda pool: set(pool.hidden()))
     assert len(hidden) == 3
     assert kept == set()
+
+
+_TOPICS = (
+    "billing deploy login search upload invoice tenant backup webhook search-index export audit"
+    " quota cache mailer scheduler report session gateway image"
+).split()
+
+
+def test_s1_11_under_a_tenth_of_the_turns_need_a_recall_on_demand(root: str) -> None:
+    """Of 40 questions the context answers all but those about procedures, which it leaves out."""
+    project = Project(root, actor="ada", now=NOW)
+    for number, topic in enumerate(_TOPICS):
+        owner, limit = f"Owner{number}", 100 + number
+        project.add(f"The {topic} service is owned by {owner}.", force=True)
+        project.add(f"The {topic} service takes {limit} requests a second.", force=True)
+    for step in range(3):
+        project.add(f"To restart the {_TOPICS[step]} service, run step{step}.", "procedure")
+    asked = [(f"Who owns the {topic} service?", f"Owner{n}.") for n, topic in enumerate(_TOPICS)]
+    asked += [
+        (f"How many requests does the {topic} service take?", f"takes {100 + n} requests")
+        for n, topic in enumerate(_TOPICS[3:], start=3)
+    ]
+    asked += [
+        (f"How to restart the {topic} service?", f"step{n}") for n, topic in enumerate(_TOPICS[:3])
+    ]
+    project.start_conversation()
+    needed = []
+    for question, answer in asked:
+        project.add_message("user", question)
+        if answer not in project.build_context(question, budget=800).text:
+            needed.append(question)
+            found = project.query({"query": question, "categories": ["procedural"]})
+            assert any(answer in item.text for item in found if isinstance(item, Bullet))
+        project.add_message("assistant", "Noted.")
+    assert len(asked) == 40
+    assert len(needed) < 0.1 * len(asked), needed
+    assert len(needed) == 3
 
 
 def test_s1_11_a_recall_on_demand_takes_less_than_200_ms_beyond_the_start(root: str) -> None:
