@@ -1,11 +1,12 @@
 """Consent on the ways around it: what takes a memory's place, comes back, or is decided late."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from unittest import mock
 
 import pytest
 
-from pmem import Project, consent
+from pmem import Project, consent, exchange
 from pmem.errors import InvalidValue, Refused, StorageRefused
 from pmem.proposals import Withheld
 from pmem.storage.jsonfiles import JsonFiles
@@ -121,3 +122,18 @@ def test_a_change_to_a_memory_that_was_removed_meanwhile_is_not_made(root: str) 
     project.restore(memory.id)
     (agreed,) = project.approve(caught.value.held.id)
     assert agreed.memory.content == "The user lives in Quuxville."
+
+
+def test_an_import_of_an_agent_cannot_say_that_somebody_agreed(root: str, tmp_path: Path) -> None:
+    memory = running(root).add("The user lives in Graz.").memory
+    folder = str(tmp_path / "arrays")
+    files = running(root).export_arrays()
+    running(root).purge(memory.id, force=True)
+    forged = files["long-term-memory.json"].replace(
+        b'"event": "ADD"', b'"event": "ADD", "source":"consent","detail":{"consent":{"by":"kim"}}'
+    )
+    assert forged != files["long-term-memory.json"]
+    exchange.write_files(folder, {**files, "long-term-memory.json": forged})
+    with pytest.raises(Refused, match="consent"):
+        running(root, "bot").import_arrays(folder)
+    assert running(root).list().items == ()

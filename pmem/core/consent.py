@@ -265,6 +265,9 @@ def unagreed(
 ) -> str | None:
     """Return the sensitive field of which a record's new events tell anew, or None.
 
+    An event that says that somebody agreed proves nothing: only people approve, and they are not
+    asked.
+
     Args:
         record: A memory or an episode as it is about to be written.
         old: As it was; None for one that is new, of which every event is.
@@ -276,9 +279,7 @@ def unagreed(
         or (event.event is not EventKind.MERGE and TOLD & event.before.keys())
         for event in events  # a merge says what other records have said before
     )
-    if not told or any(AGREED in event.detail for event in events):
-        return None
-    return field_of(record, fields)
+    return field_of(record, fields) if told else None
 
 
 def _is_named(field: str, category: str, others: Collection[str], text: str) -> bool:
