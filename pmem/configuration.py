@@ -22,6 +22,9 @@ CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
 NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"),)
 """Settings that a project cannot make: whoever clones it would not have been asked."""
+MOST_BYTES: Final = 128 * 1024
+_MOST_DOTS: Final = 100
+"""In a key: what reads TOML takes time and memory with the square of them."""
 
 
 class Configuration:
@@ -146,7 +149,7 @@ def read_config(path: str) -> dict[str, Any]:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         return {}
     except IsADirectoryError:
@@ -164,16 +167,27 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
         path: Where it is, for the error's sentence.
 
     Raises:
-        Damaged: It is not TOML.
+        Damaged: It is not TOML, or beyond all reason.
     """
+    if len(data) > MOST_BYTES:
+        raise Damaged(f"{path} has more than {MOST_BYTES} bytes")
     if _is_comment(data):
         return {}
+    if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.splitlines()):
+        raise Damaged(f"{path} has a line of more than {_MOST_DOTS} parts with dots between them")
     import tomllib
 
     try:
         return flatten(tomllib.loads(data.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also for bytes that are not UTF-8, and endless numbers
         raise Damaged(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise Damaged(f"{path} is not valid TOML: it is nested too deep") from None
+
+
+def _has_parts(line: bytes) -> bool:
+    """Tell whether a line may hold a key of too many parts; a row of dots is none."""
+    return sum(map(bool, line.split(b"."))) > _MOST_DOTS
 
 
 def _is_comment(data: bytes) -> bool:

@@ -4,6 +4,10 @@ Each class carries the exit code that scripts see, the machine code that `--json
 and, where one helps, a hint that says what to do next. Nothing here prints.
 """
 
+from typing import Final
+
+_MOST_CHARACTERS: Final = 1000
+
 
 class PmemError(Exception):
     """Root of every error that pmem raises on purpose.
@@ -18,6 +22,8 @@ class PmemError(Exception):
     default_hint = ""
 
     def __init__(self, message: str, hint: str = "") -> None:
+        if self.exit_code != PmemError.exit_code:
+            message, hint = _sentence(message), _sentence(hint)
         super().__init__(message)
         self.message = message
         self.hint = hint or self.default_hint
@@ -102,3 +108,13 @@ class StorageRefused(PmemError):
     exit_code = 74
     code = "storage"
     default_hint = "nothing was lost; free the disk or mend the permissions and run it again"
+
+
+def _sentence(text: str) -> str:
+    """Keep a sentence to one line that can be read, whatever is quoted in it."""
+    text = text.replace("\n", "\\n")
+    left_out = len(text) - _MOST_CHARACTERS
+    if left_out <= 0:
+        return text
+    half = _MOST_CHARACTERS // 2
+    return f"{text[:half]} [{left_out} characters left out] {text[-half:]}"

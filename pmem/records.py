@@ -19,8 +19,10 @@ SCHEMA: Final = 1
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Valence = Annotated[float, Meta(ge=-1, le=1)]
-Count = Annotated[int, Meta(ge=0)]
-Number = Annotated[int, Meta(ge=1)]
+MOST: Final = 2**63 - 1
+"""No count is larger: databases and other programs know no larger whole numbers."""
+Count = Annotated[int, Meta(ge=0, le=MOST)]
+Number = Annotated[int, Meta(ge=1, le=MOST)]
 Time = Annotated[datetime, Meta(tz=True)]
 
 
@@ -381,7 +383,7 @@ def plain(value: Any) -> Any:
 
 def dump_line(value: Any) -> bytes:
     """Write any value as one line of JSON, without the line's end."""
-    return orjson.dumps(plain(value), default=_time, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    return _json(plain(value), orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def stored(record: Record) -> Any:
@@ -398,7 +400,35 @@ def dump(value: Any) -> bytes:
     """Write a value as the files on disk are: two spaces, UTF-8, a final newline."""
     option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATETIME
     known = stored(value) if isinstance(value, Record) else plain(value)
-    return orjson.dumps(known, default=_time, option=option)
+    return _json(known, option)
+
+
+def _json(value: Any, option: int) -> bytes:
+    try:
+        return orjson.dumps(value, default=_time, option=option)
+    except TypeError:
+        whole = _in_full(value, indent=2 if option & orjson.OPT_INDENT_2 else None)
+        if whole is None:
+            raise
+    return whole + b"\n" if option & orjson.OPT_APPEND_NEWLINE else whole
+
+
+def _in_full(value: Any, indent: int | None) -> bytes | None:
+    """Write JSON with whole numbers beyond 64 bits, which orjson refuses; None for no JSON."""
+    import json
+
+    apart = None if indent else (",", ":")
+    try:
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            allow_nan=False,
+            default=_time,
+            indent=indent,
+            separators=apart,
+        ).encode()
+    except (TypeError, ValueError):
+        return None
 
 
 def _time(value: Any) -> str:

@@ -1,6 +1,7 @@
 """Starting a project's memory, and changing its settings."""
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import reduce
 from operator import getitem
@@ -10,7 +11,7 @@ import msgspec
 
 from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
-from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS
+from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, parse_config
 from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
 from pmem.gate import Gate
 from pmem.notation import TABLE
@@ -192,21 +193,25 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
         scratch: See `write_file`.
 
     Raises:
-        Damaged: The file is not TOML.
+        Damaged: The file is not TOML, or has a value where a table should be.
         StorageRefused: The disk or the file refused.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
+    text = _text(path)
+    parse_config(text.encode(), path)
     try:
-        document = tomlkit.parse(_text(path))
-    except TOMLKitError as error:
+        document = tomlkit.parse(text)
+    except (TOMLKitError, ValueError, RecursionError) as error:
         raise Damaged(f"{path} is not valid TOML: {error}") from None
     table: Any = document
     *parents, key = name.split(".")
     *outer, last = parents or [""]
     for parent in parents:
         table = table.setdefault(parent, tomlkit.table())
+        if not isinstance(table, Mapping):
+            raise Damaged(f"{path} has a {parent!r} that is no table", "take it out of the file")
     if value is not None:
         table[key] = plain(value)
     else:

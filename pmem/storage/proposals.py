@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.errors import Damaged, StorageRefused
-from pmem.records import Memory, dump
+from pmem.records import Memory, Time, dump
 from pmem.storage import durable
 
 FILE: Final = "consent.json"
@@ -35,7 +35,7 @@ Outcome = Literal["approved", "rejected", "expired"]
 class Signal(msgspec.Struct, frozen=True, kw_only=True):
     """When something was proposed, and where it was said if that is known."""
 
-    at: datetime
+    at: Time
     conversation: str | None = None
     message: str | None = None
 
@@ -58,8 +58,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     agent: str | None = None
     actor: str = ""
-    at: datetime
-    until: datetime
+    at: Time
+    until: Time
     signals: tuple[Signal, ...] = ()
     memory: Memory | None = None
     target: str | None = None
@@ -78,7 +78,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     user: str | None = None
     actor: str = ""
-    at: datetime
+    at: Time
     memory: str | None = None
 
 

@@ -24,6 +24,8 @@ from pmem.core.threeway.values import (
 Path = tuple[str, ...]
 _REPLACED: Final = ("superseded", "merged")
 """States of records in whose place another one stands: to pin one does not bring it back."""
+_MOST: Final = 2**63 - 1
+"""No record holds a larger count."""
 
 
 class Merged(NamedTuple):
@@ -305,7 +307,7 @@ def _set(base: Any, late: Any, early: Any) -> list[str]:
 
 
 def _sum(base: int, late: int, early: int) -> int:
-    return max(0, late + early - base)
+    return min(max(0, late + early - base), _MOST)
 
 
 def _counts(shape: Shape, base: Object, late: Object, early: Object) -> dict[str, int]:

@@ -1,0 +1,1 @@
+"""Fuzzing: everything that reads what somebody else wrote, and what must hold whatever it reads."""

@@ -1,0 +1,152 @@
+"""Whatever an input holds: a value or one of our own errors, soon, and the same again."""
+
+import os
+import subprocess
+import sys
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pmem.core.rawjson import load
+from pmem.core.threeway import SHAPES
+from pmem.errors import Damaged
+from pmem.interchange import arrays
+from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, RecordType, dump
+from pmem.storage.recordfile import parse, serialise
+from tests import strategies
+from tests.fuzz.__main__ import fuzz
+from tests.fuzz.entries import ENTRIES
+from tests.fuzz.judging import Entry, Violation, guarded, judge
+from tests.fuzz.mutation import mutated
+
+EVERY_ENTRY = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+QUICK = tuple(entry for entry in ENTRIES if entry.share == 1)
+RECORDS: dict[RecordType, st.SearchStrategy[Record]] = {
+    Memory: strategies.memories,
+    Episode: strategies.episodes,
+    Conversation: strategies.conversations,
+    Chunk: strategies.chunks,
+}
+
+
+_COUNTED = count()
+
+
+@st.composite
+def inputs(draw: st.DrawFn, entry: Entry) -> bytes:
+    """Draw an example with some damage, or anything at all."""
+    if draw(st.integers(0, 4)) == 0:
+        return draw(st.binary(max_size=200) | st.text(max_size=100).map(_encoded))
+    which = draw(st.sampled_from(entry.examples))
+    return mutated(which, draw(st.randoms(use_true_random=False)), entry.examples)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+@EVERY_ENTRY
+def test_every_example_is_read_without_an_error(entry: Entry) -> None:
+    for data in entry.examples:
+        outcome = judge(entry, data, twice=True)
+        allowed = {"value", *(error.__name__ for error in entry.errors)}
+        assert outcome.kind in allowed, outcome.told
+    assert any(judge(entry, data).kind == "value" for data in entry.examples)
+
+
+@pytest.mark.parametrize("entry", QUICK, ids=lambda entry: entry.name)
+@settings(max_examples=5)
+@given(data=st.data())
+def test_damaged_input_leads_to_a_value_or_a_refusal(entry: Entry, data: st.DataObject) -> None:
+    damaged = data.draw(inputs(entry))
+    with guarded():
+        judge(entry, damaged, twice=True)
+
+
+def test_a_few_inputs_of_every_kind_break_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with guarded():
+        tallies = fuzz(ENTRIES, inputs=100, seed=0)
+    assert len(tallies) == len(ENTRIES)
+    assert not [tally.violations for tally in tallies if tally.violations]
+    assert len(capsys.readouterr().out.splitlines()) == len(ENTRIES)
+
+
+@pytest.mark.parametrize("type_", list(STORES), ids=STORES.get)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_a_record_with_any_values_survives_its_readers(
+    type_: RecordType, data: st.DataObject
+) -> None:
+    record = data.draw(RECORDS[type_])
+    path = f"x/{record.id}.json"
+    assert parse(dump(record), type_, path) == record
+    assert serialise(record, dump(record), path) == dump(record)
+
+
+@settings(max_examples=15)
+@given(records=st.lists(strategies.any_record, max_size=4, unique_by=lambda record: record.id))
+def test_array_files_give_back_what_was_written(records: list[Record]) -> None:
+    stored = {type_: [one for one in records if type(one) is type_] for type_ in STORES}
+    parsed = arrays.parse(arrays.write(stored))
+    assert parsed.records == stored
+    assert not parsed.skipped
+
+
+@settings(max_examples=10)
+@given(number=st.integers(min_value=2**63 - 2, max_value=2**80))
+@example(number=2**63)
+def test_whole_numbers_of_any_size_are_kept_or_refused(number: int) -> None:
+    data = ENTRIES[0].examples[0]
+    path = f"x/{load(data)['id']}.json"
+    said = data.replace(b'"at":', b'"before": {"x": %d}, "at":' % number)
+    record = parse(said, Memory, path)
+    assert record.history[0].before["x"] == number
+    assert parse(dump(record), Memory, path) == record
+    with pytest.raises(Damaged):
+        parse(data.replace(b'"tokens": ', b'"tokens": %d' % (number + 2)), Memory, path)
+
+
+@pytest.mark.parametrize(
+    ("run", "why"),
+    [
+        (lambda data: 1 / 0, "ZeroDivisionError"),
+        (lambda data: [n for n in range(10**9) if n < 0], "did not end"),
+        (lambda data: bytearray(1_000_000_000), "MemoryError"),
+        (lambda data: next(_COUNTED), "something else the second time"),
+        (lambda data: __import__("warnings").warn("x", stacklevel=1), "UserWarning"),
+        (lambda data: [n for n in range(30_000_000) if n < 0], "CPU time"),
+    ],
+    ids=["exception", "endless", "memory", "changing", "warning", "slow"],
+)
+def test_what_must_not_happen_is_noticed(
+    run: Any, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.fuzz.judging.CUT_OFF_SECONDS", 2.0)
+    with guarded(), pytest.raises(Violation, match=why):
+        judge(Entry("broken", run, (b"",)), b"", twice=True)
+
+
+def test_the_same_seed_gives_the_same_results_in_every_process(tmp_path: object) -> None:
+    found = set()
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.fuzz", "--inputs", "150", "--only", "text"],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.add(done.stdout.rpartition("digest ")[2])
+    assert len(found) == 1
+
+
+def test_every_store_has_its_entries() -> None:
+    names = {entry.name for entry in ENTRIES}
+    assert len(names) == len(ENTRIES)
+    for store in SHAPES:
+        assert {f"record: {store}", f"merge: {store}", f"conflict markers: {store}"} <= names
+    assert set(RECORDS) == set(STORES)
