@@ -251,7 +251,7 @@ def known(name: str) -> Setting:
         return Setting(name, type_, rows[whole].default.get(key), rows[whole].description)
     from difflib import get_close_matches
 
-    close = get_close_matches(name, rows, n=1)
+    close = get_close_matches(name, rows, n=1, cutoff=0.7)
     hint = f"did you mean {close[0]}?" if close else "`pmem config list` shows every setting"
     raise InvalidValue(f"there is no setting {name!r}", hint)
 

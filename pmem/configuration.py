@@ -179,8 +179,10 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
 
     try:
         return flatten(tomllib.loads(data.decode()))
-    except ValueError as error:  # also for bytes that are not UTF-8, and endless numbers
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} is not valid TOML: {error}") from None
+    except ValueError:
+        raise Damaged(f"{path} has a number of more digits than can be read") from None
     except RecursionError:
         raise Damaged(f"{path} is not valid TOML: it is nested too deep") from None
 

@@ -195,6 +195,9 @@ def memory_line(memory: Memory) -> Line:
 
 
 def _none(session: Session) -> str:
+    reach = session.workspace.reach
+    if reach is not None and reach.categories is not None:
+        return f"no memory passes the filters that {reach.who} may see; {reach.hint}"
     if session.workspace.memories.ids():
         return "no memory passes the filters; `pmem stats` shows what there is"
     return "no memory yet; `pmem add` keeps the first"

@@ -1,0 +1,140 @@
+"""A small project, and what can be wrong around it."""
+
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from pmem.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    EpisodeType,
+    Memory,
+    MemoryType,
+    Message,
+    Record,
+    Role,
+    dump,
+)
+from pmem.setup import initialise
+
+THEN: Final = datetime(2026, 11, 1, tzinfo=UTC)
+ONE, TWO, EPISODE, TALK, CHUNK, SAID = (
+    f"0mh0a0a0-{short}"
+    for short in ("k3v9m2x1", "k3v9p7q2", "e1e1e1e1", "c1c1c1c1", "h1h1h1h1", "s1s1s1s1")
+)
+
+
+def _memory(identifier: str, content: str) -> Memory:
+    return Memory(
+        id=identifier,
+        type=MemoryType.DECISION,
+        content=content,
+        category="project",
+        valid_from=THEN,
+        created_at=THEN,
+        updated_at=THEN,
+    )
+
+
+def _message(content: str) -> Message:
+    return Message(id=SAID, role=Role.USER, content=content, created_at=THEN)
+
+
+RECORDS: Final[tuple[Record, ...]] = (
+    _memory(ONE, "We use PostgreSQL"),
+    _memory(TWO, "The queue is RabbitMQ"),
+    Episode(
+        id=EPISODE,
+        type=EpisodeType.PIVOT,
+        title="Queue",
+        summary="The queue is RabbitMQ",
+        created_at=THEN,
+        updated_at=THEN,
+    ),
+    Conversation(id=TALK, started_at=THEN, updated_at=THEN, turns=1, chunks=(CHUNK,)),
+    Chunk(
+        id=CHUNK,
+        conversation=TALK,
+        number=1,
+        summary="Hello",
+        created_at=THEN,
+        messages=(_message("Hello"),),
+    ),
+)
+
+
+def fill(root: str, wrong: str = "") -> None:
+    """Make the project.
+
+    Args:
+        root: Its memory folder.
+        wrong: What is wrong with it, one of `WRONG`.
+    """
+    initialise(root)
+    for record in RECORDS:
+        _write(os.path.join(root, STORES[type(record)], f"{record.id}.json"), dump(record))
+    _write("request.json", b'{"query": "queue"}')
+    _write("binary", b"\0\1\2")
+    _write("latin", "Größe".encode("latin-1"))
+    os.mkdir("folder")
+    if wrong:
+        WRONG[wrong](root)
+
+
+def _write(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def _config(text: str) -> Callable[[str], None]:
+    return lambda root: _write(os.path.join(root, "config.toml"), text.encode())
+
+
+def _record(data: bytes) -> Callable[[str], None]:
+    return lambda root: _write(os.path.join(root, "long-term-memory", f"{ONE}.json"), data)
+
+
+def _a_file(root: str) -> None:
+    shutil.rmtree(root)
+    _write(root, b"")
+
+
+def _folder_for_config(root: str) -> None:
+    os.unlink(os.path.join(root, "config.toml"))
+    os.mkdir(os.path.join(root, "config.toml"))
+
+
+def _broken_state(root: str) -> None:
+    os.makedirs(os.path.join(root, "local"), exist_ok=True)
+    _write(os.path.join(root, "local", "state.sqlite3"), b"no database" * 100)
+
+
+def _broken_queue(root: str) -> None:
+    os.makedirs(os.path.join(root, "local"), exist_ok=True)
+    _write(os.path.join(root, "local", "consent.json"), b"[]")
+
+
+WRONG: Final[dict[str, Callable[[str], None]]] = {
+    "no project": shutil.rmtree,
+    "a file for a project": _a_file,
+    "allowlists": _config('[allowlists]\nplanner = ["goals"]\n'),
+    "strict categories": _config("[categories]\nstrict = true\n"),
+    "settings that are no TOML": _config("chunk_size = \n"),
+    "settings nested too deep": _config(f"x = {'[' * 5000}"),
+    "settings of endless numbers": _config(f"chunk_size = {'9' * 5000}"),
+    "a setting of a wrong type": _config('chunk_size = "many"\n'),
+    "a setting out of range": _config("recent_share = 2\n"),
+    "a value for a table": _config("limits = 3\n"),
+    "a folder for settings": _folder_for_config,
+    "a record that is no JSON": _record(b"{"),
+    "a record that is empty": _record(b""),
+    "a newer record": _record(b'{"schema": 2}'),
+    "a record with markers": _record(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n"),
+    "a record not in UTF-8": _record(b'{"id": "\xff"}'),
+    "a broken state": _broken_state,
+    "a broken queue": _broken_queue,
+}

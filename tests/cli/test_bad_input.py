@@ -1,0 +1,188 @@
+r"""Bad input of every kind, each with its exit code, its sentence and what to do next.
+
+The table is `bad_input.txt`. A case there is what is wrong around (after `#`, one of
+`badproject.WRONG`), a command line, what stands on its standard input as Python writes bytes, the
+exit code with the sentence, and the hint. `@300` is a text of 300 characters, `@bytes` one that
+is not UTF-8, `@deep` 100,000 opened lists. `UPDATE_TRANSCRIPTS=1` rewrites codes and sentences.
+"""
+
+import ast
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from tests.cli.badproject import WRONG, fill
+from tests.cli.conftest import NOW
+from tests.faults.console import PROGRAM, Done, bytes_of, pmem
+
+TABLE: Final = os.path.join(os.path.dirname(__file__), "bad_input.txt")
+UPDATE: Final = "UPDATE_TRANSCRIPTS" in os.environ
+
+
+class Case(NamedTuple):
+    """A row of the table."""
+
+    wrong: str
+    command: str
+    stdin: str
+    code: int
+    message: str
+    hint: str
+
+    @property
+    def arguments(self) -> list[str]:
+        return [_expanded(word) for word in shlex.split(self.command)]
+
+    @property
+    def input(self) -> bytes:
+        if self.stdin == "@deep":
+            return b"[" * 100_000
+        data = ast.literal_eval(f"b'''{self.stdin}'''")
+        assert isinstance(data, bytes)
+        return data
+
+    @property
+    def text(self) -> str:
+        lines = [
+            *([f"# {self.wrong}"] if self.wrong else []),
+            f"$ pmem {self.command}",
+            *([f"< {self.stdin}"] if self.stdin else []),
+            f"{self.code} {self.message}",
+            *([f"hint: {self.hint}"] if self.hint else []),
+        ]
+        return "\n".join(lines)
+
+
+def _expanded(word: str) -> str:
+    if word == "@bytes":
+        return "caf\udce9"
+    return "x" * int(word[1:]) if word[:1] == "@" and word[1:].isdecimal() else word
+
+
+def _case(text: str) -> Case:
+    found = {"# ": "", "$ ": "", "< ": "", "hi": ""}
+    code, message = 0, ""
+    for line in text.splitlines():
+        if line[:2] in found:
+            found[line[:2]] = line[2:] if line[:2] != "hi" else line.removeprefix("hint: ")
+        else:
+            digits, _, message = line.partition(" ")
+            code = int(digits)
+    command = found["$ "].removeprefix("pmem ")
+    return Case(found["# "], command, found["< "], code, message, found["hi"])
+
+
+def _cases() -> list[Case]:
+    with open(TABLE, encoding="utf-8") as file:
+        return [_case(part) for part in file.read().strip("\n").split("\n\n")]
+
+
+CASES: Final = _cases()
+
+
+@pytest.fixture
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PMEM_NOW", NOW)
+    monkeypatch.setenv("PMEM_ACTOR", "ada")
+
+
+def _kept(here: str) -> dict[str, bytes]:
+    """Return all files but those in `local`, which holds nothing that anybody wrote."""
+    own = os.path.join(".project-memory", "local", "")
+    return {path: data for path, data in bytes_of(here).items() if not path.startswith(own)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.wrong}: {case.command}"[:60])
+@pytest.mark.usefixtures("surroundings")
+def test_bad_input_gets_its_sentence_and_changes_nothing(case: Case, tmp_path: Path) -> None:
+    here = os.getcwd()
+    fill(os.path.join(here, ".project-memory"), case.wrong)
+    before = _kept(here)
+    error = _error(pmem("--json", *case.arguments, stdin=case.input))
+    message, hint = (error[key].replace(here, "HERE") for key in ("message", "hint"))
+    plain = pmem(*case.arguments, stdin=case.input)
+    assert plain.out == b""
+    told = case._replace(code=plain.code, message=message, hint=hint)
+    if UPDATE and told != case:
+        _rewrite(case, told)
+    assert told.text == case.text
+    assert plain.err.replace(here, "HERE") == _printed(message, hint)
+    assert _kept(here) == before
+    assert plain.code in (2, 3, 4, 5, 6, 7, 74)
+
+
+def _error(done: Done) -> dict[str, str]:
+    error = done.error
+    assert done.code != 0
+    assert set(error) == {"code", "message", "hint"}
+    assert all(isinstance(value, str) for value in error.values())
+    assert "\n" not in done.err.strip("\n")
+    return dict(error)
+
+
+def _printed(message: str, hint: str) -> str:
+    return f"pmem: {message}\n" + (f"hint: {hint}\n" if hint else "")
+
+
+def _rewrite(case: Case, told: Case) -> None:
+    with open(TABLE, encoding="utf-8") as file:
+        text = file.read()
+    with open(TABLE, "w", encoding="utf-8") as file:
+        file.write(text.replace(f"{case.text}\n", f"{told.text}\n"))
+
+
+def test_the_table_is_long_and_has_every_kind() -> None:
+    assert len(CASES) >= 60
+    assert len({(case.wrong, case.command, case.stdin) for case in CASES}) == len(CASES)
+    assert {case.code for case in CASES} == {2, 3, 4, 5, 7, 74}
+    assert {case.wrong for case in CASES} == {"", *WRONG}
+    assert len({case.message for case in CASES}) >= 60
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_an_agent_is_not_told_whether_there_is_what_it_may_not_see() -> None:
+    fill(os.path.abspath(".project-memory"), "allowlists")
+    done = pmem("--agent", "planner", "list")
+    assert done.code == 0
+    assert done.err == (
+        "no memory passes the filters that planner may see; its allowlist has goals\n"
+    )
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_whole_numbers_beyond_64_bits_are_numbers_like_others() -> None:
+    fill(os.path.abspath(".project-memory"))
+    huge = "9" * 30
+    asked = json.dumps({"query": "queue", "top_k": int(huge), "budget_tokens": int(huge)})
+    for arguments, stdin in (
+        (["search", "queue", "-k", huge], ""),
+        (["context", "queue", "--budget", huge], ""),
+        (["list", "--limit", huge], ""),
+        (["query", "-"], asked),
+    ):
+        done = pmem(*arguments, "--json", stdin=stdin.encode())
+        assert done.code == 0, done.err
+        assert "queue" in json.dumps(done.data)
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("command", ["list --json", "context queue", "export arrays"])
+def test_a_reader_that_leaves_is_no_error(command: str) -> None:
+    fill(os.path.abspath(".project-memory"))
+    code = os.system(f"{shlex.quote(PROGRAM)} {command} 2>err | head -c 1 >/dev/null")
+    assert code == 0
+    assert Path("err").read_text().count("pmem:") == 0
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("command", ["add -", "query -", "eval -"])
+def test_a_closed_standard_input_gets_a_sentence(command: str) -> None:
+    fill(os.path.abspath(".project-memory"))
+    os.system(f"{shlex.quote(PROGRAM)} {command} <&- 2>err >out; echo $? > code")
+    assert Path("err").read_text().startswith("pmem: ")
+    assert Path("code").read_text() in ("2\n", "3\n")
+    assert Path("out").read_text() == ""
