@@ -137,7 +137,7 @@ def _say(text: str) -> None:
 
 def _merged(data: Sequence[bytes], shape: Shape, identifier: str, marker: str) -> tuple[int, bytes]:
     sides: list[Any] = [load(side) if number or side else None for number, side in enumerate(data)]
-    ids = {side.get("id") for side in sides if side is not None}
+    ids = {_id_of(side) for side in sides if side is not None}
     if len(ids) == 3:  # git took both new records for the old one: each stays in its own file
         return CONFLICT, data[1]
     if len(ids) > 1:
@@ -150,6 +150,18 @@ def _merged(data: Sequence[bytes], shape: Shape, identifier: str, marker: str) -
         if done.result is sides[number]:
             return 0, data[number]
     return CONFLICT if done.conflicts else 0, dump(done.result)
+
+
+def _id_of(side: dict[str, Any]) -> str:
+    """Return a record's id.
+
+    Raises:
+        Doubt: It has none.
+    """
+    identifier = side.get("id")
+    if not isinstance(identifier, str):
+        raise Doubt("a side has no id")
+    return identifier
 
 
 def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from tempfile import TemporaryDirectory
@@ -32,6 +33,7 @@ from pmem.storage.appstate import AppState
 from pmem.storage.judged import Judged
 from pmem.storage.local import LocalState
 from pmem.storage.operations import Operations
+from pmem.storage.past import _ODD_HISTORY
 from pmem.storage.proposals import Proposals, digest, without_expired
 from pmem.storage.recordfile import parse, serialise
 from tests.core.threeway.sides import sides
@@ -75,9 +77,10 @@ def record(type_: RecordType) -> Entry:
             read: Record = parse(data, type_, path)
         finally:
             findings.line_of_damage(data)
-        assert parse(written(read), type_, path) == read
+        again = parse(written(read), type_, path)
+        assert written(again) == written(read)  # the first time cuts times to the millisecond
         kept = serialise(read, data, path)
-        assert parse(kept, type_, path) == read
+        assert parse(kept, type_, path) == again
         assert serialise(read, kept, path) == kept
         _look_at(read)
         return read
@@ -98,7 +101,8 @@ def _look_at(read: Record) -> None:
         passes(read, EVERYTHING)
         fingerprints([read])
     if isinstance(read, Memory | Episode):
-        as_of(read, NOW)
+        with suppress(*_ODD_HISTORY):
+            as_of(read, NOW)
         log([read], Wanted())
 
 
@@ -122,7 +126,7 @@ def merge(store: str) -> Entry:
 def _merges_alike(parts: list[bytes], shape: Shape) -> None:
     """See that it does not matter which side is ours, and that merging again changes nothing."""
     base, ours, theirs = (load(part) if part else None for part in parts)
-    if len({side["id"] for side in (base, ours, theirs) if side is not None}) != 1:
+    if len({str(side.get("id")) for side in (base, ours, theirs) if side is not None}) != 1:
         return
     one, other = merged(base, ours, theirs, shape), merged(base, theirs, ours, shape)
     assert canonical(one.result) == canonical(other.result)
@@ -185,7 +189,7 @@ def _consent(data: bytes) -> Any:
     left = without_expired(queue, NOW)
     digest(left, "language", "speaks Finnish")
     _put("consent.json", written(left))
-    assert Proposals(folder()).read() == left
+    assert written(Proposals(folder()).read()) == written(left)
     return left
 
 

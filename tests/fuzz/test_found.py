@@ -11,6 +11,8 @@ from tests.fuzz.judging import guarded, judge
 _BY_NAME: Final = {entry.name: entry for entry in ENTRIES}
 _RECORD: Final = _BY_NAME["record: long-term-memory"].examples[0]
 
+_MERGE: Final = _BY_NAME["merge: conversations"].examples[0]
+
 FOUND: Final[tuple[tuple[str, bytes], ...]] = (
     ("record: long-term-memory", _RECORD.replace(b'"tokens": ', b'"tokens": 9999999999999999999')),
     (
@@ -22,6 +24,8 @@ FOUND: Final[tuple[tuple[str, bytes], ...]] = (
         _RECORD.replace(b'"at":', b'"before": {"x": 1%s}, "at":' % (b"0" * 5000)),
     ),
     ("record: long-term-memory", _RECORD.replace(b"{", b'{"new": 1%s,' % (b"0" * 5000), 1)),
+    ("merge: conversations", _MERGE.replace(b'"a-00000000"', b"[]")),
+    ("merge: conversations", _MERGE.replace(b'"id": "a-00000000",', b"")),
     ("config.toml", b"chunk_size = " + b"9" * 5000),
     ("config.toml", b"x = " + b"[" * 20_000 + b"]" * 20_000),
     ("config.toml", b"x = " + b"{a = " * 20_000 + b"1" + b"}" * 20_000),
