@@ -43,13 +43,14 @@ def _tree(data: bytes) -> Any:
 
 
 def _index(data: bytes) -> Any:
-    found = []
-    for stage in range(4):
-        listed = _listed(b"100644 %s %d\t%%s" % (_BLOB, stage), data)
-        state = _says(MergeState, listed)
-        found.append([state.unmerged(), state.tracked(["a"]), state.staging("")])
-        found.append(list(tracked(listed.split(b"\0")[:-1])))
-    return found
+    """Read the listing of an index in which every stage comes up."""
+    names = [name for name in data.split(b"\0") if name]
+    listed = b"".join(
+        b"100644 %s %d\t%s\0" % (_BLOB, place % 4, name) for place, name in enumerate(names)
+    )
+    state = _says(MergeState, listed)
+    merged = state.unmerged(), state.tracked(["a"]), state.staging("")
+    return merged, list(tracked(listed.split(b"\0")[:-1]))
 
 
 def _log(data: bytes) -> Any:
