@@ -72,6 +72,6 @@ def _apply(
     apply: Callable[[K, Event], K],
 ) -> K:
     record = store.get(identifier)
-    event = Event(event=kind, at=workspace.now(), actor=workspace.actor)
+    event = workspace.event(kind)
     new = apply(record, event)
     return record if new is record else store.put(new)

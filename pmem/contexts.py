@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple
@@ -18,10 +18,13 @@ from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import place_of
 from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.core.retrieval.relations import Brought
+from pmem.core.trust import shown as trust_label
+from pmem.core.trust import trust_of
 from pmem.errors import InvalidValue
 from pmem.ids import short
 from pmem.lookup import Staleness, disputed, is_merged_by_git, seen_at
 from pmem.recall import (
+    REMEMBERED,
     Hit,
     Kind,
     Opened,
@@ -67,6 +70,8 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     Without `counts` what it recalls does not count as recalled.
     `related` limits the memories that others bring along (the setting when None). What belongs
     to an app is left out, but for the `app` that it is for: the conversation's when None.
+    `trust` is the least that memories and episodes are trusted; nothing that was said in other
+    conversations is recalled then.
     """
 
     query: str | None = None
@@ -80,6 +85,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime | None = None
     counts: bool = True
     related: int | None = None
+    trust: str | None = None
 
 
 def build_context(workspace: Workspace, request: ContextRequest) -> Context:
@@ -131,7 +137,7 @@ def build_and_retrieve(
             msgspec.structs.replace(
                 _candidates(workspace, stable, talk, answers),
                 mark=_marking(workspace, usable),
-                updates=_update_items(news),
+                updates=_update_items(news, known),
                 left_out=left_out,
                 asked=asked,
             ),
@@ -199,15 +205,18 @@ def _shown(built: Context, section: str) -> list[str]:
     return [item.id for part in built.sections if part.name == section for item in part.items]
 
 
-def _update_items(news: Delta | None) -> list[Item]:
+def _update_items(news: Delta | None, known: Iterable[Memory]) -> list[Item]:
     """Describe what is new; an id is the memory's and the revision since which it is new."""
     if news is None or not news.changes:
         return []
     headline, *bullets = news.lines
+    changed = {change.id for change in news.changes}
+    trusted = {memory.id: trust_of(memory) for memory in known if memory.id in changed}
     return [
         Item(
             id=f"{change.id}{UPDATE_MARK}{news.since}",
             text=bullet.removeprefix("- "),
+            label=trust_label(trusted.get(change.id)),
             heading=headline,
         )
         for change, bullet in zip(news.changes, bullets, strict=False)
@@ -216,7 +225,7 @@ def _update_items(news: Delta | None) -> list[Item]:
 
 def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
-    wanted = Filter(agent=request.agent, states=())
+    wanted = Filter(agent=request.agent, trust=request.trust, states=())
     return [memory for memory in known if rejected_by(memory, wanted) is None]
 
 
@@ -296,7 +305,7 @@ def _usable(
 ) -> tuple[list[Memory], list[Memory]]:
     """Return the memories that hold: those that contexts show, and those of the mode `none`."""
     now = workspace.now()
-    wanted = Filter(agent=request.agent)
+    wanted = Filter(agent=request.agent, trust=request.trust)
     modes = workspace.settings.categories.context
     holding = [
         memory for memory in known if valid_at(memory, now) and rejected_by(memory, wanted) is None
@@ -338,7 +347,13 @@ def _ranked(
     most = min(MOST_RECALLED, LEAST_RECALLED + _budget(workspace, request) // TOKENS_A_HIT)
     picked = pick(
         workspace,
-        SearchRequest(query=asked, kinds=_RECALLED, top_k=most, related=request.related),
+        SearchRequest(
+            query=asked,
+            kinds=_RECALLED if request.trust is None else REMEMBERED,
+            wanted=Filter(trust=request.trust),
+            top_k=most,
+            related=request.related,
+        ),
     )
     relevance = [_relevance(hit) for kind, _, hit in picked.ranked if kind is Kind.MESSAGE]
     faint = FAINT * max(relevance, default=0)
@@ -419,7 +434,7 @@ def _memory_item(memory: Memory, score: float | None = None, via: str | None = N
     return Item(
         id=memory.id,
         text=memory.content,
-        label=f"[id:{short(memory.id)}] {why}{subject}",
+        label=f"[id:{short(memory.id)}] {trust_label(trust_of(memory))}{why}{subject}",
         heading=memory.category,
         order=(memory.id, 0),
         score=score,
@@ -459,7 +474,7 @@ def _episode_item(episode: Episode, score: float) -> Item:
     return Item(
         id=episode.id,
         text=text,
-        label=f"[{day(episode.created_at).strip()}] ",
+        label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
         score=score,
         tokens=episode.tokens,
     )

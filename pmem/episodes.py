@@ -16,7 +16,6 @@ from pmem.records import (
     Conversation,
     Episode,
     EpisodeType,
-    Event,
     EventKind,
     Memory,
     Message,
@@ -280,6 +279,6 @@ def _episode(workspace: Workspace, at: datetime, summary: str, **fields: object)
         created_at=at,
         updated_at=at,
         tokens=workspace.count(summary),
-        history=(Event(event=EventKind.ADD, at=at, actor=workspace.actor),),
+        history=(msgspec.structs.replace(workspace.event(EventKind.ADD), at=at),),
         **fields,  # type: ignore[arg-type]
     )

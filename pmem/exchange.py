@@ -10,7 +10,7 @@ from pmem import transcripts
 from pmem.apps import make_room
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
-from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
     KINDS,
@@ -20,6 +20,7 @@ from pmem.records import (
     Event,
     EventKind,
     Memory,
+    MemoryType,
     Message,
     Record,
     RecordType,
@@ -35,6 +36,8 @@ Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
 
 STDIN: Final = "-"
+_ARRAYS: Final = "import arrays"
+_BINDING: Final = (MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,15 +99,19 @@ def import_messages(
     )
 
 
-def import_arrays(workspace: Workspace, folder: str, progress: Progress) -> Imported:
+def import_arrays(
+    workspace: Workspace, folder: str, progress: Progress, *, approve: bool = False
+) -> Imported:
     """Take in the four array files of a folder, in one commit.
 
-    A record that is there already is replaced when the file's was updated later.
+    A record that is there already is replaced when the file's was updated later. What comes in is
+    trusted little until a person changes it, and constraints and procedures become facts.
 
     Args:
         workspace: Where to.
         folder: Holds any of the four files.
         progress: Told of the records as they are taken in.
+        approve: A person agrees to all that the files say: it stays as it is.
 
     Raises:
         NotFound: The folder has none of the files.
@@ -112,15 +119,18 @@ def import_arrays(workspace: Workspace, folder: str, progress: Progress) -> Impo
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     workspace.must_reach_everything("import")
+    if approve and workspace.agent is not None:
+        raise Refused("only a person approves of an import", "leave out --approve")
     parsed = arrays.parse(_array_files(folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
+    event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=_ARRAYS)
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
                 admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
-                counts[_put(store, admitted, known)] += 1
+                counts[_put(store, admitted, known, None if approve else event)] += 1
                 progress(sum(counts.values()), total)
         make_room(workspace)
     return Imported(**counts, skipped=tuple(parsed.skipped))
@@ -195,16 +205,28 @@ def _array_files(folder: str) -> dict[str, bytes]:
     return found
 
 
-def _put(store: Store[Any], record: Record, known: set[str]) -> str:
+def _unapproved(record: Record, event: Event | None) -> Record:
+    """Note in a record that it was imported; what binds or instructs is a fact until approved.
+
+    When it was updated stays, so that importing it again finds it unchanged.
+    """
+    if event is None or not isinstance(record, Memory | Episode):
+        return record
+    fact = {"type": MemoryType.FACT} if record.type in _BINDING else {}
+    return msgspec.structs.replace(changed(record, event, **fact), updated_at=record.updated_at)
+
+
+def _put(store: Store[Any], record: Record, known: set[str], event: Event | None) -> str:
+    """Keep an imported record; `event` says so in its history, unless a person approved of it."""
     if record.id not in known:
-        store.put(record)
+        store.put(_unapproved(record, event))
         known.add(record.id)
         return "added"
     kept = store.get(record.id)
     later = getattr(record, "updated_at", None)
     if plain(kept) == plain(record) or later is None or later <= kept.updated_at:
         return "unchanged"
-    store.put(_replacement(kept, record))
+    store.put(_unapproved(_replacement(kept, record), event))
     return "updated"
 
 
@@ -218,7 +240,7 @@ def _replacement(kept: Record, record: Record) -> Record:
     fields = msgspec.structs.asdict(record)
     at = fields.pop("updated_at")
     del fields["history"]
-    event = Event(event=EventKind.UPDATE, at=at, source="import arrays")
+    event = Event(event=EventKind.UPDATE, at=at, source=_ARRAYS)
     return changed(kept, event, **fields)
 
 

@@ -11,6 +11,7 @@ from pmem.core import checks
 from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.states import can_move, closed, moved, restored, successor_of
 from pmem.core.retention import changed, linked, purge_time, unlinked
+from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
 from pmem.ids import short
 from pmem.lookup import get
@@ -180,7 +181,7 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
             workspace.memories.put(
                 unlinked(current, target, None, workspace.actor, workspace.now())
             )
-    event = Event(event=EventKind.UNLINK, at=workspace.now(), actor=workspace.actor)
+    event = workspace.event(EventKind.UNLINK)
     _cut(workspace.episodes, ("linked_memories",), gone, event)
     _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
 
@@ -242,7 +243,8 @@ def _active(workspace: Workspace, reference: str) -> Memory:
 def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Memory:
     """Make a memory like another one but for some fields; it holds from now on."""
     now = workspace.now()
-    event = Event(event=EventKind.ADD, at=now, actor=workspace.actor, detail={SUPERSEDES: old.id})
+    made_of = {} if workspace.agent is None else inherited(old)
+    event = workspace.event(EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
     fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
     kept = tuple(link for link in old.relationships if link.type not in JUDGEMENTS)
@@ -262,7 +264,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
 def _replaced(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
     now, actor = workspace.now(), workspace.actor
     link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
-    event = Event(event=EventKind.SUPERSEDE, at=now, actor=actor, detail={"by": new.id})
+    event = workspace.event(EventKind.SUPERSEDE, by=new.id)
     return Superseded(
         memory=workspace.memories.put(linked(new, link, actor, now)),
         superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),

@@ -436,7 +436,14 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
-        history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
+        history=(
+            Event(
+                event=EventKind.ADD,
+                at=now,
+                actor=workspace.actor,
+                agent=request.agent or workspace.agent or "",
+            ),
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from pmem.core.retrieval.ranking import Ranking, rank
 from pmem.core.retrieval.ranking import Settings as RankingSettings
 from pmem.core.retrieval.relations import Brought, Tie, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
+from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.lookup import Staleness, seen_at
@@ -65,7 +66,10 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that answers a query; `stale` are citations that do not hold any more."""
+    """Something that answers a query; `stale` are citations that do not hold any more.
+
+    `trust` is that of a memory or an episode.
+    """
 
     id: str
     short: str
@@ -78,6 +82,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     speaker: str | None = None
     signals: dict[str, float] = {}
     stale: tuple[str, ...] = ()
+    trust: Trust | None = None
 
 
 class Related(msgspec.Struct, frozen=True, kw_only=True):
@@ -400,4 +405,5 @@ def _hit(found: Opened, stale: tuple[str, ...]) -> Hit:
         speaker=getattr(document, "speaker", None),
         signals=hit.signals,
         stale=stale,
+        trust=trust_of(document),
     )

@@ -107,12 +107,14 @@ class Event(Part, frozen=True, kw_only=True):
     """One entry of a record's history.
 
     `before` holds the earlier value of every field that changed, as JSON; `detail` says
-    more where a field's earlier value would not (the link that was made, say).
+    more where a field's earlier value would not (the link that was made, say). `actor` is the
+    person, and `agent` the agent where one did it for them.
     """
 
     event: EventKind
     at: Time
     actor: str = ""
+    agent: str = ""
     source: str = ""
     before: dict[str, Any] = {}
     detail: dict[str, Any] = {}

@@ -18,7 +18,18 @@ from pmem.errors import (
     NotFound,
     Refused,
 )
-from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, RecordType
+from pmem.records import (
+    KINDS,
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    Record,
+    RecordType,
+)
 from pmem.sight import Asked
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git import user_name
@@ -220,6 +231,16 @@ class Workspace(Asked, Beside):
             InvalidValue: What counts them exactly is not installed.
         """
         return counter(self.settings.tokenizer)
+
+    def event(self, kind: EventKind, **detail: Any) -> Event:
+        """Return what happens now, by whoever writes here.
+
+        Args:
+            kind: What happens.
+            detail: See `Event`.
+        """
+        agent = self.agent or ""
+        return Event(event=kind, at=self.now(), actor=self.actor, agent=agent, detail=detail)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

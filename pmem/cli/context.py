@@ -39,6 +39,7 @@ def context(
         bool,
         typer.Option("--explain", help="Say on standard error what became of every candidate."),
     ] = False,
+    trust: options.Trusted = None,
     at: options.At = None,
 ) -> Answer:
     """Write the block that a model reads, within a token budget."""
@@ -51,6 +52,7 @@ def context(
         agent=session.asker and session.concerned,
         app=app,
         format=format,
+        trust=trust,
     )
     built = contexts.build_context(session.workspace_at(at), request)
     note = f"{built.tokens:,} of {built.budget:,} tokens"

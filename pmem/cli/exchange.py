@@ -37,11 +37,17 @@ def import_messages(
 def import_arrays(
     ctx: typer.Context,
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Holds the four array files.")],
+    approve: Annotated[
+        bool, typer.Option("--approve", help="You agree to all they say: keep it as it is.")
+    ] = False,
 ) -> Answer:
-    """Import the four array files of the multi-tier design."""
+    """Import the four array files of the multi-tier design.
+
+    Without --approve what comes in has low trust, and constraints and procedures become facts.
+    """
     session: Session = ctx.obj
     progress = render.progress(session, "records")
-    return _imported(exchange.import_arrays(session.workspace, folder, progress))
+    return _imported(exchange.import_arrays(session.workspace, folder, progress, approve=approve))
 
 
 def export_arrays(

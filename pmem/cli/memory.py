@@ -12,6 +12,7 @@ from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
+from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.ids import short
 from pmem.memories import Added, AddRequest
@@ -108,7 +109,16 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
             data={**msgspec.structs.asdict(record.message), "conversation": record.conversation},
             lines=_said_lines(record),
         )
-    return Answer(data=record, lines=[*record_lines(record), *_doubts(session, record)])
+    return Answer(
+        data=_with_trust(record), lines=[*record_lines(record), *_doubts(session, record)]
+    )
+
+
+def _with_trust(record: Record) -> dict[str, Any]:
+    """Return a record as answers do: with how far it can be trusted."""
+    trust = trust_of(record)
+    fields = msgspec.structs.asdict(record)
+    return fields if trust is None else {**fields, "trust": trust}
 
 
 def _doubts(session: Session, record: Record) -> Iterator[Line]:
@@ -134,6 +144,7 @@ def list_(
     max_importance: options.AtMost = None,
     pinned: options.Pinned = None,
     state: options.States = None,
+    trust: options.Trusted = None,
     all_states: options.AllStates = False,
     after: options.After = None,
     before: options.Before = None,
@@ -160,6 +171,7 @@ def list_(
         at_least=min_importance,
         at_most=max_importance,
         pinned=pinned,
+        trust=trust,
         states=state,
         all_states=all_states,
         after=after,
@@ -174,7 +186,7 @@ def list_(
         note = "" if text else _none(session)
         return Answer(data={"text": text, "total": found.total}, raw=text, note=note)
     return Answer(
-        data=found,
+        data={"items": [_with_trust(memory) for memory in found.items], "total": found.total},
         lines=(memory_line(memory) for memory in found.items),
         note="" if found.items else _none(session),
     )
@@ -188,6 +200,7 @@ def memory_line(memory: Memory) -> Line:
     return [
         (short(memory.id), "cyan"),
         (f" {marks}{memory.type:<10} ", "dim"),
+        (shown(trust_of(memory)), "yellow"),
         *subject,
         (" ".join(memory.content.split()), ""),
         (state, "yellow"),
@@ -298,6 +311,8 @@ def _fields(record: Record) -> Iterator[tuple[str, str]]:
         text = _field(value)
         if name not in hidden and text:
             yield name.replace("_", " "), text
+    if trust_of(record) not in (None, Trust.HIGH):
+        yield "trust", str(trust_of(record))
     if isinstance(record, Conversation):
         yield "messages", f"{len(record.recent_messages)} recent, {len(record.chunks)} chunks"
     if isinstance(record, Chunk):

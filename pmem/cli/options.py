@@ -6,6 +6,7 @@ import typer
 
 from pmem.cli.session import Session
 from pmem.core.filters import Filter
+from pmem.core.trust import Trust
 from pmem.records import MemoryType, State
 
 Reference = Annotated[str, typer.Argument(metavar="REF", help="An id, or the start of one.")]
@@ -26,6 +27,9 @@ AtMost = Annotated[
     float | None, typer.Option("--max-importance", help="At most so important, 0 to 1.")
 ]
 Pinned = Annotated[bool | None, typer.Option("--pinned/--not-pinned", help="Only (un)pinned.")]
+Trusted = Annotated[
+    Trust | None, typer.Option("--trust", help="Only what is trusted at least so far.")
+]
 States = Annotated[list[State] | None, typer.Option("--state", help="In this state [active].")]
 AllStates = Annotated[bool, typer.Option("--all-states", help="In any state.")]
 After = Annotated[str | None, typer.Option("--after", metavar="TIME", help="Made from then on.")]
@@ -52,6 +56,7 @@ def filters(
     at_least: float | None,
     at_most: float | None,
     pinned: bool | None,
+    trust: Trust | None,
     states: list[State] | None,
     all_states: bool,
     after: str | None,
@@ -75,6 +80,7 @@ def filters(
         importance_min=at_least,
         importance_max=at_most,
         pinned=pinned,
+        trust=trust,
         states=() if all_states else tuple(states or (State.ACTIVE,)),
         created_after=session.time(after),
         created_before=session.time(before),

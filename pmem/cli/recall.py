@@ -11,6 +11,7 @@ from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
+from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.ids import short
 from pmem.recall import Found, Hit, Kind, Related, SearchRequest
@@ -40,6 +41,7 @@ def search(
     min_importance: options.AtLeast = None,
     max_importance: options.AtMost = None,
     pinned: options.Pinned = None,
+    trust: options.Trusted = None,
     state: options.States = None,
     all_states: options.AllStates = False,
     after: options.After = None,
@@ -76,6 +78,7 @@ def search(
         at_least=min_importance,
         at_most=max_importance,
         pinned=pinned,
+        trust=trust,
         states=state,
         all_states=all_states,
         after=after,
@@ -163,6 +166,7 @@ def _hit_line(hit: Hit, asked: set[str]) -> Line:
         (hit.short, "cyan"),
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
+        (shown(hit.trust), "yellow"),
         *who,
         *_marked(_snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (f" (stale: {', '.join(hit.stale)})" if hit.stale else "", "yellow"),

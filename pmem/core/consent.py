@@ -11,18 +11,17 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
+from pmem.core import trust
 from pmem.core.text import fold
 from pmem.records import Episode, EventKind, Memory
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))
 """Categories in which a name is a person's."""
 
-TOLD: Final = frozenset(
-    ("content", "subject", "category", "tags", "title", "summary", "context", "outcome")
-)
+TOLD: Final = trust.TOLD
 """What a memory or an episode says."""
 
-AGREED: Final = "consent"
+AGREED: Final = trust.AGREED
 """What an event's detail has where a person agreed."""
 
 _TELLING: Final = (EventKind.ADD, EventKind.RESTORE)

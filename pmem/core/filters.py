@@ -6,13 +6,15 @@ from typing import Any
 
 import msgspec
 
+from pmem.core.trust import reaches
 from pmem.records import Conversation, Part, Record, State
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """What a record must be to pass; an empty field lets everything through.
 
-    Within one field any of the values will do, tags apart: all of them must be there.
+    Within one field any of the values will do, tags apart: all of them must be there. `trust` is
+    the least that will do: `low`, `medium` or `high` (see `pmem.core.trust`).
     Times are inclusive at the start and exclusive at the end. A record that lacks what a
     filter asks about does not pass it.
     """
@@ -31,6 +33,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     importance_min: float | None = None
     importance_max: float | None = None
     pinned: bool | None = None
+    trust: str | None = None
     states: tuple[State, ...] = (State.ACTIVE,)
     created_after: datetime | None = None
     created_before: datetime | None = None
@@ -138,6 +141,7 @@ _TESTS: dict[str, _Test] = {
     "importance_min": lambda record, value: _importance(record) >= value,
     "importance_max": lambda record, value: 0 <= _importance(record) <= value,
     "pinned": lambda record, value: getattr(record, "pinned", False) == value,
+    "trust": reaches,
     "created_after": lambda record, value: created(record) >= value,
     "created_before": lambda record, value: created(record) < value,
     "updated_after": lambda record, value: _updated(record) >= value,

@@ -41,6 +41,7 @@ class QueryFilters(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     role: str | None = None
     category: str | None = None
     pinned: bool | None = None
+    trust: Literal["low", "medium", "high"] | None = None
     importance_min: int | None = None
     importance_max: int | None = None
     updated_after: str | None = None
@@ -159,6 +160,7 @@ def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
         actor=asked.actor_id,
         role=asked.role,
         pinned=asked.pinned,
+        trust=asked.trust,
         importance_min=None if asked.importance_min is None else lowest(asked.importance_min),
         importance_max=None if asked.importance_max is None else asked.importance_max / GRADES,
         updated_after=_moment("updated_after", asked.updated_after, time),

@@ -10,6 +10,7 @@ from typing import Final
 
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
+from pmem.core.trust import shown, trust_of
 from pmem.ids import short
 from pmem.records import Memory
 
@@ -37,7 +38,7 @@ def block(memories: Iterable[Memory]) -> str:
 
 def _item(memory: Memory) -> Item:
     subject = f"[{' '.join(memory.subject.split())}] " if memory.subject else ""
-    label = f"[id:{short(memory.id)}] {subject}"
+    label = f"[id:{short(memory.id)}] {shown(trust_of(memory))}{subject}"
     return Item(id=memory.id, text=memory.content, label=label, heading=_title(memory))
 
 

@@ -13,6 +13,7 @@ from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed
+from pmem.core.trust import inherited
 from pmem.records import Episode, EventKind, State, TurnRange
 
 OVERLAP: Final = 0.5
@@ -117,7 +118,9 @@ def _merge(draft: Draft, first: Episode, others: list[Episode], most: int) -> No
     summary = _told_together(first, others, most)
     survivor = changed(
         first,
-        draft.event(EventKind.MERGE, merged=[episode.id for episode in others]),
+        draft.event(
+            EventKind.MERGE, merged=[episode.id for episode in others], **inherited(*others)
+        ),
         summary=summary,
         tokens=draft.count(summary),
         participants=_union(episode.participants for episode in together),

@@ -9,6 +9,7 @@ import msgspec
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import changed, linked, same_link
+from pmem.core.trust import inherited
 from pmem.records import Access, Citation, Episode, Event, EventKind, Memory, Relationship
 
 SOURCE: Final = "consolidate"
@@ -46,7 +47,7 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
         at=at,
         actor=actor,
         source=SOURCE,
-        detail={"merged": [memory.id for memory in others]},
+        detail={"merged": [memory.id for memory in others], **inherited(*others)},
     )
     return changed(
         survivor,

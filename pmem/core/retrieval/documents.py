@@ -12,6 +12,7 @@ from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.signals import INSIGHT, frequencies, message_terms, traits
 from pmem.core.text import characters, terms, written_dates
+from pmem.core.trust import trust_of
 from pmem.ids import is_id, short
 from pmem.records import (
     Chunk,
@@ -53,6 +54,7 @@ class Facts(Part, frozen=True, kw_only=True):
     speaker: str | None = None
     importance: float | None = None
     pinned: bool = False
+    trust: str | None = None
     state: State = State.ACTIVE
     valid_from: datetime | None = None
     valid_until: datetime | None = None
@@ -178,6 +180,7 @@ def _memory(memory: Memory) -> Entry:
         app=memory.scope.app,
         importance=memory.importance,
         pinned=memory.pinned,
+        trust=trust_of(memory),
         state=memory.state,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
@@ -217,6 +220,7 @@ def _episode(episode: Episode) -> Entry:
         tags=episode.tags,
         importance=episode.significance,
         pinned=episode.pinned,
+        trust=trust_of(episode),
         state=episode.state,
     )
     document = Document(

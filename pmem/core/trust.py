@@ -1,0 +1,134 @@
+"""How far a memory can be trusted: what follows from where it came from and who changed it since.
+
+`high` a person wrote, changed or agreed to; `medium` an agent wrote, or pmem itself made of what
+was said; `low` came in by an import, or was contradicted in a merge, and no person has looked at
+it since. What follows is only as good as the history: whoever can commit to a project can write
+any history.
+"""
+
+from enum import StrEnum
+from typing import Any, Final
+
+from pmem.errors import InvalidValue
+from pmem.records import Episode, Event, EventKind, Memory
+
+
+class Trust(StrEnum):
+    """How far a memory or an episode can be trusted."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+LEVELS: Final = tuple(Trust)
+"""The lowest first."""
+
+AGREED: Final = "consent"
+"""What an event's detail has where a person agreed."""
+
+INHERITED: Final = "trust"
+"""What an event's detail has where a record was made of others that are not trusted wholly."""
+
+TOLD: Final = frozenset(
+    ("content", "subject", "category", "tags", "title", "summary", "context", "outcome")
+)
+"""What a memory or an episode says."""
+
+_WRITING: Final = frozenset((EventKind.ADD, EventKind.UPDATE, EventKind.MERGE))
+_SAYS: Final = TOLD | {"type"}
+_GIT: Final = "git"
+_IMPORT: Final = "import"
+_MANUAL: Final = "manual"
+
+
+def trust_of(record: Any) -> Trust | None:
+    """Return how far a record can be trusted; None where it is no memory and no episode.
+
+    Args:
+        record: Any record, or what stands for one and has its `trust`.
+    """
+    if isinstance(record, Memory | Episode):
+        trust = _begun(record)
+        for event in record.history:
+            trust = _after(trust, event)
+        return trust
+    level = getattr(record, "trust", None)
+    return None if level is None else Trust(level)
+
+
+def reaches(record: Any, least: str) -> bool:
+    """Tell whether a record is trusted at least so far; what has no trust is not.
+
+    Args:
+        record: See `trust_of`.
+        least: The lowest level that will do.
+
+    Raises:
+        InvalidValue: There is no such level.
+    """
+    if least not in LEVELS:
+        raise InvalidValue(f"there is no trust {least!r}", f"there are {', '.join(LEVELS)}")
+    trust = trust_of(record)
+    return trust is not None and LEVELS.index(trust) >= LEVELS.index(Trust(least))
+
+
+def lowest(*records: Memory | Episode) -> Trust:
+    """Return the least that one of several records is trusted.
+
+    Args:
+        records: At least one.
+    """
+    return min((trust_of(record) or Trust.LOW for record in records), key=LEVELS.index)
+
+
+def inherited(*records: Memory | Episode) -> dict[str, str]:
+    """Return what an event's detail says of what its record is made of, unless all is trusted.
+
+    Args:
+        records: What it is made of; at least one.
+    """
+    trust = lowest(*records)
+    return {} if trust is Trust.HIGH else {INHERITED: trust}
+
+
+def shown(trust: Trust | None) -> str:
+    """Return how a level is told beside a text; nothing where there is nothing to say.
+
+    Args:
+        trust: The level.
+    """
+    return "" if trust in (None, Trust.HIGH) else f"(trust: {trust}) "
+
+
+def _begun(record: Memory | Episode) -> Trust:
+    """Return how far a record can be trusted by its kind of source, before anything happened."""
+    if isinstance(record, Episode):
+        return Trust.HIGH if record.turns is None else Trust.MEDIUM
+    kind = record.source.kind
+    if kind.startswith(_IMPORT):
+        return Trust.LOW
+    return Trust.HIGH if kind == _MANUAL else Trust.MEDIUM
+
+
+def _after(trust: Trust, event: Event) -> Trust:
+    if event.event not in _WRITING:
+        return trust
+    if AGREED in event.detail:
+        return Trust.HIGH
+    if event.source == _GIT or event.source.startswith(_IMPORT):
+        return Trust.LOW
+    if event.agent or event.source:
+        says = event.event is EventKind.ADD or not _SAYS.isdisjoint(event.before)
+        return min(trust, _most(event), key=LEVELS.index) if says else trust
+    return Trust.HIGH if event.event is EventKind.UPDATE else trust
+
+
+def _most(event: Event) -> Trust:
+    """Return how far what an agent or pmem itself wrote can be trusted at the most.
+
+    A merge writes nothing new: it is worth as much as what went into it.
+    """
+    most = Trust.HIGH if event.event is EventKind.MERGE and not event.agent else Trust.MEDIUM
+    made_of = event.detail.get(INHERITED)
+    return min(most, Trust(made_of), key=LEVELS.index) if made_of in LEVELS else most
