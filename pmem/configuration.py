@@ -17,6 +17,7 @@ from pmem.config import (
 )
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.notation import flatten
+from pmem.storage import ownfile
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
@@ -45,7 +46,9 @@ class Configuration:
         project: Callable[[], dict[str, Any]] | None = None,
     ) -> None:
         self._root = root
-        self._project = project or (lambda: read_config(os.path.join(root, CONFIG_FILE)))
+        self._project = project or (
+            lambda: read_config(os.path.join(root, CONFIG_FILE), is_own=True)
+        )
         self.overrides = overrides
         self._environment = environment
 
@@ -86,11 +89,11 @@ class Configuration:
         """The setting `record_access`, without the cost of reading others; false if it is wrong."""
         if "_resolved" in self.__dict__:
             return self.settings.record_access
-        files = (os.path.join(self._root, CONFIG_FILE), user_config(self._environment))
         if not (
             "record_access" in self.overrides
             or "PMEM_RECORD_ACCESS" in self._environment
-            or any(_may_name("record_access", path) for path in files)
+            or _may_name("record_access", os.path.join(self._root, CONFIG_FILE), is_own=True)
+            or _may_name("record_access", user_config(self._environment))
         ):
             return Settings().record_access
         try:
@@ -140,16 +143,19 @@ def user_config(environment: Mapping[str, str]) -> str:
     return os.path.join(home, "pmem", CONFIG_FILE)
 
 
-def read_config(path: str) -> dict[str, Any]:
+def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
     """Read a configuration file into dotted names; a missing file is empty.
+
+    Args:
+        path: The file.
+        is_own: It is the project's own, which may be no link: others wrote it.
 
     Raises:
         Damaged: It is not TOML, or it may not be read.
         InvalidValue: It is a folder.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = _bytes(path, is_own=is_own)
     except FileNotFoundError:
         return {}
     except IsADirectoryError:
@@ -192,6 +198,13 @@ def _has_parts(line: bytes) -> bool:
     return sum(map(bool, line.split(b"."))) > _MOST_DOTS
 
 
+def _bytes(path: str, *, is_own: bool) -> bytes:
+    if is_own and not os.path.isdir(path):
+        return ownfile.read(path, ownfile.MOST_SETTINGS_BYTES)
+    with open(path, "rb") as file:
+        return file.read(MOST_BYTES + 1)
+
+
 def _is_comment(data: bytes) -> bool:
     """Tell whether a file surely sets nothing, without the time that it takes to load tomllib."""
     if not data.isascii():
@@ -200,13 +213,12 @@ def _is_comment(data: bytes) -> bool:
     return all(not line or (line[0] == "#" and line.isprintable()) for line in lines)
 
 
-def _may_name(name: str, path: str) -> bool:
+def _may_name(name: str, path: str, *, is_own: bool = False) -> bool:
     """Tell whether a configuration file could hold a setting, without understanding the file."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = _bytes(path, is_own=is_own)
     except FileNotFoundError:
         return False
-    except OSError:
+    except (OSError, PmemError):
         return True
     return name.encode() in data or b"\\" in data  # an escape could spell anything

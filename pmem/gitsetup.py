@@ -12,7 +12,7 @@ import msgspec
 
 from pmem.errors import Locked, NotFound
 from pmem.setup import MERGE_ATTRIBUTES
-from pmem.storage import git
+from pmem.storage import git, ownfile
 from pmem.storage.durable import refusals, write_file
 from pmem.workspace import Workspace
 
@@ -229,8 +229,7 @@ def _attributes(workspace: Workspace) -> str:
     path = os.path.join(workspace.root, ATTRIBUTES_FILE)
     with refusals(path):
         try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                return file.read()
+            return ownfile.read(path).decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return ""
 

@@ -15,6 +15,7 @@ from pmem.ids import short
 from pmem.lookup import Said
 from pmem.recall import Kind
 from pmem.records import KINDS, Conversation, Memory, Message, Record, State, dump_line
+from pmem.storage import ownfile
 from pmem.storage.durable import refusals, write_file
 from pmem.workspace import Workspace
 
@@ -80,8 +81,7 @@ def read(path: str) -> Golden:
         StorageRefused: It may not be read.
     """
     try:
-        with open(path, "rb") as file:
-            return Golden(parse(file.read().splitlines(), path), path)
+        return Golden(parse(_content(path).splitlines(), path), path)
     except (FileNotFoundError, IsADirectoryError):
         hint = "`pmem eval add QUERY REF` starts a golden set"
         raise InvalidValue(f"there is no file {path}", hint) from None
@@ -267,11 +267,18 @@ def _whole(workspace: Workspace, reference: str) -> str:
     return reference if getattr(found, "external_id", None) == reference else found.id
 
 
+def _content(path: str) -> bytes:
+    """Return what a golden set holds; the memory folder's own may be no link."""
+    if os.path.basename(path) == DEFAULT_NAME and not os.path.isdir(path):
+        return ownfile.read(path)
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def _bytes(path: str) -> bytes:
     """Return a file's content; a missing one is empty."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return _content(path)
     except FileNotFoundError:
         return b""
     except IsADirectoryError:

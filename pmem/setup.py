@@ -17,6 +17,7 @@ from pmem.gate import Gate
 from pmem.notation import TABLE
 from pmem.records import STORES, plain
 from pmem.rules import Secrets
+from pmem.storage import ownfile
 from pmem.storage.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import LOCAL, JsonFiles
 from pmem.workspace import Workspace
@@ -227,15 +228,7 @@ def _is_table(name: str) -> bool:
 
 
 def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError:
-        raise Damaged(f"{path} is not UTF-8") from None
-    except OSError as error:
-        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+    return ownfile.text(path)
 
 
 def _files(*, track_conversations: bool) -> dict[str, str]:

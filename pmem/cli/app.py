@@ -453,8 +453,12 @@ def _log(session: Session, trace: str) -> str | None:
     if workspace is None or session.read_only:
         return None
     path = os.path.join(workspace.root, "local", "pmem.log")
+    from pmem.storage.ownfile import is_own
+
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.islink(os.path.dirname(path)) or not is_own(path):
+            return None
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{workspace.now().isoformat()}\n{trace}\n")
     except OSError:

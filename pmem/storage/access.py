@@ -166,6 +166,8 @@ class AccessLog:
                     return 0
                 if status.st_size > 2 * MOST_BYTES:
                     return status.st_size
+                if status.st_nlink > 1:
+                    return 0
                 if status.st_nlink:
                     os.write(descriptor, line)
                     return status.st_size

@@ -6,6 +6,7 @@ changed nothing; one that dies after it is finished by whoever comes next.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +17,13 @@ import msgspec
 from pmem.errors import Damaged, StorageRefused
 from pmem.ids import is_id
 from pmem.records import STORES
+from pmem.storage.ownfile import read
 
 STAGED: Final = "commit"
 _PLAN: Final = "plan.json"
 _TEMPORARY: Final = ".tmp-"
 _SUFFIX: Final = ".json"
+_STAGED_NAME: Final = re.compile(r"[0-9]+\.json")
 _NO_PLAN: Final = "remove that folder if it came with the project"
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
@@ -63,7 +66,7 @@ def apply(root: str, local: str, changes: Sequence[FileChange]) -> None:
 
 def pending(local: str) -> bool:
     """Tell whether a writer died between making a commit real and finishing it."""
-    return os.path.isdir(os.path.join(local, STAGED))
+    return os.path.lexists(os.path.join(local, STAGED))
 
 
 def finish(root: str, local: str) -> None:
@@ -224,12 +227,13 @@ def _prepare(root: str, local: str, changes: Sequence[FileChange]) -> None:
 
 def _plan(root: str, staged: str) -> list[_Step]:
     path = os.path.join(staged, _PLAN)
+    if os.path.islink(staged) or not os.path.isdir(staged):
+        raise Damaged(f"{staged} is no folder of an unfinished write", _NO_PLAN)
     try:
-        with open(path, "rb") as file:
-            steps = msgspec.json.decode(file.read(), type=list[_Step])
+        steps = msgspec.json.decode(read(path), type=list[_Step])
     except FileNotFoundError:
         return []
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Damaged(f"{path} is not the plan of a commit: {error}", _NO_PLAN) from None
     for step in steps:
         if not _is_sound(root, step):
@@ -246,7 +250,7 @@ def _is_sound(root: str, step: _Step) -> bool:
         folder in STORES.values()
         and name.endswith(_SUFFIX)
         and is_id(name.removesuffix(_SUFFIX))
-        and (step.staged is None or step.staged.removesuffix(_SUFFIX).isdecimal())
+        and (step.staged is None or _STAGED_NAME.fullmatch(step.staged) is not None)
         and not os.path.islink(os.path.join(root, folder))
     )
 

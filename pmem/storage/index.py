@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from pmem.ids import is_id
+from pmem.storage import ownfile
 from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.recordfile import Stamp
 
@@ -135,10 +136,11 @@ class Index:
         return self._connection or self._open()
 
     def _open(self) -> sqlite3.Connection:
-        if os.path.islink(self._path):
+        if ownfile.foreign(self._path):
             self._discard()
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         self._connection = connection
+        connection.execute("pragma trusted_schema = off")
         connection.execute("pragma synchronous = off")
         (version,) = connection.execute("pragma user_version").fetchone()
         if version != _VERSION:
@@ -152,12 +154,7 @@ class Index:
             self._discard()
 
     def _discard(self) -> None:
-        """Remove the index, its journal first: SQLite would play that back into the next one."""
-        for path in (f"{self._path}-journal", self._path):
-            try:
-                os.unlink(path)
-            except OSError:
-                continue
+        ownfile.discard(self._path)
 
 
 def _update(

@@ -18,7 +18,7 @@ from itertools import compress
 from typing import Final, NamedTuple
 
 from pmem.errors import Damaged, Locked, NewerSchema, PmemError, Refused, StorageRefused
-from pmem.storage import durable
+from pmem.storage import durable, ownfile
 from pmem.times import in_utc, iso
 
 FILE: Final = "state.sqlite3"
@@ -174,12 +174,15 @@ class LocalState:
         try:
             mode = os.lstat(self._path).st_mode
         except FileNotFoundError:
-            return False
+            mode = None
         except OSError as error:
             raise StorageRefused(f"{self._path} cannot be read: {error.strerror}") from None
-        if not stat.S_ISREG(mode):
+        if mode is not None and not stat.S_ISREG(mode):
             raise Damaged(f"{self._path} is a link or a folder, not a file", _START_AFRESH)
-        return True
+        strange = ownfile.foreign(self._path)
+        if strange:
+            raise Damaged(f"{strange[0]} belongs to something else, too", "remove it")
+        return mode is not None
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(

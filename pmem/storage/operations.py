@@ -49,7 +49,7 @@ class Operations:
             descriptor = os.open(self._path, _APPEND, 0o666)
             try:
                 status = os.fstat(descriptor)
-                if stat.S_ISREG(status.st_mode):
+                if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
                     os.write(descriptor, data)
             finally:
                 os.close(descriptor)

@@ -16,7 +16,7 @@ import msgspec
 
 from pmem.errors import Damaged, StorageRefused
 from pmem.records import Memory, Time, dump
-from pmem.storage import durable
+from pmem.storage import durable, ownfile
 
 FILE: Final = "consent.json"
 MOST_DECISIONS: Final = 1000
@@ -25,7 +25,6 @@ _FOLDER: Final = "local"
 _PRIVATE: Final = 0o600
 _DIGEST_BYTES: Final = 16
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
 
 Kind = Literal["consent", "signals"]
@@ -112,9 +111,7 @@ class Proposals:
         if os.path.islink(self._local):
             raise Damaged(f"{self._local} is a link, not a folder", "remove the link")
         try:
-            descriptor = os.open(self._path, _READ)
-            with open(descriptor, "rb") as file:
-                return msgspec.json.decode(file.read(), type=Queue)
+            return msgspec.json.decode(ownfile.read(self._path), type=Queue)
         except FileNotFoundError:
             return Queue(key=os.urandom(_DIGEST_BYTES).hex())
         except OSError as error:

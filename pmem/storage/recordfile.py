@@ -30,15 +30,19 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def read_bytes(path: str) -> tuple[bytes, Stamp]:
+def read_bytes(
+    path: str, most: int = MAX_FILE_BYTES, what: str = "a record"
+) -> tuple[bytes, Stamp]:
     """Read a record's file, refusing links and files beyond all reason.
 
     Args:
         path: The file.
+        most: Bytes at the most.
+        what: What it should be, for the error's sentence.
 
     Raises:
         FileNotFoundError: There is no such file.
-        Damaged: The file is a link, no regular file, or larger than 64 MiB.
+        Damaged: The file is a link, no regular file, or too large.
         StorageRefused: It may not be read.
     """
     try:
@@ -47,14 +51,14 @@ def read_bytes(path: str) -> tuple[bytes, Stamp]:
         raise
     except OSError as error:
         if os.path.islink(path):
-            raise Damaged(f"{path} is a link, not a record", "replace it by the file") from None
+            raise Damaged(f"{path} is a link, not {what}", "replace it by the file") from None
         raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
     try:
         status = os.fstat(descriptor)
         if not _is_regular(status):
             raise Damaged(f"{path} is not a regular file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise Damaged(f"{path} has {status.st_size} bytes, more than {MAX_FILE_BYTES}")
+        if status.st_size > most:
+            raise Damaged(f"{path} has {status.st_size} bytes, more than {most}")
         with open(descriptor, "rb", closefd=False) as file:
             return file.read(), stamp_of(status)
     except OSError as error:

@@ -27,7 +27,7 @@ from pmem.core.retrieval.relations import Link
 from pmem.core.text import sequence
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.records import STORES, Memory, RecordType
-from pmem.storage import postings
+from pmem.storage import ownfile, postings
 from pmem.storage.learning import TYPES, VERSION, Reader, rebuild, text_of, update
 from pmem.storage.listing import Listing
 
@@ -349,11 +349,12 @@ class _Statistics:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    if os.path.islink(path):
-        os.unlink(path)
+    if ownfile.foreign(path):
+        _discard(path)
     connection = sqlite3.connect(
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
+    connection.execute("pragma trusted_schema = off")
     connection.execute("pragma synchronous = off")
     connection.execute("pragma cache_size = -65536")
     (version,) = connection.execute("pragma user_version").fetchone()
@@ -363,12 +364,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _discard(path: str) -> None:
-    """Remove the index, its journal first: SQLite would play that back into the next one."""
-    for name in (f"{path}-journal", path):
-        try:
-            os.unlink(name)
-        except OSError:
-            continue
+    ownfile.discard(path)
 
 
 def _select(

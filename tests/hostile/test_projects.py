@@ -1,0 +1,73 @@
+"""No command reads, writes or runs anything beyond a hostile project, hangs, or breaks down."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.faults.console import Done, bytes_of, pmem
+from tests.hostile.projects import GOOD, OTHER, PLANTS, STORE, memory, write
+from tests.hostile.watch import watching
+from tests.policy.paths import MATRIX
+
+SECONDS = 3
+CODES = {0, 1, 2, 3, 5, 7, 9, 74}
+QUICK = ("list", "search", "context", "add", "consolidate", "check", "delta", "eval run")
+"""They open everything that is opened by name."""
+EVERY = tuple(MATRIX) if os.environ.get("PMEM_HOSTILE") else QUICK
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> str:
+    """Make what a hostile project would like to read or to harm."""
+    folder = tmp_path / "secret"
+    folder.mkdir()
+    (folder / "file").write_text('{"token": "hush-hush"}\n', encoding="utf-8")
+    (folder / "empty").write_text("", encoding="utf-8")
+    (folder / "plan.json").write_text("[]", encoding="utf-8")
+    connection = sqlite3.connect(folder / "database")
+    connection.execute("create table file (token)")
+    connection.execute("insert into file values ('hush-hush')")
+    connection.commit()
+    connection.close()
+    return str(folder)
+
+
+@pytest.fixture
+def project(root: str) -> str:
+    """Make a project with two memories, in a repository."""
+    for identifier in (GOOD, OTHER):
+        write(f"{root}/{STORE}/{identifier}.json", memory(identifier, f"gear {identifier}"))
+    return root
+
+
+def ask(command: str) -> Done:
+    """Run a command with the arguments of the permission matrix."""
+    given = {"TEXT": "gear", "REF": GOOD, "OTHER": OTHER, "../golden.jsonl": "--limit=5"}
+    words = [given.get(word, word) for word in MATRIX[command][1]]
+    if command == "eval run":
+        words = []
+    return pmem(*command.split(), *words, stdin=b'{"query": "gear"}')
+
+
+def harmless(command: str, root: str, secret: str) -> Done:
+    """Run a command, and see that it did nothing beyond the project."""
+    before = bytes_of(secret)
+    with watching(root, secret, SECONDS) as watch:
+        done = ask(command)
+    assert watch.found == [], command
+    assert bytes_of(secret) == before, command
+    assert b"hush-hush" not in done.out, command
+    assert "hush-hush" not in done.err, command
+    assert "Traceback" not in done.err, command
+    assert done.code in CODES, (command, done)
+    assert not os.path.lexists("pwned")
+    return done
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_hostile_project_does_no_harm(name: str, project: str, secret: str) -> None:
+    PLANTS[name](project, secret)
+    for command in EVERY:
+        harmless(command, project, secret)
