@@ -185,7 +185,9 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
 
     try:
         return flatten(tomllib.loads(data.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise Damaged(f"{path} is nested too deep", "no setting needs that") from None
+    except ValueError as error:  # also a number of thousands of digits
         raise Damaged(f"{path} is not valid TOML: {error}") from None
     except ValueError:
         raise Damaged(f"{path} has a number of more digits than can be read") from None
@@ -199,7 +201,7 @@ def _has_parts(line: bytes) -> bool:
 
 
 def _bytes(path: str, *, is_own: bool) -> bytes:
-    if is_own and not os.path.isdir(path):
+    if is_own and (os.path.islink(path) or not os.path.isdir(path)):
         return ownfile.read(path, ownfile.MOST_SETTINGS_BYTES)
     with open(path, "rb") as file:
         return file.read(MOST_BYTES + 1)

@@ -269,7 +269,8 @@ def _whole(workspace: Workspace, reference: str) -> str:
 
 def _content(path: str) -> bytes:
     """Return what a golden set holds; the memory folder's own may be no link."""
-    if os.path.basename(path) == DEFAULT_NAME and not os.path.isdir(path):
+    named = os.path.basename(path) == DEFAULT_NAME
+    if named and (os.path.islink(path) or not os.path.isdir(path)):
         return ownfile.read(path)
     with open(path, "rb") as file:
         return file.read()

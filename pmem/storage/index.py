@@ -140,7 +140,7 @@ class Index:
             self._discard()
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         self._connection = connection
-        connection.execute("pragma trusted_schema = off")
+        ownfile.check_plain(connection)
         connection.execute("pragma synchronous = off")
         (version,) = connection.execute("pragma user_version").fetchone()
         if version != _VERSION:

@@ -191,7 +191,7 @@ class LocalState:
             timeout=self._busy_seconds,
             isolation_level=None,
         )
-        connection.execute("pragma trusted_schema = off")
+        ownfile.check_plain(connection)
         return connection
 
     def _is_made(self, connection: sqlite3.Connection) -> bool:

@@ -6,13 +6,20 @@ lead out of it, pipes that nobody writes to, files beyond all reason.
 
 import os
 import stat
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pmem.errors import Damaged
 from pmem.storage.recordfile import read_bytes
 
+if TYPE_CHECKING:
+    import sqlite3
+
 MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_SETTINGS_BYTES: Final = 1024 * 1024
+_STRANGE: Final = (
+    "select count(*) from sqlite_master where type not in ('table', 'index')"
+    " or sql like 'create virtual%' or sql like '%generated always%'"
+)
 _BESIDE: Final = ("-journal", "-wal", "-shm", "")
 """What SQLite keeps beside a database, and the database: to be removed in this order."""
 
@@ -71,6 +78,23 @@ def foreign(database: str) -> list[str]:
         database: The database's path.
     """
     return [database + end for end in _BESIDE if not is_own(database + end)]
+
+
+def check_plain(connection: "sqlite3.Connection") -> None:
+    """See that a database has nothing but tables and indexes, and computes nothing by itself.
+
+    Args:
+        connection: The database, just opened.
+
+    Raises:
+        sqlite3.DatabaseError: It has a view (which may be endless), a trigger, or the like.
+    """
+    connection.execute("pragma trusted_schema = off")
+    (strange,) = connection.execute(_STRANGE).fetchone()
+    if strange:
+        import sqlite3
+
+        raise sqlite3.DatabaseError("it has what pmem never makes")
 
 
 def discard(database: str) -> None:

@@ -354,7 +354,7 @@ def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    connection.execute("pragma trusted_schema = off")
+    ownfile.check_plain(connection)
     connection.execute("pragma synchronous = off")
     connection.execute("pragma cache_size = -65536")
     (version,) = connection.execute("pragma user_version").fetchone()

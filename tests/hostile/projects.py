@@ -180,7 +180,7 @@ def _references(root: str, secret: str) -> None:
     ways = ["../../secret/file", f"{secret}/file", "../secret/../secret/file", "a\x00b"]
     links = [{"target": way, "type": "related_to", "strength": 1} for way in ways]
     at = "2026-01-05T12:00:00.000Z"
-    fields = {
+    fields: dict[str, Any] = {
         "relationships": links,
         "history": [{"event": "SUPERSEDE", "at": at, "detail": {"by": way}} for way in ways],
     }

@@ -46,9 +46,9 @@ class Watch:
         elif event.startswith(_FORBIDDEN):
             self.found.append(f"{event} {arguments}")
         elif event in ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod"):
-            names = [one for one in arguments if isinstance(one, str | bytes)]
+            names = [os.fsdecode(one) for one in arguments if isinstance(one, str | bytes)]
             for name in names:  # a link may be removed or replaced; what it leads to may not
-                folder, last = os.path.split(os.path.abspath(os.fsdecode(name)))
+                folder, last = os.path.split(os.path.abspath(name))
                 if os.path.realpath(folder).startswith(self.secret):
                     self.found.append(f"{event} {os.path.join(folder, last)}")
 
