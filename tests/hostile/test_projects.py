@@ -13,9 +13,13 @@ from tests.policy.paths import MATRIX
 
 SECONDS = 3
 CODES = {0, 1, 2, 3, 5, 7, 9, 74}
-QUICK = ("list", "search", "context", "add", "consolidate", "check", "delta", "eval run")
+WHOLE = bool(os.environ.get("PMEM_HOSTILE"))
+"""Try every command on every project: `PMEM_HOSTILE=1 pytest tests/hostile` takes minutes."""
+QUICK = ("search", "add", "consolidate", "check", "delta", "eval run")
 """They open everything that is opened by name."""
-EVERY = tuple(MATRIX) if os.environ.get("PMEM_HOSTILE") else QUICK
+EVERY = tuple(MATRIX) if WHOLE else QUICK
+OFTEN = {"link", "link to an empty file", "pipe", "hard link to a database"}
+CHOSEN = [name for name in PLANTS if WHOLE or name.partition(": ")[2] in {"", *OFTEN}]
 
 
 @pytest.fixture
@@ -66,8 +70,49 @@ def harmless(command: str, root: str, secret: str) -> Done:
     return done
 
 
-@pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.parametrize("name", CHOSEN)
 def test_a_hostile_project_does_no_harm(name: str, project: str, secret: str) -> None:
     PLANTS[name](project, secret)
     for command in EVERY:
         harmless(command, project, secret)
+
+
+@pytest.mark.parametrize("command", MATRIX)
+def test_no_command_is_harmed_by_everything_at_once(
+    command: str, project: str, secret: str
+) -> None:
+    for name in (
+        "local/index.sqlite3-journal: link to an empty file",
+        "local/access.log: hard link",
+        "local/operations.log: link",
+        "local/pmem.log: link",
+        "local/judged.json: pipe",
+        "golden.jsonl: link to zeros",
+        "names of files that are no ids",
+        "ids that are no names",
+        "citations that lead outside",
+        "names that are used in paths and queries",
+    ):
+        PLANTS[name](project, secret)
+    harmless(command, project, secret)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in PLANTS if name.startswith(("a record", "names"))]
+)
+def test_other_memories_stay_usable(name: str, project: str, secret: str) -> None:
+    PLANTS[name](project, secret)
+    for line in (["show", GOOD], ["search", "gear"], ["list"], ["add", "Another wheel squeaks"]):
+        done = pmem(*line)
+        assert done.code == 0, done
+    assert f"gear {GOOD}" in pmem("list").out.decode()
+
+
+def test_what_is_refused_is_refused_with_one_sentence(project: str, secret: str) -> None:
+    for name in ("a record of 100 MB", "a record that is 100,000 levels of lists"):
+        PLANTS[name](project, secret)
+        with watching(project, secret, SECONDS):
+            done = pmem("show", OTHER)
+        assert done.code == 5
+        assert len(done.err.splitlines()) <= 2
+        assert OTHER in done.err
