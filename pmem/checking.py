@@ -20,6 +20,7 @@ from pmem.storage.repository import Repository
 from pmem.workspace import Workspace
 
 _LONGEST_CIRCLE: Final = 20
+_TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
 
 
 Source = Callable[[str], bytes]
@@ -64,6 +65,7 @@ def check(workspace: Workspace) -> Checked:
             findings += of_links(path, missing, _on_disk)
             findings += contradictions(path, record, _on_disk)
             findings += repeated_keys(path, _on_disk)
+            findings += instructions(path, record, _on_disk)
     return Checked(
         records=sum(len(records) for records in found.values()),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -148,6 +150,28 @@ def contradictions(path: str, record: Any, source: Source) -> Iterator[Finding]:
                 f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
             )
             yield Finding(path, "conflict", message, line_of_field(source(path), field))
+
+
+def instructions(path: str, record: Any, source: Source) -> Iterator[Finding]:
+    """Report, as a warning, a record that speaks to the model that reads it.
+
+    Args:
+        path: The record's file.
+        record: The record.
+        source: Where the file's bytes come from.
+    """
+    if not isinstance(record, Memory | Episode) or record.state is State.SOFT_DELETED:
+        return
+    from pmem.core.instructions import instruction_in
+
+    for name in _TEXTS:
+        value = getattr(record, name, None) or ()
+        what = instruction_in((value,) if isinstance(value, str) else value)
+        if what is not None:
+            line = line_of_field(source(path), name)
+            sentence = f"{path} {what} in its {name}: see whether it belongs there"
+            yield Finding(path, "instructions", sentence, line, severity="warning")
+            return
 
 
 def repeated_keys(path: str, source: Source) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from pmem.checking import (
     Checked,
     circles,
     contradictions,
+    instructions,
     of_links,
     of_problem,
     repeated_keys,
@@ -139,6 +140,7 @@ def _of_records(staged: Staged, root: str, changed: Names) -> Iterator[Finding]:
             yield from of_links(path, missing, staged.data)
             yield from contradictions(path, record, staged.data)
             yield from repeated_keys(path, staged.data)
+            yield from instructions(path, record, staged.data)
             if isinstance(record, Memory):
                 memories[record.id] = record
         for name in names:

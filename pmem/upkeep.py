@@ -125,7 +125,7 @@ def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
 
 def _records(workspace: Workspace) -> Diagnosis:
     checked = check(workspace)
-    wrong = len(checked.findings)
+    wrong = sum(finding.severity == "error" for finding in checked.findings)
     detail = f"{checked.records} record{'s' * (checked.records != 1)}"
     detail += f", {wrong} finding{'s' * (wrong != 1)}: run `pmem check`" * bool(wrong)
     return Diagnosis(name="records", ok=not wrong, detail=detail)

@@ -23,11 +23,14 @@ def check(
         str | None,
         typer.Option("--merges", metavar="A..B", help="Redo the merges between two git revisions."),
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="A warning fails as well.")] = False,
     format_: Annotated[
         Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
     ] = "text",
 ) -> Answer:
     """Read everything and report all that is wrong; exits with 1 if anything is.
+
+    What speaks to the model that reads it is a warning, which is no fault unless --strict says so.
 
     With --staged, only what the next commit brings is wrong: for a commit hook.
     """
@@ -36,19 +39,24 @@ def check(
         raise UsageError("--json and --format exclude each other", "give one of them")
     if staged and merges is not None:
         raise UsageError("--staged and --merges exclude each other", "give one of them")
+    fails = _any if strict else _wrong
     session.quiet = True  # the findings are the answer; they need no repeating
     if merges is not None:
         from pmem.merges import check_merges
 
         redone = check_merges(session.workspace, merges)
-        return _answer(session, redone, redone.findings, _counted(redone.merges, "merge"), format_)
+        code = int(fails(redone.findings))
+        looked_at = _counted(redone.merges, "merge")
+        return _answer(session, redone, redone.findings, looked_at, format_, code)
     if staged:
         from pmem.staging import check_staged
 
         checked = check_staged(session.workspace)
     else:
         checked = checking.check(session.workspace)
-    return _answer(session, checked, checked.findings, _counted(checked.records, "record"), format_)
+    code = int(fails(checked.findings))
+    looked_at = _counted(checked.records, "record")
+    return _answer(session, checked, checked.findings, looked_at, format_, code)
 
 
 def scan(
@@ -81,16 +89,20 @@ def scan(
 
 
 def _answer(
-    session: Session, data: object, found: Sequence[Finding], looked_at: str, format_: Format
+    session: Session,
+    data: object,
+    found: Sequence[Finding],
+    looked_at: str,
+    format_: Format,
+    code: int,
 ) -> Answer:
     """Tell what was found, as people or a CI read it."""
-    code = 1 if found else 0
     if format_ != "text":
         tell = findings.github if format_ == "github" else findings.gitlab
         raw = tell(found, checking.place_of(session.workspace))
         return Answer(data=data, raw=raw, exit_code=code)
     colours = ("bold", "red", "")
-    count = (_counted(len(found), "finding"), "red" if found else "green")
+    count = (_counted(len(found), "finding"), "red" if code else "green")
     return Answer(
         data=data,
         lines=[
@@ -103,3 +115,12 @@ def _answer(
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _wrong(found: Sequence[Finding]) -> bool:
+    """Tell whether anything is wrong, warnings aside."""
+    return any(finding.severity == "error" for finding in found)
+
+
+def _any(found: Sequence[Finding]) -> bool:
+    return bool(found)

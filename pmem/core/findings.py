@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 import orjson
@@ -19,13 +19,14 @@ class Finding(msgspec.Struct, frozen=True):
     """Something that is wrong: where, the machine code, and one sentence.
 
     `path` is the whole path of a file; `line` counts from 1, and is None where no line of the
-    file is to blame.
+    file is to blame. A warning is a reason to look, and no fault by itself.
     """
 
     path: str
     code: str
     message: str
     line: int | None = None
+    severity: Literal["error", "warning"] = "error"
 
     @property
     def sentence(self) -> str:
@@ -94,7 +95,7 @@ def gitlab(findings: Sequence[Finding], place: Place) -> str:
                 "description": visible(finding.sentence),
                 "check_name": finding.code,
                 "fingerprint": sha256(said).hexdigest(),
-                "severity": "critical" if finding.code in _GRAVE else "major",
+                "severity": _gravity(finding),
                 "location": {"path": path, "lines": {"begin": finding.line or 1}},
             }
         )
@@ -183,7 +184,13 @@ def _command(finding: Finding, place: Place) -> str:
     properties = ",".join(
         f"{name}={_property(str(value))}" for name, value in where.items() if value is not None
     )
-    return f"::error {properties}::{_data(finding.sentence)}\n"
+    return f"::{finding.severity} {properties}::{_data(finding.sentence)}\n"
+
+
+def _gravity(finding: Finding) -> str:
+    if finding.severity == "warning":
+        return "minor"
+    return "critical" if finding.code in _GRAVE else "major"
 
 
 def _data(text: str) -> str:
