@@ -12,7 +12,7 @@ import msgspec
 from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
 from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, parse_config
-from pmem.errors import Damaged, InvalidValue, PmemError, StorageRefused
+from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.gate import Gate
 from pmem.notation import TABLE
 from pmem.records import STORES, plain

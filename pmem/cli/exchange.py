@@ -9,6 +9,7 @@ import typer
 from pmem import exchange, journal
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
 from pmem.exchange import Imported
 
@@ -65,7 +66,7 @@ def export_arrays(
     files = exchange.export_arrays(session.workspace_at(at))
     if folder == "-":
         document = exchange.one_document(files)
-        return Answer(data=msgspec.json.decode(document), raw=document.decode())
+        return Answer(data=msgspec.json.decode(document), raw=escaped(document.decode()))
     session.workspace.must_be_writable()
     exchange.write_files(folder, files)
     paths = [os.path.join(folder, name) for name in sorted(files)]
@@ -89,7 +90,7 @@ def export_audit(
     rows = journal.audit(session.workspace_at(at), user)
     data = exchange.json_lines(rows)
     if file == "-":
-        return Answer(data={"items": rows, "total": len(rows)}, raw=data.decode())
+        return Answer(data={"items": rows, "total": len(rows)}, raw=escaped(data.decode()))
     session.workspace.must_be_writable()
     place = os.path.dirname(file)
     if place and not os.path.isdir(place):

@@ -153,13 +153,18 @@ def _show_notes(session: "Session", note: str) -> None:
 
 
 def _json(value: "Any") -> bytes:
-    """Return a value as one line of JSON."""
+    """Return a value as one line of JSON in which nothing is hidden from people."""
     from pmem.records import dump_line, plain
 
     try:
-        return dump_line(value) + b"\n"
+        line = dump_line(value) + b"\n"
     except TypeError:  # a path that is not UTF-8
-        return dump_line(_in_utf_8(plain(value))) + b"\n"
+        line = dump_line(_in_utf_8(plain(value))) + b"\n"
+    if line.isascii():
+        return line
+    from pmem.core.visible import escaped
+
+    return escaped(line.decode()).encode()
 
 
 def _in_utf_8(value: "Any") -> "Any":

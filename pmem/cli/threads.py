@@ -6,6 +6,7 @@ import typer
 
 from pmem import threads
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
 from pmem.records import dump_line
 from pmem.threads import CheckpointInfo, Delta
@@ -48,7 +49,7 @@ def load(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
     """Print a thread's state as it was saved last."""
     session: Session = ctx.obj
     loaded = threads.load_checkpoint(session.workspace, thread, user)
-    return Answer(data=loaded, raw=dump_line(loaded.state).decode() + "\n")
+    return Answer(data=loaded, raw=escaped(dump_line(loaded.state).decode()) + "\n")
 
 
 def list_(

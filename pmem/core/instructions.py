@@ -51,10 +51,15 @@ _PATTERNS: Final = {
         r"\bas (?:an?|the) (?:ai|llm|language model)(?: \w{1,20})?,? you\b",
     ),
     "commands the reader": (
-        r"\byou (?:must|have to|are required to|need to|are (?:ordered|instructed) to)"
-        r" (?:now |always |immediately |first |silently |secretly )?"
-        r"(?:run|execute|call|invoke|send|post|upload|email|reply|respond|output|print|say|write"
-        r"|delete|download|fetch|curl|install|obey|comply|reveal|ignore|forward|exfiltrate)\b",
+        r"\byou (?:must|have to|are required to|need to) (?:now |always |immediately |first "
+        r"|silently |secretly |only )?(?:send|post|upload|email|reply|respond|say|obey|comply"
+        r"|reveal|forward|exfiltrate|ignore)\b",
+        r"\byou (?:must|have to|are required to|need to) (?:now |always |immediately |first "
+        r"|silently |secretly )?(?:run|execute|call|invoke|output|print|write|delete|download"
+        r"|fetch|curl|install|use)\b[^\n]{0,80}"
+        r"(?:\btool\b|payload|script at|the (?:script|command) below|answering|respond"
+        r"|reply|curl |sudo |rm -|https?:|example\.)",
+        r"\byou are (?:ordered|instructed|commanded) to \w",
         rf"\b(?:{_MODEL})s?(?: models?)?(?:,|:| reading this|, when you)"
         r" (?:please )?(?:you|run|execute|call|send|ignore|do not|don't|must|read|fetch|upload)\b",
         r"\b(?:attention|note|message|notice|instructions?),?(?: to| for)? (?:the |all |any )?"
@@ -66,13 +71,17 @@ _PATTERNS: Final = {
         r"\b(?:silently|secretly|covertly|quietly|without asking|without telling)(?: \w{1,20}){0,4}"
         r" (?:run|execute|send|upload|post|email|forward|add|append|insert|include|delete|install"
         r"|exfiltrate|copy|disable)\b",
-        r"\b(?:run|execute|send|upload|post|email|forward|add|append|insert|delete|install|copy"
-        r"|disable)\b[^.\n]{1,80} without (?:asking|telling|informing|notifying|mentioning)"
+        r"(?<!never )(?<!not )(?<!n't )\b(?:run|execute|send|upload|post|email|forward|add|append"
+        r"|insert|delete|install|copy|disable)\b[^.\n]{1,80} without (?:asking|telling"
+        r"|informing|notifying|mentioning)"
         rf" (?:it to )?{_WHOM}",
     ),
     "tells the reader to hide something": (
+        rf"\bwithout (?:asking|telling|informing|notifying) {_WHOM},? (?:please )?(?:run|execute"
+        r"|send|upload|add|append|insert|delete|install|copy|disable)\b",
         rf"\b(?:do not|don't|never|must not)(?: ever)? {_HIDE}(?: (?:this|that|it|about|to)){{0,3}}"
-        rf" {_WHOM}\b(?! (?:id|name|data|input|error|account|agent|interface|role|table|group))",
+        rf" {_WHOM}\b(?! that (?!you))"
+        r"(?! (?:id|name|data|input|error|account|agent|interface|role|table|group))",
         rf"\b(?:keep|hide) (?:this|it|these instructions?) (?:secret |hidden )?from {_WHOM}\b",
     ),
     "asks the reader for what it must not give": (

@@ -50,6 +50,15 @@ def one_visible_line(text: str) -> str:
     return visible(text).replace("\n", "\\u{a}").replace("\t", "\\u{9}")
 
 
+def escaped(json: str) -> str:
+    r"""Write hidden characters as JSON does, `\\uXXXX`: the text means the same.
+
+    Args:
+        json: JSON, on one line or several.
+    """
+    return json if json.isascii() else _hidden().sub(_as_json, json)
+
+
 @cache
 def _hidden() -> re.Pattern[str]:
     """Return what finds hidden characters, made when the first text asks: that takes 2 ms."""
@@ -58,3 +67,8 @@ def _hidden() -> re.Pattern[str]:
 
 def _written_out(found: re.Match[str]) -> str:
     return f"\\u{{{ord(found[0]):x}}}"
+
+
+def _as_json(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4))
