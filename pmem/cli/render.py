@@ -160,7 +160,7 @@ def _json(value: "Any") -> bytes:
         line = dump_line(value) + b"\n"
     except TypeError:  # a path that is not UTF-8
         line = dump_line(_in_utf_8(plain(value))) + b"\n"
-    if line.isascii():
+    if line.isascii() and b"\x7f" not in line:
         return line
     from pmem.core.visible import escaped
 

@@ -56,7 +56,7 @@ def escaped(json: str) -> str:
     Args:
         json: JSON, on one line or several.
     """
-    return json if json.isascii() else _hidden().sub(_as_json, json)
+    return json if json.isascii() and "\x7f" not in json else _hidden().sub(_as_json, json)
 
 
 @cache

@@ -43,7 +43,7 @@ HIDDEN = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-FINDS_IT = ("list", "show", "search", "context", "query", "delta", "events", "history")
+FINDS_IT = ("list", "show", "search", "context", "query", "events", "history")
 
 
 class Terminal(io.TextIOWrapper):
@@ -125,12 +125,16 @@ def project(made: dict[str, str], root: str) -> str:
         ["add", "-A"],
         ["-c", name, "-c", "user.email=e@example.org", "commit", "-qm", f"Add {EVERYTHING}"],
     )
-    write(f"{root}/config.toml", f"project_name = {json.dumps(EVERYTHING)}\n")
+    write(f"{root}/config.toml", f'project_name = "{as_toml(EVERYTHING)}"\n')
     for path, text in made.items():
         write(f"{root}/{path}", text)
     for words in commands:
         subprocess.run(["git", *words], check=True, capture_output=True)
     return root
+
+
+def as_toml(text: str) -> str:
+    return "".join(f"\\U{ord(letter):08x}" for letter in text)
 
 
 def line_of(command: str) -> list[str]:
