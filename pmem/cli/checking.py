@@ -119,7 +119,7 @@ def _counted(count: int, what: str) -> str:
 
 def _wrong(found: Sequence[Finding]) -> bool:
     """Tell whether anything is wrong, warnings aside."""
-    return any(finding.severity == "error" for finding in found)
+    return any(getattr(finding, "severity", "error") == "error" for finding in found)
 
 
 def _any(found: Sequence[Finding]) -> bool:

@@ -191,7 +191,7 @@ def item_of(document: Any, kind: str, score: float, form: Form) -> Item:
     text = text_of(document)
     if form == "bullets":
         return Bullet(
-            id=document.id, category=category, text=f"[{category}] {' '.join(text.split())}"
+            id=document.id, category=category, text=" ".join(f"[{category}] {text}".split())
         )
     return Full(
         id=document.id, category=category, summary=text, metadata=_metadata(document, kind, score)

@@ -117,8 +117,15 @@ class Block(Strict):
     total: int
 
 
+Trust = Literal["low", "medium", "high"]
+
+
+class Trusted(Memory, frozen=True, kw_only=True):
+    trust: Trust
+
+
 class Listing(Strict):
-    items: list[Memory]
+    items: list[Trusted]
     total: int
 
 
@@ -134,6 +141,7 @@ class Hit(Strict):
     speaker: str | None
     signals: dict[str, float]
     stale: list[str]
+    trust: Trust | None
 
 
 class Bullet(Strict):
@@ -780,6 +788,7 @@ class Finding(Strict):
     code: str
     message: str
     line: Annotated[int, Meta(ge=1)] | None
+    severity: Literal["error", "warning"]
 
 
 class Checked(Strict):
@@ -814,7 +823,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("add one", Added),
     ("add Known", Added),
     (HELD, HeldBack),
-    ("show REF", Memory),
+    ("show REF", Trusted),
     ("list", Listing),
     ("list --limit 1", Listing),
     ("list --block", Block),
