@@ -250,7 +250,7 @@ def _planned(path: str, staged: str | None) -> Plant:
 for _path in PLANS:
     PLANTS[f"an unfinished write of {_path!r}"] = _planned(_path, "0.json")
     PLANTS[f"an unfinished removal of {_path!r}"] = _planned(_path, None)
-for _staged in ("../../../secret/file", "/etc/passwd", "../lock", "1e1.json", "²", ""):
+for _staged in ("../../../../secret/file", "/etc/passwd", "../lock", "1e1.json", "²", ""):
     PLANTS[f"an unfinished write from {_staged!r}"] = _planned(f"{STORE}/{OTHER}.json", _staged)
 
 

@@ -3,9 +3,13 @@
 import os
 import sqlite3
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from pmem.errors import Damaged
+from pmem.records import Memory
+from pmem.storage.recordfile import parse, read_bytes
 from tests.faults.console import Done, bytes_of, pmem
 from tests.hostile.projects import GOOD, OTHER, PLANTS, STORE, memory, write
 from tests.hostile.watch import watching
@@ -18,7 +22,7 @@ WHOLE = bool(os.environ.get("PMEM_HOSTILE"))
 QUICK = ("search", "add", "consolidate", "check", "delta", "eval run")
 """They open everything that is opened by name."""
 EVERY = tuple(MATRIX) if WHOLE else QUICK
-OFTEN = {"link", "link to an empty file", "pipe", "hard link to a database"}
+OFTEN = {"link", "link to a folder", "link to an empty file", "pipe", "hard link to a database"}
 CHOSEN = [name for name in PLANTS if WHOLE or name.partition(": ")[2] in {"", *OFTEN}]
 
 
@@ -116,3 +120,26 @@ def test_what_is_refused_is_refused_with_one_sentence(project: str, secret: str)
         assert done.code == 5
         assert len(done.err.splitlines()) <= 2
         assert OTHER in done.err
+
+
+def test_a_device_is_not_read() -> None:
+    with pytest.raises(Damaged, match="is not a regular file"):
+        read_bytes(os.devnull)
+
+
+def test_what_is_nested_deeper_than_a_record_may_be_is_refused() -> None:
+    deep = f'{memory(GOOD)[:-1]}, "x": {"[" * 65}{"]" * 65}}}'
+    with pytest.raises(Damaged, match="is nested deeper than 64 levels"):
+        parse(deep.encode(), Memory, f"{GOOD}.json")
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "link to nothing"])
+def test_the_report_of_a_bug_is_written_through_no_link(
+    kind: str, project: str, secret: str
+) -> None:
+    PLANTS[f"local/pmem.log: {kind}"](project, secret)
+    before = bytes_of(secret)
+    with mock.patch("pmem.lookup.listing", side_effect=RuntimeError("planned")):
+        done = pmem("list")
+    assert done.code == 70
+    assert bytes_of(secret) == before
