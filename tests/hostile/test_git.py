@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pmem.storage import git as git_of_pmem
+from pmem.storage import repository
 from tests.faults.console import pmem
 from tests.hostile.projects import GOOD, OTHER, STORE, memory, write
 from tests.hostile.watch import watching
@@ -137,3 +139,18 @@ def test_attributes_are_read_from_a_file_only(kind: str, project: str, trap: str
         done = pmem("setup", "git")
     assert done.code == 5, done
     assert ".gitattributes is " in done.err
+
+
+def test_every_call_says_what_git_must_not_do() -> None:
+    said = git_of_pmem.command(["log"])
+    for setting in ("safe.bareRepository=explicit", "core.fsmonitor=false"):
+        assert said[said.index(setting) - 1] == "-c"
+    assert said[said.index(f"core.hooksPath={os.devnull}") - 1] == "-c"
+    surroundings = git_of_pmem.surroundings({"GIT_DIR": "elsewhere", "GIT_CONFIG_COUNT": "1"})
+    assert not {"GIT_DIR", "GIT_CONFIG_COUNT"} & surroundings.keys()
+    assert surroundings["GIT_ALLOW_PROTOCOL"] == "none"
+
+
+@pytest.mark.parametrize("name", ["_LOG", "_CHANGES"])
+def test_differences_are_shown_by_no_program_of_the_project(name: str) -> None:
+    assert {"--no-textconv", "--no-ext-diff"} <= set(getattr(repository, name))
