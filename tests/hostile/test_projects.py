@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
@@ -143,3 +144,29 @@ def test_the_report_of_a_bug_is_written_through_no_link(
         done = pmem("list")
     assert done.code == 70
     assert bytes_of(secret) == before
+
+
+@pytest.mark.parametrize("name", ["index", "search"])
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "create view strange as select 1",
+        "create trigger strange after delete on looked begin delete from looked; end",
+    ],
+    ids=["view", "trigger"],
+)
+def test_an_index_that_computes_something_is_thrown_away(
+    planted: str, name: str, project: str
+) -> None:
+    path = f"{project}/local/{name}.sqlite3"
+    for line in (["add", "One wheel squeaks"], ["search", "gear"]):
+        assert pmem(*line).code == 0
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(planted)
+        connection.commit()
+    for line in (["add", "Another lever is bent"], ["search", "gear"]):
+        assert pmem(*line).code == 0
+    if os.path.exists(path):
+        with closing(sqlite3.connect(path)) as connection:
+            query = "select name from sqlite_master where name = 'strange'"
+            assert connection.execute(query).fetchall() == []
