@@ -5,7 +5,7 @@ from typing import Final, TypeVar, cast
 
 from pmem.records import Episode, Event, EventKind, Memory
 from pmem.storage.store import Store
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, event_of
 
 Removable = Memory | Episode
 """What has states, and a history that explains them."""
@@ -72,6 +72,6 @@ def _apply(
     apply: Callable[[K, Event], K],
 ) -> K:
     record = store.get(identifier)
-    event = workspace.event(kind)
+    event = event_of(workspace, kind)
     new = apply(record, event)
     return record if new is record else store.put(new)

@@ -22,7 +22,7 @@ from pmem.records import (
     State,
     TurnRange,
 )
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, event_of
 
 
 class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -279,6 +279,6 @@ def _episode(workspace: Workspace, at: datetime, summary: str, **fields: object)
         created_at=at,
         updated_at=at,
         tokens=workspace.count(summary),
-        history=(msgspec.structs.replace(workspace.event(EventKind.ADD), at=at),),
+        history=(msgspec.structs.replace(event_of(workspace, EventKind.ADD), at=at),),
         **fields,  # type: ignore[arg-type]
     )

@@ -30,7 +30,7 @@ from pmem.records import (
 )
 from pmem.storage.durable import write_file
 from pmem.storage.store import Store
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, event_of
 
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
@@ -124,7 +124,7 @@ def import_arrays(
     parsed = arrays.parse(_array_files(folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
-    event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=_ARRAYS)
+    event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())

@@ -33,7 +33,7 @@ from pmem.records import (
 )
 from pmem.storage.store import Store
 from pmem.times import iso
-from pmem.workspace import Workspace
+from pmem.workspace import Workspace, event_of
 
 SUPERSEDES = "supersedes"
 """The type of the link from a memory to the one that it replaces."""
@@ -181,7 +181,7 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
             workspace.memories.put(
                 unlinked(current, target, None, workspace.actor, workspace.now())
             )
-    event = workspace.event(EventKind.UNLINK)
+    event = event_of(workspace, EventKind.UNLINK)
     _cut(workspace.episodes, ("linked_memories",), gone, event)
     _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
 
@@ -244,7 +244,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     """Make a memory like another one but for some fields; it holds from now on."""
     now = workspace.now()
     made_of = {} if workspace.agent is None else inherited(old)
-    event = workspace.event(EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
+    event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
     fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
     kept = tuple(link for link in old.relationships if link.type not in JUDGEMENTS)
@@ -264,7 +264,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
 def _replaced(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
     now, actor = workspace.now(), workspace.actor
     link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
-    event = workspace.event(EventKind.SUPERSEDE, by=new.id)
+    event = event_of(workspace, EventKind.SUPERSEDE, by=new.id)
     return Superseded(
         memory=workspace.memories.put(linked(new, link, actor, now)),
         superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),

@@ -232,16 +232,6 @@ class Workspace(Asked, Beside):
         """
         return counter(self.settings.tokenizer)
 
-    def event(self, kind: EventKind, **detail: Any) -> Event:
-        """Return what happens now, by whoever writes here.
-
-        Args:
-            kind: What happens.
-            detail: See `Event`.
-        """
-        agent = self.agent or ""
-        return Event(event=kind, at=self.now(), actor=self.actor, agent=agent, detail=detail)
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Hold the writers' lock, start from what is on disk, and commit at the end.
@@ -358,6 +348,18 @@ def _before(workspace: Workspace, change: Change) -> Record | None:
     """Return a changed record as it was read; None for a new one."""
     store = next(store for store in workspace.stores if store.type is change.type)
     return cast(Record | None, store.before(change.id))
+
+
+def event_of(workspace: Workspace, kind: EventKind, **detail: Any) -> Event:
+    """Return what happens now, by whoever writes here.
+
+    Args:
+        workspace: Where.
+        kind: What happens.
+        detail: See `Event`.
+    """
+    agent = workspace.agent or ""
+    return Event(event=kind, at=workspace.now(), actor=workspace.actor, agent=agent, detail=detail)
 
 
 def note_operation(workspace: Workspace, node: "Node", op: str, **told: Any) -> None:
