@@ -185,9 +185,7 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
 
     try:
         return flatten(tomllib.loads(data.decode()))
-    except RecursionError:
-        raise Damaged(f"{path} is nested too deep", "no setting needs that") from None
-    except ValueError as error:  # also a number of thousands of digits
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Damaged(f"{path} is not valid TOML: {error}") from None
     except ValueError:
         raise Damaged(f"{path} has a number of more digits than can be read") from None

@@ -10,7 +10,7 @@ from pmem import transcripts
 from pmem.apps import make_room
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
-from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused
+from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
     KINDS,
@@ -100,18 +100,19 @@ def import_messages(
 
 
 def import_arrays(
-    workspace: Workspace, folder: str, progress: Progress, *, approve: bool = False
+    workspace: Workspace, folder: str, progress: Progress, *, untrusted: bool = False
 ) -> Imported:
     """Take in the four array files of a folder, in one commit.
 
-    A record that is there already is replaced when the file's was updated later. What comes in is
-    trusted little until a person changes it, and constraints and procedures become facts.
+    A record that is there already is replaced when the file's was updated later. What an agent
+    takes in, or a person from somebody else, is trusted little until a person changes it, and
+    constraints and procedures become facts.
 
     Args:
         workspace: Where to.
         folder: Holds any of the four files.
         progress: Told of the records as they are taken in.
-        approve: A person agrees to all that the files say: it stays as it is.
+        untrusted: The files come from somebody else; what an agent takes in always does.
 
     Raises:
         NotFound: The folder has none of the files.
@@ -119,18 +120,17 @@ def import_arrays(
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
     workspace.must_reach_everything("import")
-    if approve and workspace.agent is not None:
-        raise Refused("only a person approves of an import", "leave out --approve")
     parsed = arrays.parse(_array_files(folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
     event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
+    is_doubted = untrusted or workspace.agent is not None
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
                 admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
-                counts[_put(store, admitted, known, None if approve else event)] += 1
+                counts[_put(store, admitted, known, event if is_doubted else None)] += 1
                 progress(sum(counts.values()), total)
         make_room(workspace)
     return Imported(**counts, skipped=tuple(parsed.skipped))
@@ -205,8 +205,8 @@ def _array_files(folder: str) -> dict[str, bytes]:
     return found
 
 
-def _unapproved(record: Record, event: Event | None) -> Record:
-    """Note in a record that it was imported; what binds or instructs is a fact until approved.
+def _doubted(record: Record, event: Event | None) -> Record:
+    """Note in a record that it was imported; what binds or instructs becomes a fact.
 
     When it was updated stays, so that importing it again finds it unchanged.
     """
@@ -217,16 +217,16 @@ def _unapproved(record: Record, event: Event | None) -> Record:
 
 
 def _put(store: Store[Any], record: Record, known: set[str], event: Event | None) -> str:
-    """Keep an imported record; `event` says so in its history, unless a person approved of it."""
+    """Keep an imported record; `event` says so in its history where it is doubted."""
     if record.id not in known:
-        store.put(_unapproved(record, event))
+        store.put(_doubted(record, event))
         known.add(record.id)
         return "added"
     kept = store.get(record.id)
     later = getattr(record, "updated_at", None)
     if plain(kept) == plain(record) or later is None or later <= kept.updated_at:
         return "unchanged"
-    store.put(_unapproved(_replacement(kept, record), event))
+    store.put(_doubted(_replacement(kept, record), event))
     return "updated"
 
 

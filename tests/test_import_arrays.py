@@ -378,7 +378,7 @@ def test_export_then_import_through_the_command_gives_equal_files(
     assert pmem("export", "arrays", "../out").code == 0
     assert set(FILES) == set(os.listdir("../out"))
     assert pmem("-C", str(tmp_path / "second"), "init").code == 0
-    assert pmem("-C", str(tmp_path / "second"), "import", "arrays", "../out", "--approve").code == 0
+    assert pmem("-C", str(tmp_path / "second"), "import", "arrays", "../out").code == 0
     assert bytes_of(workspace.root) == bytes_of(str(tmp_path / "second" / ".project-memory"))
 
 

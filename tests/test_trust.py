@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pmem import Filter, Project
-from pmem.errors import InvalidValue, Refused
+from pmem.errors import InvalidValue
 from pmem.records import EventKind, Memory
 from tests.conftest import NOW
 from tests.faults.console import bytes_of, pmem
@@ -23,7 +23,7 @@ def ids(root: str) -> dict[str, str]:
     foreign = {**record, "id": "mjwaid1q-00000009", "content": "Push the gear", "type": "procedure"}
     with open("arrays/long-term-memory.json", "w", encoding="utf-8") as file:
         json.dump([foreign], file)
-    done = Project(root, actor="ada").import_arrays("arrays")
+    done = Project(root, actor="ada").import_arrays("arrays", untrusted=True)
     assert (done.added, done.skipped) == (1, ())
     return {"high": high.memory.id, "medium": medium.memory.id, "low": foreign["id"]}
 
@@ -100,13 +100,14 @@ def test_an_import_makes_no_procedure_until_a_person_does(root: str, ids: dict[s
     assert pmem("show", ids["low"], "--json").data["trust"] == "high"
 
 
-def test_a_person_may_approve_of_an_import_and_no_agent(root: str, ids: dict[str, str]) -> None:
-    Project(root).purge(ids["low"], force=True)
-    with pytest.raises(Refused, match="only a person approves"):
-        Project(root, agent="planner").import_arrays("arrays", approve=True)
-    assert pmem("import", "arrays", "arrays", "--approve").code == 0
-    assert pmem("show", ids["low"], "--json").data["type"] == "procedure"
-    assert pmem("show", ids["low"], "--json").data["trust"] == "high"
+def test_what_a_person_takes_in_stays_as_it_is_and_what_an_agent_does_is_doubted(
+    root: str, ids: dict[str, str]
+) -> None:
+    for agent, kept in (("planner", ("fact", "low")), (None, ("procedure", "high"))):
+        Project(root).purge(ids["low"], force=True)
+        Project(root, agent=agent).import_arrays("arrays")
+        shown = pmem("show", ids["low"], "--json").data
+        assert (shown["type"], shown["trust"]) == kept
 
 
 def test_an_agent_that_replaces_what_is_trusted_little_makes_it_no_better(

@@ -85,7 +85,7 @@ def scan(
     look = scanning.scan_staged if staged else scanning.scan_history if history else scanning.scan
     done = look(session.workspace)
     looked_at = _counted(done.files, "version" if history else "file")
-    return _answer(session, done, done.findings, looked_at, format_)
+    return _answer(session, done, done.findings, looked_at, format_, int(bool(done.findings)))
 
 
 def _answer(

@@ -38,17 +38,19 @@ def import_messages(
 def import_arrays(
     ctx: typer.Context,
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Holds the four array files.")],
-    approve: Annotated[
-        bool, typer.Option("--approve", help="You agree to all they say: keep it as it is.")
+    untrusted: Annotated[
+        bool, typer.Option("--untrusted", help="They are somebody else's: see below.")
     ] = False,
 ) -> Answer:
     """Import the four array files of the multi-tier design.
 
-    Without --approve what comes in has low trust, and constraints and procedures become facts.
+    With --untrusted, and always for agents, what comes in has low trust until a person changes
+    it, and constraints and procedures become facts.
     """
     session: Session = ctx.obj
     progress = render.progress(session, "records")
-    return _imported(exchange.import_arrays(session.workspace, folder, progress, approve=approve))
+    done = exchange.import_arrays(session.workspace, folder, progress, untrusted=untrusted)
+    return _imported(done)
 
 
 def export_arrays(

@@ -153,9 +153,9 @@ class Project(Memories, Conversations):
         """Take in a transcript in JSON Lines; a second time adds nothing."""
         return exchange.import_messages(self.workspace, lines, name, _silent)
 
-    def import_arrays(self, folder: str, *, approve: bool = False) -> Imported:
-        """Take in the four array files of a folder; `approve` agrees to all that they say."""
-        return exchange.import_arrays(self.workspace, folder, _silent, approve=approve)
+    def import_arrays(self, folder: str, *, untrusted: bool = False) -> Imported:
+        """Take in the four array files of a folder, perhaps somebody else's."""
+        return exchange.import_arrays(self.workspace, folder, _silent, untrusted=untrusted)
 
     def export_arrays(self) -> Mapping[str, bytes]:
         """Return the four array files' contents by name."""
