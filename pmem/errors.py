@@ -110,6 +110,12 @@ class StorageRefused(PmemError):
     default_hint = "nothing was lost; free the disk or mend the permissions and run it again"
 
 
+class Unfinished(StorageRefused):
+    """The change was made, and the disk or a file refused what was to come after it."""
+
+    default_hint = "what was changed until then is kept, so look before you run it again"
+
+
 def _sentence(text: str) -> str:
     """Keep a sentence to one line that can be read, whatever is quoted in it."""
     text = text.replace("\n", "\\n")

@@ -18,7 +18,7 @@ from typer.models import CommandInfo
 
 from pmem.cli import render
 from pmem.cli.session import Answer, Session, utf8
-from pmem.errors import PmemError, StorageRefused, UsageError
+from pmem.errors import PmemError, StorageRefused, Unfinished, UsageError
 
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -196,7 +196,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _answer(session, arguments)
     except PmemError as error:
-        render.fail(session, error)
+        render.fail(session, _as_it_is(session, error))
         return error.exit_code
     except (KeyboardInterrupt, Abort):
         return 130
@@ -391,6 +391,12 @@ def _computed(session: Session, arguments: Sequence[str]) -> Any:
         return Answer(data=None, note=error.message, exit_code=UsageError.exit_code)
     except ClickException as error:
         raise UsageError(*_usage(error)) from None
+
+
+def _as_it_is(session: Session, error: PmemError) -> PmemError:
+    """Return an error that does not say that nothing happened where something did."""
+    wrote = session.opened is not None and session.opened.has_written
+    return Unfinished(error.message) if wrote and isinstance(error, StorageRefused) else error
 
 
 def _usage(error: ClickException) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.errors import Damaged, StorageRefused
+from pmem.errors import Damaged, StorageRefused, Unfinished
 from pmem.ids import is_id
 from pmem.records import STORES
 from pmem.storage.ownfile import read
@@ -55,13 +55,16 @@ def apply(root: str, local: str, changes: Sequence[FileChange]) -> None:
 
     Raises:
         StorageRefused: The disk or a file refused; nothing changed.
+        Unfinished: It refused after the change was made; whoever comes next finishes it.
     """
     with refusals(root):
         if len(changes) == 1:
             _apply_one(root, local, changes[0])
         elif changes:
             _stage(root, local, sorted(changes, key=lambda change: _order(root, change)))
-            finish(root, local)
+            with _made(root):
+                sync_folder(local)
+                finish(root, local)
 
 
 def pending(local: str) -> bool:
@@ -126,6 +129,7 @@ def write_file(path: str, data: bytes, scratch: str | None = None) -> None:
 
     Raises:
         OSError: The disk or the file refused; the old file is as it was.
+        Unfinished: The new file is there, and the disk refused to make its name durable.
     """
     folder = os.path.dirname(path)
     make_folder(folder)
@@ -138,7 +142,8 @@ def write_file(path: str, data: bytes, scratch: str | None = None) -> None:
     except BaseException:
         _remove_quietly(temporary)
         raise
-    sync_folder(folder)
+    with _made(path):
+        sync_folder(folder)
 
 
 def make_folder(folder: str) -> None:
@@ -178,11 +183,26 @@ def refusals(root: str) -> Iterator[None]:
         raise StorageRefused(f"{where} cannot be written: {error.strerror or error}") from error
 
 
+@contextmanager
+def _made(path: str) -> Iterator[None]:
+    """Say of what fails from here on that the change itself was made.
+
+    Raises:
+        Unfinished: Instead of any other refusal inside.
+    """
+    try:
+        with refusals(path):
+            yield
+    except StorageRefused as error:
+        raise Unfinished(error.message) from error
+
+
 def _apply_one(root: str, local: str, change: FileChange) -> None:
     path = os.path.join(root, change.path)
     if change.data is None:
         _unless_missing(os.unlink, path)
-        _unless_missing(sync_folder, os.path.dirname(path))
+        with _made(path):
+            _unless_missing(sync_folder, os.path.dirname(path))
     else:
         write_file(path, change.data, scratch=local)
 
@@ -212,7 +232,6 @@ def _stage(root: str, local: str, changes: Sequence[FileChange]) -> None:
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    sync_folder(local)
 
 
 def _prepare(root: str, local: str, changes: Sequence[FileChange]) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.errors import PmemError
 from pmem.storage import durable
 from pmem.times import iso
 
@@ -42,7 +43,7 @@ class Judged:
         data = msgspec.json.encode({key: iso(at) for key, at in times.items()})
         if os.path.islink(self._local):
             return
-        with suppress(OSError):
+        with suppress(OSError, PmemError):
             durable.write_file(self._path, data)
 
     def _read(self) -> _Times:

@@ -28,13 +28,16 @@ _SQLITE: Final = "sqlite "
 
 
 @contextmanager
-def injected(at: int, act: Act, *, from_then_on: bool = False) -> Iterator[Counter]:
+def injected(
+    at: int, act: Act, *, from_then_on: bool = False, in_sqlite: bool = True
+) -> Iterator[Counter]:
     """Do something in place of the n-th call, counted from one.
 
     Args:
         at: Which call; none of them for 0.
         act: Gets the call's name and arguments; the call happens if it returns.
         from_then_on: Do it at every later call as well.
+        in_sqlite: Whether SQLite's own calls count.
     """
     counter = Counter()
 
@@ -49,7 +52,8 @@ def injected(at: int, act: Act, *, from_then_on: bool = False) -> Iterator[Count
             replaced = _visited(name, getattr(os, name), visit)
             patches.enter_context(mock.patch.object(os, name, replaced))
         patches.enter_context(mock.patch.object(fcntl, "flock", _visited("flock", _flock, visit)))
-        patches.enter_context(sqlite_calls.hooked(visit))
+        if in_sqlite:
+            patches.enter_context(sqlite_calls.hooked(visit))
         yield counter
 
 
@@ -69,9 +73,8 @@ def error(name: str) -> Act:
 
 
 def interrupt(name: str, args: tuple[Any, ...]) -> None:
-    """Do what Ctrl-C does; within SQLite, Python would only notice afterwards."""
-    if not name.startswith(_SQLITE):
-        raise KeyboardInterrupt
+    """Do what Ctrl-C does; not within SQLite, where Python would only notice afterwards."""
+    raise KeyboardInterrupt
 
 
 def death(name: str, args: tuple[Any, ...]) -> None:
