@@ -6,6 +6,7 @@ the sentence that documents it; everything else (checks, `pmem config`, the refe
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 import msgspec
@@ -231,9 +232,10 @@ class Resolved(msgspec.Struct, frozen=True):
     origin: str
 
 
-def table() -> Iterator[Setting]:
-    """Yield every setting in the order of the classes above."""
-    yield from _rows(Settings, "")
+@cache
+def table() -> tuple[Setting, ...]:
+    """Return every setting in the order of the classes above."""
+    return tuple(_rows(Settings, ""))
 
 
 def known(name: str) -> Setting:
@@ -306,7 +308,7 @@ def checked(name: str, value: Any) -> Any:
     if row.type == TABLE:
         return _checked_table(name, value)
     whole, key = _table_of(name)
-    type_ = _value_type(whole) if key else _types()[name]
+    type_ = _value_type(whole) if key else _all_types()[name]
     if isinstance(value, str) and row.type == "list of texts":
         value = [part.strip() for part in value.split(",") if part.strip()]
     try:
@@ -325,7 +327,12 @@ def _table_of(name: str) -> tuple[str, str]:
 
 def _value_type(name: str) -> Any:
     """Return what the entries of a table are."""
-    return get_args(get_args(_types()[name])[0])[1]
+    return get_args(get_args(_all_types()[name])[0])[1]
+
+
+@cache
+def _all_types() -> dict[str, Any]:
+    return _types(Settings, "")
 
 
 def _checked_table(name: str, value: Any) -> dict[str, Any]:
@@ -387,7 +394,7 @@ def _rows(class_: type[msgspec.Struct], prefix: str) -> Iterator[Setting]:
         yield Setting(prefix + field.name, type_name(base), default, meta.description)
 
 
-def _types(class_: type[msgspec.Struct] = Settings, prefix: str = "") -> dict[str, Any]:
+def _types(class_: type[msgspec.Struct], prefix: str) -> dict[str, Any]:
     types: dict[str, Any] = {}
     for name, hint in get_type_hints(class_, include_extras=True).items():
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):

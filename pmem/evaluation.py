@@ -18,7 +18,8 @@ from pmem.golden import Golden, Kept, Question, names
 from pmem.ids import is_id, short
 from pmem.recall import SearchRequest, search
 from pmem.records import dump
-from pmem.storage.durable import refusals, write_file
+from pmem.storage.durable import refusals
+from pmem.storage.jsonfiles import write_own
 from pmem.workspace import Workspace
 
 DEFAULT_K: Final = 10
@@ -134,8 +135,9 @@ def evaluate(
     run = _run(workspace, request, progress)
     path = request.golden.path
     if request.accept and path is not None:
-        with refusals(accepted_file(path)):
-            write_file(os.path.abspath(accepted_file(path)), dump(run))
+        accepted = os.path.abspath(accepted_file(path))
+        with workspace.transaction(), refusals(accepted):
+            write_own(workspace.root, accepted, dump(run))
         return Evaluation(questions=run.questions, totals=run.totals, accepted=run.totals)
     before = None if path is None else _accepted(accepted_file(path))
     changes = list(_changes(before, run, _figures(request.k)))

@@ -11,9 +11,10 @@ from typing import Final
 import msgspec
 
 from pmem.errors import Locked, NotFound
-from pmem.setup import MERGE_ATTRIBUTES
+from pmem.setup import MERGE_ATTRIBUTES, locked
 from pmem.storage import git, ownfile
 from pmem.storage.durable import refusals, write_file
+from pmem.storage.jsonfiles import scratch
 from pmem.workspace import Workspace
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
@@ -111,7 +112,8 @@ def install(workspace: Workspace) -> GitSetup:
     lines = [part for part in found.parts if part.name not in SETTINGS]
     missing = [part.wanted for part in lines if part.found is None]
     if missing:
-        _add_lines(workspace, missing)
+        with locked(workspace):
+            _add_lines(workspace, missing)
     return look(workspace)
 
 
@@ -253,4 +255,5 @@ def _add_lines(workspace: Workspace, lines: list[str]) -> None:
     start = text if text.endswith("\n") or not text else f"{text}\n"
     added = "".join(f"{line}\n" for line in lines)
     with refusals(path):
-        write_file(path, (start + added).encode("utf-8", "surrogateescape"))
+        data = (start + added).encode("utf-8", "surrogateescape")
+        write_file(path, data, scratch(workspace.root))

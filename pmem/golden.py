@@ -16,7 +16,8 @@ from pmem.lookup import Said
 from pmem.recall import Kind
 from pmem.records import KINDS, Conversation, Memory, Message, Record, State, dump_line
 from pmem.storage import ownfile
-from pmem.storage.durable import refusals, write_file
+from pmem.storage.durable import refusals
+from pmem.storage.jsonfiles import write_own
 from pmem.workspace import Workspace
 
 DEFAULT_NAME: Final = "golden.jsonl"
@@ -134,7 +135,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
             return QuestionAdded(action="unchanged", file=path, question=question)
         end = b"\n" if data and not data.endswith(b"\n") else b""
         with refusals(path):
-            write_file(os.path.abspath(path), data + end + line + b"\n")
+            write_own(workspace.root, os.path.abspath(path), data + end + line + b"\n")
     return QuestionAdded(action="added", file=path, question=question)
 
 

@@ -260,7 +260,15 @@ def _text(path: str) -> str:
 
 def _write(path: str, text: str, *, executable: bool = False) -> None:
     with refusals(path):
-        write_file(path, text.encode("utf-8", "surrogateescape"))
-        if executable:
-            mode = os.stat(path).st_mode & 0o777
-            os.chmod(path, mode | (mode & 0o444) >> 2)
+        mode = (_mode(path) | (_mode(path) & 0o444) >> 2) if executable else None
+        write_file(path, text.encode("utf-8", "surrogateescape"), mode=mode)
+
+
+def _mode(path: str) -> int:
+    """Return a file's permissions, or what a new file gets."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -19,7 +19,7 @@ from pmem.records import STORES, plain
 from pmem.rules import Secrets
 from pmem.storage import ownfile
 from pmem.storage.durable import make_folder, refusals, write_file
-from pmem.storage.jsonfiles import LOCAL, JsonFiles
+from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.workspace import Workspace
 
 _IGNORE_HEAD: Final = """\
@@ -74,7 +74,7 @@ class Initialised(msgspec.Struct, frozen=True):
 def initialise(
     folder: str, *, name: str | None = None, track_conversations: bool = False
 ) -> Initialised:
-    """Make a memory folder, or complete the one that is there.
+    """Make a memory folder, or complete the one that is there, while no other process writes.
 
     Args:
         folder: The memory folder.
@@ -84,20 +84,23 @@ def initialise(
     Raises:
         StorageRefused: The disk or a file refused.
         InvalidValue: There is a file of that name.
+        Locked: Another process kept the writers' lock.
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} exists and is no folder")
     created = not os.path.isdir(folder)
-    with refusals(folder):
+    timeout = Settings().lock_timeout
+    with JsonFiles(os.path.abspath(folder), lock_timeout=lambda: timeout).lock(), refusals(folder):
         for part in STORES.values():
             make_folder(os.path.join(os.path.abspath(folder), part))
         for file, text in _files(track_conversations=track_conversations).items():
-            _write_unless_there(os.path.join(folder, file), text)
+            _write_unless_there(folder, file, text)
         if track_conversations:
-            _track_conversations(os.path.join(folder, ".gitignore"))
-    if name is not None:
-        Gate(Secrets).admit(name, "the name")
-        write_setting(os.path.join(folder, CONFIG_FILE), "project_name", name)
+            _track_conversations(folder)
+        if name is not None:
+            Gate(Secrets).admit(name, "the name")
+            path = os.path.join(folder, CONFIG_FILE)
+            write_setting(path, "project_name", name, scratch=scratch(folder))
     return Initialised(path=os.path.abspath(folder), created=created)
 
 
@@ -138,7 +141,7 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
             "set it in your own configuration, or PMEM_SECRETS_GATE for one run",
         )
     kept = kept if name == "secrets.allow" else _gate(workspace).admit(kept, name)
-    with _locked(workspace):
+    with locked(workspace):
         _write_own_setting(workspace, name, kept)
     return kept
 
@@ -155,14 +158,14 @@ def reset_setting(workspace: Workspace, name: str) -> Any:
     """
     workspace.must_reach_everything("change settings")
     known(name)
-    with _locked(workspace):
+    with locked(workspace):
         _write_own_setting(workspace, name, None)
     return workspace.configuration.setting(name).value
 
 
 def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:
     path = os.path.join(workspace.root, CONFIG_FILE)
-    write_setting(path, name, value, scratch=os.path.join(workspace.root, LOCAL))
+    write_setting(path, name, value, scratch(workspace.root))
 
 
 def _gate(workspace: Workspace) -> Gate:
@@ -174,8 +177,17 @@ def _gate(workspace: Workspace) -> Gate:
     return workspace.gate
 
 
-def _locked(workspace: Workspace) -> AbstractContextManager[None]:
-    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?"""
+def locked(workspace: Workspace) -> AbstractContextManager[None]:
+    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        Refused: The workspace is read-only.
+        Locked: Another process kept it past the time-out.
+        StorageRefused: The disk or a file refused.
+    """
     workspace.must_be_writable()
     try:
         timeout = workspace.settings.lock_timeout
@@ -241,14 +253,16 @@ def _files(*, track_conversations: bool) -> dict[str, str]:
     }
 
 
-def _write_unless_there(path: str, text: str) -> None:
+def _write_unless_there(folder: str, name: str, text: str) -> None:
+    path = os.path.join(folder, name)
     if not os.path.lexists(path):
-        write_file(path, text.encode())
+        write_file(path, text.encode(), scratch(folder))
 
 
-def _track_conversations(path: str) -> None:
+def _track_conversations(folder: str) -> None:
     """Take the lines that hide conversations out of the ignore file."""
+    path = os.path.join(folder, ".gitignore")
     text = _text(path)
     shared = text.replace(_IGNORE_CONVERSATIONS, "")
     if shared != text:
-        write_file(path, shared.encode())
+        write_file(path, shared.encode(), scratch(folder))

@@ -118,7 +118,7 @@ def sweep(folder: str) -> None:
             shutil.rmtree(path) if folder_left else os.unlink(path)
 
 
-def write_file(path: str, data: bytes, scratch: str | None = None) -> None:
+def write_file(path: str, data: bytes, scratch: str | None = None, mode: int | None = None) -> None:
     """Replace a file so that it holds the old bytes or the new ones, whatever happens.
 
     Args:
@@ -126,6 +126,7 @@ def write_file(path: str, data: bytes, scratch: str | None = None) -> None:
         data: Its new bytes.
         scratch: Where the new file is written before it takes its place, on the same file
             system; the file's own folder when None.
+        mode: Its permissions; those of the old file, else the usual ones, when None.
 
     Raises:
         OSError: The disk or the file refused; the old file is as it was.
@@ -137,7 +138,7 @@ def write_file(path: str, data: bytes, scratch: str | None = None) -> None:
     temporary = os.path.join(scratch or folder, name)
     try:
         with _naming(path):
-            _write_new(temporary, data, _mode(path))
+            _write_new(temporary, data, _mode(path) if mode is None else mode)
             os.replace(temporary, path)
     except BaseException:
         _remove_quietly(temporary)
@@ -316,7 +317,7 @@ def _mode(path: str) -> int | None:
 
 def _write_new(path: str, data: bytes, mode: int | None) -> None:
     """Write and sync a file that must not exist yet; no mode means the usual one."""
-    descriptor = os.open(path, _CREATE, 0o666)
+    descriptor = os.open(path, _CREATE, 0o666 if mode is None else mode & 0o600)
     try:
         if mode is not None:
             os.chmod(path, mode)

@@ -277,6 +277,32 @@ class JsonFiles:
             durable.sweep(self._local)
 
 
+def scratch(root: str) -> str:
+    """Return where a memory folder's files are written before they take their place.
+
+    Hold the writers' lock: the next writer removes what it finds there.
+
+    Args:
+        root: The memory folder.
+    """
+    return os.path.join(root, LOCAL)
+
+
+def write_own(root: str, path: str, data: bytes) -> None:
+    """Replace a file that may be one of a memory folder's own. Hold the writers' lock.
+
+    Args:
+        root: The memory folder.
+        path: The file, anywhere.
+        data: Its new bytes.
+
+    Raises:
+        OSError, Unfinished: See `durable.write_file`.
+    """
+    own = os.path.dirname(path) == os.path.abspath(root)
+    durable.write_file(path, data, scratch(root) if own else None)
+
+
 def _make_local(root: str, local: str) -> None:
     if os.path.islink(local):
         raise Damaged(f"{local} is a link, not a folder", "remove the link")

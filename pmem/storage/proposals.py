@@ -7,7 +7,6 @@ no value but a digest with this clone's key, which tells that the same is propos
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Final, Literal
@@ -25,6 +24,7 @@ _FOLDER: Final = "local"
 _PRIVATE: Final = 0o600
 _DIGEST_BYTES: Final = 16
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
 
 Kind = Literal["consent", "signals"]
@@ -139,9 +139,7 @@ class Proposals:
         kept = msgspec.structs.replace(queue, decisions=queue.decisions[-MOST_DECISIONS:])
         with durable.refusals(self._root):
             durable.make_folder(self._local)
-            with suppress(FileExistsError):
-                os.close(os.open(self._path, _CREATE, _PRIVATE))
-            durable.write_file(self._path, dump(kept))
+            durable.write_file(self._path, dump(kept), mode=_PRIVATE)
 
 
 def without_expired(queue: Queue, now: datetime) -> Queue:

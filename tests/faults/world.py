@@ -299,9 +299,9 @@ def records(found: State) -> State:
 
 
 def strays(place: str) -> list[str]:
-    """Return what a finished write has no use for."""
+    """Return what a finished write has no use for in the memory folder."""
     found = []
-    for folder, folders, files in os.walk(place):
+    for folder, folders, files in os.walk(os.path.join(place, ROOT)):
         found += [
             os.path.relpath(os.path.join(folder, name), place)
             for name in (*folders, *files)
