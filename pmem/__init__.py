@@ -1,10 +1,12 @@
 """pmem: memory for projects. `from pmem import Project` opens it in Python."""
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from pmem.contexts import ContextRequest
     from pmem.core.filters import Filter
     from pmem.errors import PmemError
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Load a public name when it is first used: a command line must start in a blink."""
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

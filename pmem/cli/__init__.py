@@ -1,11 +1,18 @@
 """The command line: a thin translator over the services."""
 
 import os
+import signal
 import sys
 
 
 def main() -> None:
-    """Run pmem on the process's arguments and leave with its exit code."""
+    """Run pmem on the process's arguments and leave with its exit code.
+
+    An interrupt ends the process at once and without a word, wherever it is: what holds when it
+    is killed holds then, too, and no code of ours could swallow it or answer with a traceback.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # nobody asked to ignore it
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     _fill_closed_streams()
     from pmem.cli.render import leave
 
