@@ -1,6 +1,6 @@
 """A storm of writers: real `pmem` processes at once, killed at random instants.
 
-`python -m tests.faults.storm --kills 500 --writers 8` runs it at full length; the tests
+`python -m tests.faults.storm --kills 1000 --writers 8` runs it at full length; the tests
 run a short one. Every promise is checked from outside: what was acknowledged is there,
 what several records make up is there whole or not at all, every file parses, and the next
 command needs no repair.
@@ -27,10 +27,14 @@ BATCH = 12
 TRANSCRIPT = 30
 SETTINGS = "max_recent_messages = 5\nchunk_size = 3\nlock_timeout = 60.0\n"
 STORES = ("long-term-memory", "episodic-memory", "conversations", "conversation-chunks")
-KINDS = ("add", "batch", "say", "import")
+KINDS = ("add", "batch", "say", "import", "edit", "episode", "checkpoint")
+TARGETS = 8
+"""How many memories the edits change, one after another."""
 _NEVER = 3600.0
 _IN_COMMIT = -1.0
 _LOCKS = "/proc/locks"
+EARLY = 0.05
+"""Seconds of a life in which pmem is still being loaded."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +87,25 @@ class Storm:
         place: An empty folder.
         writers: How many processes write at once.
         seed: Makes the kill times come out the same, the scheduling apart.
+        signal_: What kills.
+        latest: The last second of a life at which it kills; None for all of it.
     """
 
-    def __init__(self, place: str, writers: int, seed: int = 1) -> None:
+    def __init__(
+        self,
+        place: str,
+        writers: int,
+        seed: int = 1,
+        *,
+        signal_: signal.Signals = signal.SIGKILL,
+        latest: float | None = None,
+    ) -> None:
         self.root = os.path.join(place, ".project-memory")
         self.outcome = Outcome()
         self._place = place
         self._writers = writers
+        self._signal = signal_
+        self._latest = latest
         self._random = random.Random(seed)
         self._mutex = threading.Lock()
         self._jobs: list[tuple[Job, bool]] = []
@@ -103,6 +119,7 @@ class Storm:
         self.conversation = json.loads(self._command("conversation", "start", "--json").stdout)[
             "data"
         ]["id"]
+        self.targets = [self._added(f"target {number}") for number in range(TARGETS)]
 
     def write(self, jobs: int, kinds: tuple[str, ...] = KINDS, *, kills: int = 0) -> None:
         """Run so many commands; with kills, go on until so many have been killed.
@@ -134,7 +151,7 @@ class Storm:
         self._needs_no_repair()
         records = self._records()
         self.outcome.records = len(records)
-        said: Counter[str] = Counter()
+        said: Counter[str] = Counter(self._threads())
         for path, record in records.items():
             said.update(_contents(path, record))
         for job, answered in self._jobs:
@@ -168,6 +185,9 @@ class Storm:
             "batch": ("add", "--batch", "-"),
             "say": ("conversation", "say", mark, "--conversation", self.conversation),
             "import": ("import", "messages", "-"),
+            "edit": ("edit", self.targets[self.outcome.started % TARGETS], mark),
+            "episode": ("episode", "add", mark, "--title", mark),
+            "checkpoint": ("checkpoint", "save", mark, "{}"),
         }[kind]
         return Job(kind, mark, arguments, lines)
 
@@ -175,7 +195,7 @@ class Storm:
         begun = time.monotonic()
         process = self._start(job)
         delay = self._delay(job.kind) if kill else _NEVER
-        timer = threading.Timer(delay, process.kill)
+        timer = threading.Timer(delay, process.send_signal, (self._signal,))
         timer.daemon = True
         if delay == _IN_COMMIT:
             self._doomed[process.pid] = process
@@ -191,13 +211,24 @@ class Storm:
         with self._mutex:
             self._jobs.append((job, answered))
             self.outcome.acknowledged[job.kind] += answered
-            if code == -signal.SIGKILL:
+            if self._ended(code, err):
                 self.outcome.killed += 1
                 self.outcome.killed_after_answer += answered
+                if err and not _is_of_python(err):
+                    self.outcome.wrong("said at its death", f"{job.kind}: {err!r}")
             elif code != 0:
                 self.outcome.wrong("failed", f"{job.kind}: {code} {err!r}")
             else:
                 self._lives.setdefault(job.kind, []).append(life)
+
+    def _ended(self, code: int, err: bytes) -> bool:
+        """Tell whether a signal ended a process; before pmem's first line, Python answers it."""
+        return code == -self._signal or (code == 1 and _is_of_python(err))
+
+    def _added(self, content: str) -> str:
+        done = self._command("add", content, "--force", "--json")
+        identifier: str = json.loads(done.stdout)["data"]["memory"]["id"]
+        return identifier
 
     def _start(self, job: Job) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -220,6 +251,8 @@ class Storm:
             fate = self._random.random()
             if not lives or fate < 1 / 8:
                 return _NEVER
+            if self._latest is not None:
+                return self._random.uniform(0.0, self._latest)
             if fate < 1 / 2:
                 return _IN_COMMIT
             life = sorted(lives)[len(lives) // 2]
@@ -233,7 +266,7 @@ class Storm:
                 process = self._doomed.pop(pid, None)
                 if process is not None:
                     self.outcome.aimed += process.poll() is None
-                    process.kill()
+                    process.send_signal(self._signal)
 
     def _read(self, stop: threading.Event) -> None:
         """Read as others do: every command and every file must parse at every moment."""
@@ -249,6 +282,11 @@ class Storm:
             self._records()
             self.outcome.reads += 2
             stop.wait(0.05)
+
+    def _threads(self) -> list[str]:
+        """Return the threads that have a checkpoint."""
+        listed = self._command("checkpoint", "list", "--json")
+        return [item["thread"] for item in json.loads(listed.stdout)["data"]["items"]]
 
     def _records(self) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = {}
@@ -286,7 +324,7 @@ class Storm:
 
     def strays(self) -> list[str]:
         """Return the files that a finished write has no use for."""
-        expected = {"lock", "index.sqlite3", "operations.log"}
+        expected = {"lock", "index.sqlite3", "state.sqlite3", "operations.log"}
         found = os.listdir(os.path.join(self.root, "local"))
         stray = [f"local/{name}" for name in found if name not in expected]
         for store in (".", *STORES):
@@ -298,6 +336,9 @@ class Storm:
         texts = {
             "add": [job.mark],
             "say": [job.mark],
+            "edit": [job.mark],
+            "episode": [job.mark],
+            "checkpoint": [job.mark],
             "batch": [f"{job.mark} item {n}" for n in range(BATCH)],
             "import": [f"{job.mark} turn {n}" for n in range(TRANSCRIPT)],
         }[job.kind]
@@ -356,13 +397,23 @@ def _lock_holders() -> set[int]:
         return set()
 
 
+def _is_of_python(err: bytes) -> bool:
+    """Tell whether an interrupt met Python before it came to the first line of pmem."""
+    frames = [line for line in err.splitlines() if line.startswith(b'  File "')]
+    ours = [line for line in frames if b"/pmem/" in line or b"site-packages/typer" in line]
+    return b"KeyboardInterrupt" in err and not ours
+
+
 def _json_lines(values: Iterator[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
 def _contents(path: str, record: dict[str, Any]) -> list[str]:
     if path.startswith("long-term-memory"):
-        return [record["content"]]
+        before = [event.get("before", {}).get("content") for event in record["history"]]
+        return [record["content"], *filter(None, before)]
+    if path.startswith("episodic-memory"):
+        return [record["title"]]
     said = [*record.get("recent_messages", ()), *record.get("messages", ())]
     return [message["content"] for message in said]
 
@@ -370,20 +421,29 @@ def _contents(path: str, record: dict[str, Any]) -> list[str]:
 def main() -> int:
     """Run the storms that the command line asks for, and report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--kills", type=int, default=1000, help="in each of two storms")
+    parser.add_argument("--signals", type=int, default=200, help="of SIGTERM, and of SIGINT")
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--adds", type=int, default=50, help="by each writer, without kills")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     wrong = False
-    for title, jobs, kinds, kills in (
-        (f"{options.writers} writers, {options.adds} adds each", options.adds, ("add",), 0),
-        (f"{options.kills} kills, adds alone", 0, ("add",), options.kills),
-        (f"{options.kills} kills, every kind", 0, KINDS, options.kills),
+    adds, kills, half = ("add",), options.kills, options.signals // 2
+    dead, term, int_ = signal.SIGKILL, signal.SIGTERM, signal.SIGINT
+    for title, jobs, kinds, deaths, signal_, latest in (
+        (f"{options.writers} writers, {options.adds} adds each", options.adds, adds, 0, dead, None),
+        (f"{kills} kills, adds alone", 0, adds, kills, dead, None),
+        (f"{kills} kills, every kind", 0, KINDS, kills, dead, None),
+        (f"{half} SIGTERM, at any time", 0, KINDS, half, term, None),
+        (f"{half} SIGTERM, in the first 50 ms", 0, KINDS, half, term, EARLY),
+        (f"{half} SIGINT, at any time", 0, KINDS, half, int_, None),
+        (f"{half} SIGINT, in the first 50 ms", 0, KINDS, half, int_, EARLY),
     ):
+        if not (jobs or deaths):
+            continue
         with tempfile.TemporaryDirectory() as place:
-            storm = Storm(place, options.writers, options.seed)
-            storm.write(jobs, kinds, kills=kills)
+            storm = Storm(place, options.writers, options.seed, signal_=signal_, latest=latest)
+            storm.write(jobs, kinds, kills=deaths)
             outcome = storm.judge()
             sys.stdout.write(f"== {title}\n{outcome}\n")
             sys.stdout.flush()

@@ -1,8 +1,13 @@
 """A short storm on every run; `python -m tests.faults.storm` is the long one."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.faults.storm import Storm
+import pytest
+
+from tests.faults.storm import EARLY, Storm
 
 WRITERS = 4
 
@@ -22,3 +27,40 @@ def test_writers_killed_at_random_lose_nothing_they_acknowledged(tmp_path: Path)
     assert outcome.wrongs == {}
     assert outcome.killed >= 16
     assert outcome.acknowledged.total() >= 4
+
+
+@pytest.mark.parametrize(
+    ("signal_", "latest"),
+    [(signal.SIGTERM, None), (signal.SIGINT, None), (signal.SIGINT, EARLY)],
+    ids=["SIGTERM", "SIGINT", "early SIGINT"],
+)
+def test_a_signal_ends_a_writer_without_a_word_and_loses_nothing(
+    tmp_path: Path, signal_: signal.Signals, latest: float | None
+) -> None:
+    storm = Storm(str(tmp_path), WRITERS, signal_=signal_, latest=latest)
+    storm.write(0, ("add", "edit"), kills=3)
+    outcome = storm.judge()
+    assert outcome.wrongs == {}
+    assert outcome.killed >= 3
+
+
+@pytest.mark.parametrize("command", [("list",), ("add", "more")], ids=["reading", "writing"])
+def test_pmem_lets_the_system_end_it_at_an_interrupt(root: str, command: tuple[str, ...]) -> None:
+    """What Python does instead could be swallowed, and ends in a traceback."""
+    program = (
+        "import signal, sys; import pmem.cli, pmem.cli.app as app;"
+        " app.run = lambda arguments: signal.getsignal(signal.SIGINT) == signal.SIG_DFL;"
+        " pmem.cli.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *command], check=False)
+    assert done.returncode == 1
+
+
+def test_an_interrupt_that_the_caller_ignores_is_ignored(root: str) -> None:
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+        " import pmem.cli, pmem.cli.app as app;"
+        " app.run = lambda arguments: signal.getsignal(signal.SIGINT) == signal.SIG_IGN;"
+        " pmem.cli.main()"
+    )
+    assert subprocess.run([sys.executable, "-c", program, "list"], check=False).returncode == 1
