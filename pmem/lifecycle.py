@@ -1,5 +1,6 @@
 """What takes records out of recall, and what brings them back: by hand, one by one."""
 
+import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.states import can_move, closed, moved, restored, successor_of
 from pmem.core.retention import changed, linked, purge_time, unlinked
 from pmem.core.trust import inherited
-from pmem.errors import InvalidValue, Refused
+from pmem.errors import Damaged, InvalidValue, PmemError, Refused
 from pmem.ids import short
 from pmem.lookup import get
 from pmem.memories import EditRequest, edited_fields
@@ -31,6 +32,7 @@ from pmem.records import (
     Source,
     State,
 )
+from pmem.storage.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.times import iso
 from pmem.workspace import Workspace, event_of
@@ -172,6 +174,7 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
 
     Raises:
         Refused: Something that the agent that asks may not see refers to one of them.
+        Damaged: A file that cannot be used may refer to one of them.
     """
     if workspace.reach is not None:
         _must_not_be_held(workspace, gone)
@@ -184,6 +187,19 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
     event = event_of(workspace, EventKind.UNLINK)
     _cut(workspace.episodes, ("linked_memories",), gone, event)
     _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
+    for problem in workspace.problems:
+        _must_not_name(problem.path, gone)
+
+
+def _must_not_name(path: str, gone: set[str]) -> None:
+    """See that a file that cannot be used holds no link that would be left uncut."""
+    try:
+        data = read_bytes(path)[0]
+    except (OSError, PmemError):
+        return  # nobody can tell, and what is to go must not wait for it
+    for identifier in sorted(gone):
+        if identifier.encode() in data and identifier not in os.path.basename(path):
+            raise Damaged(f"{path} refers to {identifier} and cannot be used")
 
 
 def _must_not_be_held(workspace: Workspace, gone: set[str]) -> None:

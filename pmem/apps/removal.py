@@ -91,6 +91,6 @@ def uninstall(workspace: Workspace, app: str, *, purged: bool = False) -> Uninst
     workspace.must_serve(app)
     if app not in {known.name for known in apps(workspace)}:
         raise NotFound(f"there is no app {app!r}", "`pmem app list` shows them all")
+    state_of(workspace).uninstall(app, workspace.now())  # first: it can be repeated afterwards
     deleted = purge(workspace, app).deleted if purged else 0
-    state_of(workspace).uninstall(app, workspace.now())
     return Uninstalled(app=app, kept=len(members(workspace, app)), deleted=deleted)

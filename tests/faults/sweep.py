@@ -41,7 +41,8 @@ _INTERRUPTED: Final = 130
 _REFUSALS: Final = (74, 6)
 _MOST_CALLS: Final = 3000
 _TEMPORARY: Final = re.compile(r"\.tmp-[0-9]+-[0-9a-f]+|access-[0-9a-f]+")
-_AGAIN: Final = 3
+_SHOWN: Final = 3
+_ID: Final = re.compile(r"[0-9a-z]{8}-[0-9a-z]{8}")
 
 
 class Broken(NamedTuple):
@@ -74,12 +75,13 @@ class Bench:
         self.known = world.names()
         if self.write.prepare is not None:
             self.write.prepare()
-        self.before = world.state(self._start)
+        self._ids = set(_ID.findall(repr(world.state(self._start))))
+        self.before = self._state(self._start)
         self._fresh()
         with injection.injected(0, injection.death) as counter, self._steps() as self.midway:
             self.usual = world.do(self.write, self.known)
         self.calls = counter.calls
-        self.after = world.state(self._place)
+        self.after = self._state(self._place)
         self._findings = self._checked() | self._checked_before()
 
     def sweep(self, fault: str, *, stride: int = 1) -> None:
@@ -127,10 +129,10 @@ class Bench:
             return
         if os.path.isdir(ROOT):
             self._finishes()
-        found = world.state(self._place)
+        found = self._state(self._place)
         if acknowledged and found != self.after and self._recalls_wait():
             world.do(self.write, self.known)
-            found = world.state(self._place)
+            found = self._state(self._place)
         if acknowledged:
             assert found == self.after, f"acknowledged and lost: {_differs(found, self.after)}"
         elif done is not None:
@@ -188,7 +190,7 @@ class Bench:
 
         def noting(backend: JsonFiles, changes: Sequence[Change]) -> None:
             commit(backend, changes)
-            seen.append(world.records(world.state(self._place)))
+            seen.append(world.records(self._state(self._place)))
 
         with mock.patch.object(JsonFiles, "commit", noting):
             yield seen
@@ -199,14 +201,30 @@ class Bench:
             again = world.do(self.write, self.known)
             assert again.code in (self.usual.code, 3, 0), f"run again: {again.code} {again.err}"
             for path in self.after.keys() - world.records(self.after).keys():
-                now = world.state(self._place).get(path)
+                now = self._state(self._place).get(path)
                 assert now == self.after[path], f"run again, {path} is not as it should be"
         assert self._checked() <= self._findings, self._checked() - self._findings
         added = world.ran("add", "What comes afterwards", "--force")
         assert added.code == 0, f"the next write: {added.err}"
+        saved = world.ran("checkpoint", "save", "afterwards", "{}")
+        assert saved.code == 0, f"the next write of the clone's own state: {saved.err}"
         searched = world.ran("search", "afterwards", "--exit-status")
         assert searched.code == 0, f"the next search: {searched}"
         assert not world.strays(self._place), f"left behind: {world.strays(self._place)}"
+
+    def _state(self, place: str) -> State:
+        """Return what a project holds, the ids that are new in it numbered in their order.
+
+        A command that tries again after a refusal makes another one.
+        """
+        found = world.state(place)
+        fresh = sorted(set(_ID.findall(repr(found))) - self._ids)
+        numbers = {identifier: f"new {number}" for number, identifier in enumerate(fresh)}
+
+        def named(text: str) -> str:
+            return _ID.sub(lambda found: numbers.get(found[0], found[0]), text)
+
+        return {named(path): named(data) for path, data in found.items()}
 
     def _checked(self) -> set[str]:
         if not os.path.isdir(ROOT):
@@ -282,7 +300,7 @@ def main() -> int:
         total += bench.faults
         wrong = f", {len(bench.broken)} WRONG" if bench.broken else ""
         sys.stdout.write(f"{name:<24}{bench.calls:5} calls {bench.faults:6} faults{wrong}\n")
-        for item in bench.broken[:_AGAIN]:
+        for item in bench.broken[:_SHOWN]:
             sys.stdout.write(f"    {item.fault} at call {item.call}: {item.what}\n")
         sys.stdout.flush()
     shutil.rmtree(folder)

@@ -273,3 +273,18 @@ def test_a_bad_value_can_be_mended_by_command(damaged_id: str, root: str) -> Non
     assert pmem("add", "More").code == 3
     assert pmem("config", "set", "lock_timeout", "3").code == 0
     assert pmem("add", "More").code == 0
+
+
+def test_a_purge_leaves_no_link_in_a_file_that_cannot_be_used(damaged_id: str, root: str) -> None:
+    other = added("What the damaged memory leads to")
+    pmem("link", damaged_id, other)
+    path = os.path.join(root, "long-term-memory", f"{damaged_id}.json")
+    spoil(path, lambda data: data.rstrip()[:-1])
+    before = bytes_of(root)
+    done = pmem("purge", other, "--force")
+    assert (done.code, done.out) == (5, b"")
+    assert path in done.err.splitlines()[0]
+    assert other in done.err.splitlines()[0]
+    assert before == bytes_of(root)
+    unrelated = added("Nobody leads here, far from everything else")
+    assert pmem("purge", unrelated, "--force").code == 0
