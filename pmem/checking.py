@@ -15,6 +15,7 @@ from pmem.errors import NewerSchema, PmemError
 from pmem.ids import short
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
 from pmem.storage.backend import Problem
+from pmem.storage.proposals import Proposals
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository
 from pmem.workspace import Workspace
@@ -52,6 +53,7 @@ def check(workspace: Workspace) -> Checked:
     others = [problem for problem in workspace.problems if problem.path not in waiting]
     findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
     findings += settings_findings(workspace)
+    findings += _of_own_state(workspace)
     ids = _all_ids(workspace)
     findings += _duplicates(workspace, ids)
     memories = {memory.id: memory for memory in found[STORES[Memory]]}
@@ -80,6 +82,19 @@ def settings_findings(workspace: Workspace) -> list[Finding]:
         path = os.path.join(workspace.root, "config.toml")
         return [Finding(path, error.code, error.message)]
     return []
+
+
+def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
+    """Report what this clone keeps for itself and cannot make again, where it cannot be used."""
+    proposals = Proposals(workspace.root)
+    for path, look in (
+        (workspace.local.path, workspace.local.check),
+        (proposals.path, proposals.read),
+    ):
+        try:
+            look()
+        except PmemError as error:
+            yield Finding(path, error.code, error.message)
 
 
 def of_problem(problem: Problem, source: Source) -> Finding:

@@ -13,6 +13,7 @@ from pmem.errors import InvalidValue
 from pmem.records import STORES
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
+from pmem.storage.filesystems import is_shared, kind_of
 from pmem.storage.jsonfiles import LOCAL
 from pmem.workspace import Workspace
 
@@ -110,6 +111,9 @@ def _writable(workspace: Workspace) -> Diagnosis:
     folders = [workspace.root, *(os.path.join(workspace.root, part) for part in STORES.values())]
     closed = [path for path in folders if os.path.isdir(path) and not os.access(path, os.W_OK)]
     detail = f"{', '.join(closed)} cannot be written" if closed else workspace.root
+    kind = kind_of(workspace.root)
+    if kind is not None and is_shared(kind):
+        detail += f"; on {kind} a lock may not exclude other computers: write from one at a time"
     return Diagnosis(name="writable", ok=not closed, detail=detail)
 
 

@@ -15,6 +15,7 @@ import msgspec
 from pmem.ids import is_id
 from pmem.storage import ownfile
 from pmem.storage.listing import Listing, changes, last_look
+from pmem.storage.local import PRIMARY
 from pmem.storage.recordfile import Stamp
 
 FILE: Final = "index.sqlite3"
@@ -150,7 +151,7 @@ class Index:
     def _give_up(self, error: Exception) -> None:
         """Do without an index; one that others are using may stay, any other goes."""
         self.close()
-        if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+        if getattr(error, "sqlite_errorcode", 0) & PRIMARY != sqlite3.SQLITE_BUSY:
             self._discard()
 
     def _discard(self) -> None:

@@ -40,7 +40,7 @@ _REFUSED: Final = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
-_PRIMARY: Final = 0xFF
+PRIMARY: Final = 0xFF
 """The part of SQLite's extended error codes that says what kind of error it is."""
 _UNDO: Final = "run the command once where it may write; that undoes the half"
 _START_AFRESH: Final = (
@@ -98,6 +98,23 @@ class LocalState:
     def threads(self) -> "Threads":
         """What each thread has seen."""
         return Threads(self)
+
+    def check(self) -> None:
+        """See that everything in the database can be read, if there is one.
+
+        Raises:
+            Damaged, Locked, StorageRefused: See `reading`.
+        """
+        with self.reading() as connection:
+            if connection is not None:
+                (found,) = connection.execute("pragma quick_check(1)").fetchone()
+                if found != "ok":
+                    raise self._damaged(found)
+
+    @property
+    def path(self) -> str:
+        """The database's file."""
+        return self._path
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -220,7 +237,7 @@ class LocalState:
 
     def _sentence(self, error: sqlite3.Error) -> PmemError:
         whole = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        code = whole & _PRIMARY
+        code = whole & PRIMARY
         if whole == sqlite3.SQLITE_READONLY_ROLLBACK:
             return StorageRefused(f"{self._path} holds half a write of a process that died", _UNDO)
         if code in _BUSY:

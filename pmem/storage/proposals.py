@@ -101,6 +101,11 @@ class Proposals:
         self._local = os.path.join(root, _FOLDER)
         self._path = os.path.join(self._local, FILE)
 
+    @property
+    def path(self) -> str:
+        """Their file."""
+        return self._path
+
     def read(self) -> Queue:
         """Return what the file holds.
 

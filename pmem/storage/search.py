@@ -30,6 +30,7 @@ from pmem.records import STORES, Memory, RecordType
 from pmem.storage import ownfile, postings
 from pmem.storage.learning import TYPES, VERSION, Reader, rebuild, text_of, update
 from pmem.storage.listing import Listing
+from pmem.storage.local import PRIMARY
 
 FILE: Final = "search.sqlite3"
 _BUSY_SECONDS: Final = 5.0
@@ -281,7 +282,7 @@ _NOT_OURS: Final = (
 
 
 def _is_usable(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", None) in _NOT_OURS
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY in _NOT_OURS
 
 
 class _Statistics:

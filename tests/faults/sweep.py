@@ -76,12 +76,12 @@ class Bench:
         if self.write.prepare is not None:
             self.write.prepare()
         self._ids = set(_ID.findall(repr(world.state(self._start))))
-        self.before = self._state(self._start)
-        self._fresh()
+        self.before = self.state(self._start)
+        self.fresh()
         with injection.injected(0, injection.death) as counter, self._steps() as self.midway:
             self.usual = world.do(self.write, self.known)
         self.calls = counter.calls
-        self.after = self._state(self._place)
+        self.after = self.state(self._place)
         self._findings = self._checked() | self._checked_before()
 
     def sweep(self, fault: str, *, stride: int = 1) -> None:
@@ -94,7 +94,7 @@ class Bench:
 
     def _once(self, fault: str, call: int) -> bool:
         """Run the command with one fault; tell whether it ran out of calls before it."""
-        self._fresh()
+        self.fresh()
         if fault == KILL:
             done, met = self._killed(call)
         else:
@@ -117,8 +117,9 @@ class Bench:
         with injection.injected(call, injection.death):
             world.do(self.write, self.known)
 
-    def _fresh(self) -> None:
-        world.copied(self._start, self._place)
+    def fresh(self) -> str:
+        """Start again from the project as it was; return where it is."""
+        return world.copied(self._start, self._place)
 
     def _judge(self, done: Ran | None, met: bool) -> None:
         """See that everything is as promised; raises an AssertionError that says what is not."""
@@ -129,10 +130,10 @@ class Bench:
             return
         if os.path.isdir(ROOT):
             self._finishes()
-        found = self._state(self._place)
+        found = self.state(self._place)
         if acknowledged and found != self.after and self._recalls_wait():
             world.do(self.write, self.known)
-            found = self._state(self._place)
+            found = self.state(self._place)
         if acknowledged:
             assert found == self.after, f"acknowledged and lost: {_differs(found, self.after)}"
         elif done is not None:
@@ -190,7 +191,7 @@ class Bench:
 
         def noting(backend: JsonFiles, changes: Sequence[Change]) -> None:
             commit(backend, changes)
-            seen.append(world.records(self._state(self._place)))
+            seen.append(world.records(self.state(self._place)))
 
         with mock.patch.object(JsonFiles, "commit", noting):
             yield seen
@@ -201,7 +202,7 @@ class Bench:
             again = world.do(self.write, self.known)
             assert again.code in (self.usual.code, 3, 0), f"run again: {again.code} {again.err}"
             for path in self.after.keys() - world.records(self.after).keys():
-                now = self._state(self._place).get(path)
+                now = self.state(self._place).get(path)
                 assert now == self.after[path], f"run again, {path} is not as it should be"
         assert self._checked() <= self._findings, self._checked() - self._findings
         added = world.ran("add", "What comes afterwards", "--force")
@@ -212,7 +213,7 @@ class Bench:
         assert searched.code == 0, f"the next search: {searched}"
         assert not world.strays(self._place), f"left behind: {world.strays(self._place)}"
 
-    def _state(self, place: str) -> State:
+    def state(self, place: str) -> State:
         """Return what a project holds, the ids that are new in it numbered in their order.
 
         A command that tries again after a refusal makes another one.
@@ -234,7 +235,7 @@ class Bench:
         return {item["message"] for item in json.loads(checked.out)["data"]["findings"]}
 
     def _checked_before(self) -> set[str]:
-        self._fresh()
+        self.fresh()
         return self._checked()
 
     def _fingerprint(self) -> str:

@@ -288,3 +288,20 @@ def test_a_purge_leaves_no_link_in_a_file_that_cannot_be_used(damaged_id: str, r
     assert before == bytes_of(root)
     unrelated = added("Nobody leads here, far from everything else")
     assert pmem("purge", unrelated, "--force").code == 0
+
+
+@pytest.mark.parametrize("file", ["state.sqlite3", "consent.json"])
+def test_damage_of_what_a_clone_keeps_for_itself_is_found(
+    file: str, damaged_id: str, root: str
+) -> None:
+    assert pmem("checkpoint", "save", "review", "{}").code == 0
+    assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7
+    assert pmem("check").code == 0
+    path = os.path.join(root, "local", file)
+    spoil(path, lambda data: data[:100] + bytes(len(data) - 100))
+    before = bytes_of(root, local=True)
+    checked = pmem("check", "--json")
+    assert checked.code == 1
+    assert [(path, "damaged")] == [(f["path"], f["code"]) for f in checked.data["findings"]]
+    assert pmem("doctor").code == 1
+    assert before == bytes_of(root, local=True)

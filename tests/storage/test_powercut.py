@@ -14,7 +14,14 @@ from pmem.errors import PmemError
 from pmem.storage import durable
 from pmem.workspace import Workspace
 from tests.storage import powercut
-from tests.storage.commands import COMMANDS, add_one, add_several, edit_one, prepare
+from tests.storage.commands import (
+    COMMANDS,
+    add_one,
+    add_several,
+    edit_one,
+    prepare,
+    say_and_overflow,
+)
 from tests.storage.folders import Tree, copied, fixed_chance, opened, tree
 from tests.storage.powercut import Recorder
 
@@ -108,6 +115,27 @@ def staged_without_sync_of_files(workspace: Workspace) -> None:
         add_several(workspace)
 
 
+def acknowledged_before_sync(workspace: Workspace) -> None:
+    """Answer first, and leave the syncs to a moment that may never come."""
+    later: list[int] = []
+    with mock.patch.object(os, "fsync", lambda descriptor: later.append(os.dup(descriptor))):
+        add_several(workspace)
+    for descriptor in later:
+        os.close(descriptor)
+
+
+def source_first(workspace: Workspace) -> None:
+    """Take messages out of the conversation before the chunk that gets them is durable."""
+
+    def apply(root: str, local: str, changes: list[durable.FileChange]) -> None:
+        for change in sorted(changes, key=lambda change: change.path, reverse=True):
+            assert change.data is not None
+            durable.write_file(os.path.join(root, change.path), change.data)
+
+    with mock.patch.object(durable, "apply", apply):
+        say_and_overflow(workspace)
+
+
 def in_place(workspace: Workspace) -> None:
     def write_file(path: str, data: bytes, scratch: str) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
@@ -138,6 +166,8 @@ def file_by_file(workspace: Workspace) -> None:
         (staged_without_sync_of_files, "a file that cannot be read"),
         (in_place, "a file that cannot be read"),
         (file_by_file, "half of a commit"),
+        (acknowledged_before_sync, "an acknowledged write is lost"),
+        (source_first, "half of a commit"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
