@@ -4,13 +4,18 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(abspath $(VENV))/bin
 
-.PHONY: demo test check format lint types docs bench clean
+.PHONY: demo test faults check format lint types docs bench clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -n auto
+
+faults: $(VENV)/.developing
+	$(BIN)/python -m tests.faults.sweep
+	$(BIN)/python -m tests.faults.powercuts
+	$(BIN)/python -m tests.faults.storm
 
 check: lint types test docs
 

@@ -18,6 +18,7 @@ from pmem.errors import InvalidValue, Refused
 from pmem.ids import short
 from pmem.records import Memory, Scope, plain
 from pmem.storage.proposals import Kind, Proposal, Proposals, Queue, Signal, digest, without_expired
+from pmem.times import shifted
 from pmem.workspace import Workspace
 
 APART: Final = timedelta(hours=1)
@@ -195,7 +196,7 @@ def _hold(
                 agent=wanted.agent,
                 actor=workspace.actor,
                 at=now,
-                until=now + timedelta(days=workspace.settings.consent.days),
+                until=shifted(now, timedelta(days=workspace.settings.consent.days)),
                 signals=(signal,),
                 **given,
             )

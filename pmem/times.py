@@ -63,6 +63,20 @@ def in_utc(at: datetime) -> datetime:
     return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
 
 
+def shifted(at: datetime, by: timedelta) -> datetime:
+    """Return a moment moved by a duration, as far as the calendar goes.
+
+    Args:
+        at: The moment.
+        by: The duration, also backwards.
+    """
+    try:
+        return at + by
+    except OverflowError:
+        end = datetime.max if by > timedelta() else datetime.min
+        return end.replace(tzinfo=at.tzinfo)
+
+
 def day(at: datetime) -> str:
     """Return a moment's date for people; what came without a time is `undated`."""
     return iso(at)[:10] if at.year > UNDATED.year else "undated   "

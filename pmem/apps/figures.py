@@ -11,6 +11,7 @@ from pmem.apps.views import budget_of, state_of
 from pmem.core.filters import EVERYTHING
 from pmem.errors import PmemError
 from pmem.records import Conversation, EventKind, Memory, State
+from pmem.times import shifted
 from pmem.workspace import Workspace
 
 RATE_HOURS: Final = 24
@@ -169,7 +170,8 @@ def _seen(workspace: Workspace) -> tuple[set[str], set[str]]:
 
 def _made_since(memories: Iterable[Memory], now: datetime) -> tuple[int, int]:
     """Count the memories made of late, and the decisions that compactions took of late."""
-    day, week = now - timedelta(hours=RATE_HOURS), now - timedelta(days=FREQUENCY_DAYS)
+    day = shifted(now, -timedelta(hours=RATE_HOURS))
+    week = shifted(now, -timedelta(days=FREQUENCY_DAYS))
     made = decided = 0
     for memory in memories:
         made += day < memory.created_at <= now

@@ -21,6 +21,7 @@ from pmem.records import (
     Relationship,
     dump_line,
 )
+from pmem.times import shifted
 
 SECONDS_A_DAY: Final = 86_400
 ACCESS_BOOST: Final = 0.1
@@ -149,10 +150,7 @@ def decay(last_access: datetime, accesses: int, now: datetime, half_life_days: f
 
 def purge_time(at: datetime, days: int) -> datetime:
     """Return when something removed at `at` may be purged; the calendar's end at the latest."""
-    try:
-        return at + timedelta(days=days)
-    except OverflowError:
-        return datetime.max.replace(tzinfo=at.tzinfo)
+    return shifted(at, timedelta(days=days))
 
 
 def json_value(value: Any) -> Any:

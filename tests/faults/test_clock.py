@@ -1,0 +1,99 @@
+"""Clocks that run backwards, far ahead, or not at all."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem import memories
+from pmem.core.lifecycle.presence import presence
+from pmem.memories import AddRequest
+from pmem.times import in_utc
+from pmem.workspace import Workspace
+from tests.conftest import NOW
+from tests.faults import world
+from tests.faults.test_disk import reading
+from tests.faults.world import WRITES
+
+TIMES = ("2016-11-21T14:30:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z")
+"""Ten years back, and both ends of the calendar, the later one nearly 8,000 years ahead."""
+ANSWERS = (0, 1, 3, 7, 9)
+"""Exit codes of commands that ran; neither damage, nor a refusal of the disk, nor a bug."""
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> str:
+    place = str(tmp_path_factory.mktemp("clock"))
+    world.build(place)
+    return place
+
+
+@pytest.fixture
+def place(template: str) -> Iterator[str]:
+    here = os.path.join(os.path.dirname(template), "clock-copy")
+    with world.surroundings(here):
+        world.copied(template, here)
+        yield here
+        os.chdir("/")
+
+
+@pytest.mark.parametrize("time", TIMES)
+def test_no_command_stumbles_over_the_clock(place: str, time: str) -> None:
+    known = world.names()
+    for name, write in WRITES.items():
+        if name.startswith(("init", "setup", "purge", "app purge", "app uninstall")):
+            continue
+        words = [known.get(word, word) for word in write.arguments]
+        done = world.ran(*words, "--now", time, stdin=write.stdin)
+        assert done.code in ANSWERS, (name, done)
+        assert "Traceback" not in done.err, (name, done)
+    for looking in reading(known["OTHER"]):
+        if "talk" not in looking:
+            assert world.ran(*looking, "--now", time).code in (0, 1, 3), looking
+            assert world.ran(*looking).code in (0, 1, 3), looking
+    assert world.ran("add", "Written when the clock was right again", "--force").code == 0
+    assert not world.strays(place)
+
+
+@given(
+    born=st.datetimes().map(in_utc),
+    used=st.datetimes().map(in_utc),
+    now=st.datetimes().map(in_utc),
+    half_life=st.floats(min_value=1e-6, max_value=1e9),
+)
+def test_decay_lies_between_0_and_1_at_every_time(
+    born: object, used: object, now: object, half_life: float
+) -> None:
+    import msgspec
+
+    from pmem.records import Access
+    from tests.storage.folders import memory
+
+    access = Access(count=3, last_at=used)  # type: ignore[arg-type]
+    kept = msgspec.structs.replace(
+        memory("mvz1fwao-5gfu3i2z"), created_at=born, updated_at=born, access=access
+    )
+    assert 0 <= presence(kept, now, half_life) <= 1  # type: ignore[arg-type]
+
+
+def test_a_thousand_memories_of_one_millisecond_are_a_thousand(root: str) -> None:
+    workspace = Workspace(root, actor="tester", now=NOW)
+    requests = [AddRequest(content=f"thing number {number}") for number in range(900)]
+    made = [done.memory.id for done in memories.add_all(workspace, requests)]
+    for number in range(100):  # as many processes would: each knows nothing of the others' ids
+        alone = Workspace(root, actor="tester", now=NOW)
+        made.append(memories.add(alone, AddRequest(content=f"alone {number}")).memory.id)
+    assert len(set(made)) == 1000
+    assert set(Workspace(root).memories.ids()) == set(made)
+
+
+def test_ids_of_a_clock_that_runs_backwards_are_new(root: str) -> None:
+    later, earlier = NOW, NOW.replace(year=NOW.year - 10)
+    made = [
+        memories.add(Workspace(root, actor="tester", now=at), AddRequest(content=text)).memory.id
+        for at, text in ((later, "first"), (earlier, "second"), (later, "third"))
+    ]
+    assert len(set(made)) == 3
+    assert len(list(Workspace(root).memories.find())) == 3
