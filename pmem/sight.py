@@ -34,6 +34,9 @@ class Asked(ABC):
     `PMEM_AGENT` and `PMEM_APP` in the environment say who asks, and nothing else may be said then.
     """
 
+    has_written = False
+    """Whether a transaction has changed anything."""
+
     environment: dict[str, str]
     _given_agent: str | None
     _given_app: str | None

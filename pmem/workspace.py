@@ -110,8 +110,6 @@ class Workspace(Asked, Beside):
         self._given_backend, self._given_agent, self._given_app = backend, agent, app
         self.name = "present"
         """What a view of the past is of, in words (see `at` and `at_revision`)."""
-        self.has_written = False
-        """Whether a transaction of this workspace has changed anything."""
         self.made_room: list[Any] = []
         """What went so that apps keep to their limits (see `apps.make_room`)."""
         self.once_kept: list[Callable[[], object]] = []
@@ -243,8 +241,7 @@ class Workspace(Asked, Beside):
         Raises:
             Refused: The workspace is read-only.
             Locked: Another writer kept the lock, or changed a record meanwhile.
-            StorageRefused: The disk or a file refused; nothing changed.
-            Unfinished: It refused after the change was made.
+            StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
         """
         self.must_be_writable()
         with self.backend.lock():
@@ -256,7 +253,7 @@ class Workspace(Asked, Beside):
                     _must_be_agreed(self, changes)
                 self.gate.must_be_clean(changes, lambda change: _before(self, change))
                 self.backend.commit(changes)
-                self.has_written = self.has_written or bool(changes)
+                self.has_written |= bool(changes)
                 _note_written(self, changes)
                 for act in self.once_kept:
                     act()
