@@ -88,6 +88,7 @@ def initialise(
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} exists and is no folder")
+    Gate(Secrets).admit(name, "the name")
     created = not os.path.isdir(folder)
     timeout = Settings().lock_timeout
     with JsonFiles(os.path.abspath(folder), lock_timeout=lambda: timeout).lock(), refusals(folder):
@@ -98,7 +99,6 @@ def initialise(
         if track_conversations:
             _track_conversations(folder)
         if name is not None:
-            Gate(Secrets).admit(name, "the name")
             path = os.path.join(folder, CONFIG_FILE)
             write_setting(path, "project_name", name, scratch=scratch(folder))
     return Initialised(path=os.path.abspath(folder), created=created)

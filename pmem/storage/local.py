@@ -111,11 +111,6 @@ class LocalState:
                 if found != "ok":
                     raise self._damaged(found)
 
-    @property
-    def path(self) -> str:
-        """The database's file."""
-        return self._path
-
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """Open the database as of one moment; None stands for one that was never written.

@@ -23,8 +23,6 @@ MOST_DECISIONS: Final = 1000
 _FOLDER: Final = "local"
 _PRIVATE: Final = 0o600
 _DIGEST_BYTES: Final = 16
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
 
 Kind = Literal["consent", "signals"]
