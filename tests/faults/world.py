@@ -33,12 +33,14 @@ class Write(NamedTuple):
 
     `whole`: it is one transaction, so nothing in between may ever be seen. The others change
     several things one after another, each whole, and are finished by being run again.
+    `answers`: it answers where nothing can be written, too, and tells the same again next time.
     """
 
     arguments: tuple[str, ...]
     stdin: bytes = b""
     whole: bool = True
     prepare: Callable[[], None] | None = None
+    answers: bool = False
 
 
 class Ran(NamedTuple):
@@ -141,7 +143,7 @@ WRITES: Final[dict[str, Write]] = {
     "app stats": Write(("app", "stats", "--poll")),
     "checkpoint save": Write(("checkpoint", "save", "review", '{"step": 2}')),
     "checkpoint rm": Write(("checkpoint", "rm", "review")),
-    "delta": Write(("delta", "--thread", "review")),
+    "delta": Write(("delta", "--thread", "review"), answers=True),
     "config set": Write(("config", "set", "chunk_size", "7")),
     "config unset": Write(("config", "unset", "chunk_size")),
     "import messages": Write(("import", "messages", "-"), TALK),
