@@ -112,6 +112,8 @@ class Storm:
         self._lives: dict[str, list[float]] = {}
         self._doomed: dict[int, subprocess.Popen[bytes]] = {}
         self._environment = _surroundings(place)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         self._command("init", "--track-conversations")
         self._command("add", "the calm before")
         with open(os.path.join(self.root, "config.toml"), "w", encoding="utf-8") as file:
