@@ -403,7 +403,7 @@ def _is_of_python(err: bytes) -> bool:
     """Tell whether an interrupt met Python before it came to the first line of pmem."""
     frames = [line for line in err.splitlines() if line.startswith(b'  File "')]
     ours = [line for line in frames if b"/pmem/" in line or b"site-packages/typer" in line]
-    return b"KeyboardInterrupt" in err and not ours
+    return not ours and (b"KeyboardInterrupt" in err or err.startswith(b"Fatal Python error: init"))
 
 
 def _json_lines(values: Iterator[dict[str, Any]]) -> bytes:
