@@ -13,7 +13,7 @@ from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.states import can_move, closed, moved, restored, successor_of
 from pmem.core.retention import changed, linked, purge_time, unlinked
 from pmem.core.trust import inherited
-from pmem.errors import Damaged, InvalidValue, PmemError, Refused
+from pmem.errors import Damaged, InvalidValue, PmemError, Refused, StorageRefused
 from pmem.ids import short
 from pmem.lookup import get
 from pmem.memories import EditRequest, edited_fields
@@ -188,6 +188,8 @@ def cut_links(workspace: Workspace, gone: set[str]) -> None:
     _cut(workspace.episodes, ("linked_memories",), gone, event)
     _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
     for problem in workspace.problems:
+        if problem.code == StorageRefused.code:
+            raise StorageRefused(problem.message)
         _must_not_name(problem.path, gone)
 
 

@@ -19,10 +19,8 @@ SCHEMA: Final = 1
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Valence = Annotated[float, Meta(ge=-1, le=1)]
-MOST: Final = 2**63 - 1
-"""No count is larger: databases and other programs know no larger whole numbers."""
-Count = Annotated[int, Meta(ge=0, le=MOST)]
-Number = Annotated[int, Meta(ge=1, le=MOST)]
+Count = Annotated[int, Meta(ge=0)]
+Number = Annotated[int, Meta(ge=1)]
 Time = Annotated[datetime, Meta(tz=True)]
 
 

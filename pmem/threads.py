@@ -170,6 +170,7 @@ def save_checkpoint(
     workspace.must_be_writable()
     name, owner = _names(workspace.gate.admit(thread, "the thread"), user)
     owner = workspace.gate.admit(owner, "the user")
+    _encoded(state)  # what cannot be kept need not be looked at
     data = _encoded(workspace.gate.admit(state, "the state"))
     return _info(workspace.local.checkpoints.save(name, owner, data, workspace.now()))
 

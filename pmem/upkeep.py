@@ -47,9 +47,9 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _own_files(workspace, fix=fix),
         _writable(workspace),
         _unfinished(workspace, fix=fix),
+        _clone(workspace, fix=fix),
         _records(workspace),
         _recalls(workspace, fix=fix),
-        _clone(workspace, fix=fix),
         _git(workspace, fix=fix),
     ]
 

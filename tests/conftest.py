@@ -53,9 +53,10 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture
 def root(tmp_path: Path) -> str:
-    """Return a memory folder, freshly made."""
+    """Return a memory folder as a clone has it, with nothing of its own."""
     folder = str(tmp_path / "work" / ".project-memory")
     initialise(folder)
+    shutil.rmtree(os.path.join(folder, "local"))
     return folder
 
 

@@ -32,7 +32,6 @@ SMALL: Final[dict[str, Any]] = {
     "max_recent_messages": 4,
     "chunk_size": 2,
     "max_chunks": 50,
-    "categories": (),
     "max_episodic_memories": 2,
 }
 TEXTS = [

@@ -150,7 +150,7 @@ def decay(last_access: datetime, accesses: int, now: datetime, half_life_days: f
 
 def purge_time(at: datetime, days: int) -> datetime:
     """Return when something removed at `at` may be purged; the calendar's end at the latest."""
-    return shifted(at, timedelta(days=days))
+    return shifted(at, timedelta(days=min(days, timedelta.max.days)))
 
 
 def json_value(value: Any) -> Any:

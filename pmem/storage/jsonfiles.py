@@ -300,7 +300,8 @@ def write_own(root: str, path: str, data: bytes) -> None:
         OSError, Unfinished: See `durable.write_file`.
     """
     own = os.path.dirname(path) == os.path.abspath(root)
-    durable.write_file(path, data, scratch(root) if own else None)
+    place = scratch(root)  # missing where the records live elsewhere
+    durable.write_file(path, data, place if own and os.path.isdir(place) else None)
 
 
 def _make_local(root: str, local: str) -> None:

@@ -22,8 +22,11 @@ QUIET = {"max_recent_messages": 4, "chunk_size": 2, "lock_timeout": 0.0}
 """Small conversations, and no waiting."""
 
 
-def opened(root: str, *, now: datetime | None = NOW, **settings: Any) -> Workspace:
-    return Workspace(root, actor="tester", now=now, overrides=QUIET | settings)
+def opened(
+    root: str, *, now: datetime | None = NOW, read_only: bool = False, **settings: Any
+) -> Workspace:
+    overrides = QUIET | settings
+    return Workspace(root, actor="tester", now=now, read_only=read_only, overrides=overrides)
 
 
 def json_files(root: str, *, read_only: bool = False) -> JsonFiles:
