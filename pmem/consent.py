@@ -296,7 +296,8 @@ def _decide(
     A process that died before this leaves it there; agreeing again is then settled by what is
     kept already.
     """
-    decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
+    actor = workspace.gate.admit(workspace.actor, "the actor")
+    decision = decided(proposal, outcome, actor, workspace.now(), memory)
 
     def settled(queue: Queue) -> Queue:
         if outcome == "rejected":

@@ -87,23 +87,23 @@ class Gate:
         if rules.gate == "off":
             return
         for change in changes:
-            for where, text in () if change.record is None else texts(change.record):
+            for where, text, name in () if change.record is None else texts(change.record):
                 if text not in self._passed:
-                    for found in secrets.find(text, rules.allow):
+                    for found in secrets.find_named(name, text, rules.allow):
                         value = text[found.start : found.end]
                         if not self._is_known(value, change, changes, before):
                             raise _refusal(where, text, found)
 
-    def _admitted(self, value: Any, where: str, rules: Secrets) -> Any:
+    def _admitted(self, value: Any, where: str, rules: Secrets, name: str = "") -> Any:
         if type(value) is str:
-            return self._text(value, where, rules)
+            return self._text(value, where, rules, name)
         if isinstance(value, list | tuple):
             named = (f"{where}[{number}]" for number in range(1, len(value) + 1))
             return type(value)(map(self._admitted, value, named, [rules] * len(value)))
         if isinstance(value, dict):
             return {
                 self._admitted(key, f"{where}'s key", rules): self._admitted(
-                    item, inside(where, key), rules
+                    item, inside(where, key), rules, str(key)
                 )
                 for key, item in value.items()
             }
@@ -120,8 +120,8 @@ class Gate:
                 new[name] = admitted
         return msgspec.structs.replace(value, **new) if new else value
 
-    def _text(self, text: str, where: str, rules: Secrets) -> str:
-        found = secrets.find(text, rules.allow)
+    def _text(self, text: str, where: str, rules: Secrets, name: str) -> str:
+        found = secrets.find_named(name, text, rules.allow)
         if found and rules.gate == "refuse":
             raise _refusal(where, text, found[0])
         done = "left out" if rules.gate == "redact" else "kept, as secrets.gate is off"
@@ -142,7 +142,7 @@ class Gate:
         """Tell whether a secret was let in, or was there before the transaction."""
         memory = change.type is Memory
         old = (before(other) for other in changes if (other.type is Memory) == memory)
-        held = (text for record in old if record is not None for _, text in texts(record))
+        held = (text for record in old if record is not None for _, text, _ in texts(record))
         return any(value in text for text in (*self._passed, *held))
 
 

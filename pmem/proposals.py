@@ -182,6 +182,8 @@ def _hold(
 ) -> Held | None:
     """Note a proposal, or one more signal for it; None where it has enough of them."""
     now = workspace.now()
+    actor = workspace.gate.admit(workspace.actor, "the actor")
+    agent = workspace.gate.admit(wanted.agent, "the agent")
     held: list[Held] = []
 
     def change(queue: Queue) -> Queue:
@@ -193,8 +195,8 @@ def _hold(
                 kind=wanted.kind,
                 field=wanted.field,
                 digest=name,
-                agent=wanted.agent,
-                actor=workspace.actor,
+                agent=agent,
+                actor=actor,
                 at=now,
                 until=shifted(now, timedelta(days=workspace.settings.consent.days)),
                 signals=(signal,),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.secrets import find
+from pmem.core.secrets.texts import in_file
 from pmem.errors import InvalidValue, Refused
 from pmem.gate import Gate, SecretFound
 from pmem.rules import Secrets
@@ -57,6 +58,7 @@ WAYS: Final[dict[str, tuple[str, ...]]] = {
     "app's memory": ("app", "remember", "calendar", SAID),
     "app's name": ("app", "remember", TOKEN, "x"),
     "state": ("checkpoint", "save", "t", json.dumps({"deep": [{"a": SAID}]})),
+    "state that names it": ("checkpoint", "save", "t", json.dumps({"github_token": TOKEN})),
     "thread": ("checkpoint", "save", TOKEN, "{}"),
     "thread's user": ("checkpoint", "save", "t", "{}", "--user", TOKEN),
     "reader": ("delta", "--thread", TOKEN),
@@ -235,6 +237,52 @@ def test_what_went_wrong_is_told_without_secrets(root: str, ids: dict[str, str])
         done = pmem(*words)
         assert done.code not in (0, 70), words
         assert TOKEN not in done.err
+
+
+NAMED: Final = (
+    ({"db_password": "kX9!vQ2#mZ"}, "password"),
+    ({"deep": [{"apiKey": "9f8aK2jdLq0ZxT7mPp4R"}]}, "assigned-secret"),
+    ({"headers": {"Authorization": "Basic ZGVwbG95OnM0OXhRMnBaIQ=="}}, "basic-authorization"),
+)
+"""Values that only their names tell to be secrets."""
+
+
+@pytest.mark.parametrize(("value", "kind"), NAMED)
+def test_a_name_tells_of_a_value_that_it_is_a_secret(value: dict[str, Any], kind: str) -> None:
+    with pytest.raises(SecretFound) as caught:
+        Gate(Secrets).admit(value, "the state")
+    assert caught.value.kind == kind
+    kept = Gate(lambda: Secrets(gate="redact")).admit(value, "the state")
+    assert f"[redacted: {kind}]" in json.dumps(kept)
+    assert Gate(Secrets).admit(kept) == kept
+    assert [spot.kind for spot in in_file(json.dumps(value, indent=2).encode())] == [kind]
+
+
+def test_a_name_makes_no_secret_of_an_ordinary_value() -> None:
+    state = {
+        "token_count": "1200",
+        "api_key": "${API_KEY}",
+        "password": "[redacted: password]",
+        "secret": "kept in 1Password since 2024-11-03",
+        "primary_key": "018f3c1e-7b2a-7cc0-9e41-1f2a3b4c5d6e",
+        "commit": "3f2a9c7d1e5b4a6f8091a2b3c4d5e6f708192a3b",
+    }
+    assert Gate(Secrets).admit(state) == state
+
+
+@pytest.mark.parametrize("who", ["--actor", "--agent"])
+def test_who_proposes_is_looked_at_before_the_queue_keeps_it(who: str, root: str) -> None:
+    said = ("add", "Alice lives in Berlin and her birthday is 3 May", "--agent", "planner")
+    done = pmem(*said, who, TOKEN)
+    assert done.code == 7, done
+    assert holding(root, TOKEN) == []
+
+
+def test_who_decides_is_looked_at_too(root: str) -> None:
+    said = ("add", "Alice lives in Berlin and her birthday is 3 May")
+    held = pmem(*said, "--agent", "planner", "--json").data["held"]["id"]
+    assert pmem("consent", "reject", held, "--actor", TOKEN).code == 7
+    assert holding(root, TOKEN) == []
 
 
 def test_a_bug_is_reported_without_secrets(

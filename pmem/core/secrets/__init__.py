@@ -24,6 +24,8 @@ _WORDS: Final = (
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
 _SHORTEST: Final = 6
+_LONGEST_NAME: Final = 60
+_NAMING: Final = ": "
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _GENERAL: Final = frozenset({"password", "assigned-secret", "authorization-header"})
 _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
@@ -54,6 +56,24 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
         elif not _is_allowed(text[each.start : each.end], allowed):
             kept.append(each)
     return kept
+
+
+def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secret]:
+    """Return the secrets in a value, also those that only its name tells: `{"password": ...}`.
+
+    Args:
+        name: The value's name, such as the key of a JSON object; may be empty.
+        text: The value. What has three words or more is no password but a sentence.
+        allowed: See `find`.
+    """
+    found = find(text, allowed)
+    if found or not name or len(name) > _LONGEST_NAME or text.count(" ") > 1 or "\n" in text:
+        return found
+    before = len(name) + len(_NAMING)
+    named = find(f"{name}{_NAMING}{text}", allowed)
+    return [
+        Secret(kind, start - before, end - before) for kind, start, end in named if start >= before
+    ]
 
 
 def redacted(text: str, found: Iterable[Secret]) -> str:

@@ -8,13 +8,21 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem.core.secrets import Secret, find, place
+from pmem.core.secrets import Secret, find_named, place
 
 _LONGEST_NAME: Final = 24
 _LONG: Final = 20
 """Shorter keys hold no token, and nothing calls them so."""
 _SHORT: Final = 64
 _TIME_SIGNS: Final = frozenset("0123456789-:.TZ+")
+
+
+class Text(NamedTuple):
+    """A text in a value: the names that lead to it, the text, and its key in an object, if any."""
+
+    where: str
+    text: str
+    name: str
 
 
 class Spot(NamedTuple):
@@ -38,28 +46,28 @@ def inside(where: str, name: Any) -> str:
     return f"{where}{between}{part}" if where else part
 
 
-def texts(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+def texts(value: Any, where: str = "") -> Iterator[Text]:
     """Yield every text in a value, the keys of objects too, with the names that lead to it.
 
     Args:
         value: A record, a part of one, or what JSON holds.
         where: What leads to it.
     """
-    left: list[tuple[str, Any]] = [(where, value)]
+    left: list[tuple[str, Any, str]] = [(where, value, "")]
     while left:
-        place_, item = left.pop()
+        place_, item, called = left.pop()
         if isinstance(item, str):
             if not isinstance(item, Enum):
-                yield place_, item
+                yield Text(place_, item, called)
         elif isinstance(item, list | tuple):
-            parts = [(f"{place_}[{number}]", part) for number, part in enumerate(item, start=1)]
+            parts = [(f"{place_}[{number}]", part, "") for number, part in enumerate(item, 1)]
             left += reversed(parts)
         elif isinstance(item, dict):
-            left += [(inside(place_, key), part) for key, part in reversed(item.items())]
-            left += [(f"{place_}'s key", key) for key in item if len(str(key)) >= _LONG]
+            left += [(inside(place_, key), part, str(key)) for key, part in reversed(item.items())]
+            left += [(f"{place_}'s key", key, "") for key in item if len(str(key)) >= _LONG]
         elif isinstance(item, msgspec.Struct):
             names = reversed(item.__struct_fields__)
-            left += [(inside(place_, name), getattr(item, name)) for name in names]
+            left += [(inside(place_, name), getattr(item, name), "") for name in names]
 
 
 def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
@@ -70,8 +78,9 @@ def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
         allowed: See `find`.
     """
     spots: dict[tuple[str, str], Spot] = {}
-    for where, text in _parts(data):
-        for found in _found(text, allowed) if len(text) < _SHORT else find(text, allowed):
+    for where, text, name in _parts(data):
+        look = _found if len(text) < _SHORT else find_named
+        for found in look(name, text, allowed):
             value = text[found.start : found.end]
             at = place(text, found)
             said = f"{where}, {at}" if where else at
@@ -81,19 +90,19 @@ def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
 
 
 @lru_cache(maxsize=4096)
-def _found(text: str, allowed: tuple[str, ...]) -> list[Secret]:
+def _found(name: str, text: str, allowed: tuple[str, ...]) -> list[Secret]:
     """Return the secrets in a short text, of which records have many the same: names, kinds."""
-    return [] if _TIME_SIGNS.issuperset(text) else find(text, allowed)
+    return [] if _TIME_SIGNS.issuperset(text) else find_named(name, text, allowed)
 
 
-def _parts(data: bytes) -> Iterator[tuple[str, str]]:
+def _parts(data: bytes) -> Iterator[Text]:
     """Yield the texts of a JSON file; of any other file, all of it."""
     if data.lstrip()[:1] in (b"{", b"["):
         try:
             return texts(orjson.loads(data))
         except orjson.JSONDecodeError:
             pass
-    return iter([("", data.decode("utf-8", "replace"))])
+    return iter([Text("", data.decode("utf-8", "replace"), "")])
 
 
 def _line(data: bytes, text: str) -> int | None:
