@@ -14,7 +14,7 @@ import msgspec
 from pmem.contexts import ContextRequest, build_context
 from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 from pmem.errors import Damaged, InvalidValue, StorageRefused
-from pmem.golden import Golden, Kept, Question, names
+from pmem.golden import ACCEPTED, Golden, Kept, Question, content, names
 from pmem.ids import is_id, short
 from pmem.recall import SearchRequest, search
 from pmem.records import dump
@@ -109,7 +109,7 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
 
 def accepted_file(path: str) -> str:
     """Return where the accepted run of a golden set is."""
-    return f"{os.path.splitext(path)[0]}.accepted.json"
+    return os.path.splitext(path)[0] + ACCEPTED
 
 
 def evaluate(
@@ -302,8 +302,7 @@ def _accepted(path: str) -> Run | None:
         StorageRefused: It may not be read.
     """
     try:
-        with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=Run)
+        return msgspec.json.decode(content(path), type=Run)
     except FileNotFoundError:
         return None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -21,6 +21,9 @@ from pmem.storage.jsonfiles import write_own
 from pmem.workspace import Workspace
 
 DEFAULT_NAME: Final = "golden.jsonl"
+ACCEPTED: Final = ".accepted.json"
+"""What follows a golden set's name, without its own ending, where its accepted run is."""
+_DEFAULT_ACCEPTED: Final = DEFAULT_NAME.removesuffix(".jsonl") + ACCEPTED
 
 
 class Question(
@@ -82,7 +85,7 @@ def read(path: str) -> Golden:
         StorageRefused: It may not be read.
     """
     try:
-        return Golden(parse(_content(path).splitlines(), path), path)
+        return Golden(parse(content(path).splitlines(), path), path)
     except (FileNotFoundError, IsADirectoryError):
         hint = "`pmem eval add QUERY REF` starts a golden set"
         raise InvalidValue(f"there is no file {path}", hint) from None
@@ -268,9 +271,17 @@ def _whole(workspace: Workspace, reference: str) -> str:
     return reference if getattr(found, "external_id", None) == reference else found.id
 
 
-def _content(path: str) -> bytes:
-    """Return what a golden set holds; the memory folder's own may be no link."""
-    named = os.path.basename(path) == DEFAULT_NAME
+def content(path: str) -> bytes:
+    """Return what a golden set, or its accepted run, holds; the memory folder's own is no link.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be read.
+        Damaged, StorageRefused: See `ownfile.read`.
+    """
+    named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
     if named and (os.path.islink(path) or not os.path.isdir(path)):
         return ownfile.read(path)
     with open(path, "rb") as file:
@@ -280,7 +291,7 @@ def _content(path: str) -> bytes:
 def _bytes(path: str) -> bytes:
     """Return a file's content; a missing one is empty."""
     try:
-        return _content(path)
+        return content(path)
     except FileNotFoundError:
         return b""
     except IsADirectoryError:

@@ -87,6 +87,7 @@ FILES: Final = (
     ".gitattributes",
     ".gitignore",
     "golden.jsonl",
+    "golden.accepted.json",
     "local/lock",
     "local/index.sqlite3",
     "local/index.sqlite3-journal",
@@ -281,6 +282,10 @@ SCHEMAS: Final = {
     ),
     "a wrong schema": "create table looked (a); create table document (b); create table file (c)",
     "a virtual table": "create virtual table document using fts5(number)",
+    "a computed column": "create table looked (store, names, stamps, at as (hex(store)))",
+    "a computed index": "create table looked (a); create index looked_a on looked (hex(a))",
+    "a computed default": "create table looked (a, b default (hex(randomblob(9))))",
+    "a check": "create table looked (a check (length(hex(zeroblob(a))) > 0))",
     "nonsense": "create table looked (store, names, stamps, at);"
     "insert into looked values ('long-term-memory', zeroblob(3), zeroblob(5), 'x')",
 }

@@ -152,8 +152,13 @@ def test_the_report_of_a_bug_is_written_through_no_link(
     [
         "create view strange as select 1",
         "create trigger strange after delete on looked begin delete from looked; end",
+        "create table strange (a, b as (hex(a)))",
+        "create table strange (a, b /* primary key ( */ as (hex(a)))",
+        "create table strange (a check (length(hex(zeroblob(a))) > 0))",
+        "create table strange (a, b default (hex(randomblob(9))))",
+        "create index strange on looked (hex(store))",
     ],
-    ids=["view", "trigger"],
+    ids=["view", "trigger", "column", "hidden column", "check", "default", "index"],
 )
 def test_an_index_that_computes_something_is_thrown_away(
     planted: str, name: str, project: str
