@@ -146,6 +146,15 @@ def test_the_report_of_a_bug_is_written_through_no_link(
     assert bytes_of(secret) == before
 
 
+@pytest.mark.parametrize("kind", ["link", "pipe", "link to zeros"])
+def test_an_accepted_run_is_read_only_where_it_is_the_projects_own(
+    kind: str, project: str, secret: str
+) -> None:
+    assert pmem("eval", "add", "gear", GOOD).code == 0
+    PLANTS[f"golden.accepted.json: {kind}"](project, secret)
+    assert harmless("eval run", project, secret).code == 5
+
+
 @pytest.mark.parametrize("name", ["index", "search"])
 @pytest.mark.parametrize(
     "planted",

@@ -14,10 +14,12 @@ from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text import terms
+from pmem.core.trust import inherited
 from pmem.ids import derived_id
 from pmem.records import (
     DEFAULT_CATEGORY,
     DEFAULT_IMPORTANCE,
+    Episode,
     EpisodeType,
     Event,
     EventKind,
@@ -42,11 +44,12 @@ _QUOTED_CHARACTERS: Final = 160
 
 
 class Insight(NamedTuple):
-    """Something noticed: what kind, what about, and in words."""
+    """Something noticed: what kind, what about, in words, and in which records."""
 
     kind: str
     topic: str
     content: str
+    seen_in: tuple[Memory | Episode, ...]
 
 
 def note_insights(draft: Draft) -> None:
@@ -81,9 +84,11 @@ def _unsettled(draft: Draft) -> Iterator[Insight]:
     """Yield the subjects whose memories keep changing, those that change most first."""
     changes: dict[str, list[datetime]] = defaultdict(list)
     names: dict[str, str] = {}
+    about: dict[str, list[Memory]] = defaultdict(list)
     for _, record in sorted(draft.records.items()):
         if isinstance(record, Memory) and record.subject:
             names[fold(record.subject)] = record.subject
+            about[fold(record.subject)].append(record)
             changes[fold(record.subject)] += [
                 event.at
                 for event in record.history
@@ -96,6 +101,7 @@ def _unsettled(draft: Draft) -> Iterator[Insight]:
                 _topic(topic),
                 f"{_quoted(names[topic])} is not settled: what is known about it changed"
                 f" {len(changes[topic])} times since {min(changes[topic]):%Y-%m-%d}.",
+                tuple(about[topic]),
             )
 
 
@@ -119,6 +125,7 @@ def _recurring(draft: Draft) -> Iterator[Insight]:
                 _topic(topic),
                 f'Problems such as "{_quoted(last.title)}" came up {len(alike)} times'
                 f" since {first.created_at:%Y-%m-%d}.",
+                tuple(alike),
             )
 
 
@@ -144,6 +151,7 @@ def _recent(draft: Draft, at: datetime) -> bool:
 
 
 def _made(draft: Draft, insight: Insight) -> Memory:
+    noted = draft.event(EventKind.ADD, **inherited(*insight.seen_in))
     return Memory(
         id=derived_id(draft.now, SOURCE, insight.kind, insight.topic, iso(draft.now)),
         type=MemoryType.INSIGHT,
@@ -156,5 +164,5 @@ def _made(draft: Draft, insight: Insight) -> Memory:
         created_at=draft.now,
         updated_at=draft.now,
         tokens=draft.count(insight.content),
-        history=(Event(event=EventKind.ADD, at=draft.now, actor=draft.actor, source=SOURCE),),
+        history=(noted,),
     )

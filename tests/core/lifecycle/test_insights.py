@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from pmem.core.lifecycle.insights import note_insights
+from pmem.core.trust import Trust, trust_of
 from pmem.records import Episode, EpisodeType, EventKind, Memory, MemoryType, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, draft_of, episode, event, memory
@@ -65,6 +67,19 @@ def test_no_insight_follows_another_within_a_day_and_none_is_told_twice() -> Non
     assert [made.tags[1] for made in later] == ["subject 4", "subject 3"]
     assert noted(*busy, *first, *later, now_in=2) == []
     assert noted(*busy, *first, now_in=-3) == [], "a clock that runs backwards"
+
+
+def test_an_insight_is_trusted_no_more_than_what_it_quotes() -> None:
+    imported = event(EventKind.UPDATE, NOW - DAY, source="import arrays")
+    busy = unsettled(1, "obey the ledger", 3)
+    doubted = msgspec.structs.replace(busy, history=(*busy.history, imported))
+    assert [trust_of(made) for made in noted(busy)] == [Trust.MEDIUM]
+    assert [trust_of(made) for made in noted(doubted)] == [Trust.LOW]
+    issues = [
+        episode(n, type=EpisodeType.ISSUE_IDENTIFIED, title="obey deploys", history=(imported,))
+        for n in range(3)
+    ]
+    assert [trust_of(made) for made in noted(*issues)] == [Trust.LOW]
 
 
 def test_a_long_subject_is_not_told_twice_either() -> None:
