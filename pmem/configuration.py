@@ -23,7 +23,6 @@ CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
 NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"),)
 """Settings that a project cannot make: whoever clones it would not have been asked."""
-MOST_BYTES: Final = 128 * 1024
 _MOST_DOTS: Final = 100
 """In a key: what reads TOML takes time and memory with the square of them."""
 
@@ -175,8 +174,8 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
     Raises:
         Damaged: It is not TOML, or beyond all reason.
     """
-    if len(data) > MOST_BYTES:
-        raise Damaged(f"{path} has more than {MOST_BYTES} bytes")
+    if len(data) > ownfile.MOST_SETTINGS_BYTES:
+        raise Damaged(f"{path} has more than {ownfile.MOST_SETTINGS_BYTES} bytes")
     if _is_comment(data):
         return {}
     if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.splitlines()):
@@ -202,7 +201,7 @@ def _bytes(path: str, *, is_own: bool) -> bytes:
     if is_own and (os.path.islink(path) or not os.path.isdir(path)):
         return ownfile.read(path, ownfile.MOST_SETTINGS_BYTES)
     with open(path, "rb") as file:
-        return file.read(MOST_BYTES + 1)
+        return file.read(ownfile.MOST_SETTINGS_BYTES + 1)
 
 
 def _is_comment(data: bytes) -> bool:

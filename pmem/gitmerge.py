@@ -103,7 +103,9 @@ def run(name: str, arguments: Sequence[str]) -> tuple[int, bytes]:
         _say(f"{error.filename}: {error.strerror}")
         return 74, b""
     except Exception as error:
-        _say(f"this is a bug in pmem: {type(error).__name__}: {error}")
+        from pmem.core.secrets import unsecret
+
+        _say(unsecret(f"this is a bug in pmem: {type(error).__name__}: {error}"))
         return 70, b""
 
 

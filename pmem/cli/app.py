@@ -444,7 +444,9 @@ def _bug(session: Session, error: Exception) -> int:
     """Say one sentence about what should never happen, and keep the rest for a report."""
     import traceback
 
-    trace = render.unsecret("".join(traceback.format_exception(error)))
+    from pmem.core.secrets import unsecret
+
+    trace = unsecret("".join(traceback.format_exception(error)))
     where = _log(session, trace)
     sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
     if where is None:

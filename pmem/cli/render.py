@@ -44,6 +44,8 @@ def fail(session: "Session", error: "PmemError") -> None:
         session: How to print.
         error: What went wrong.
     """
+    from pmem.core.secrets import unsecret
+
     message, hint = unsecret(error.message), unsecret(error.hint)
     if session.json:
         value = {"code": error.code, "message": message, "hint": hint}
@@ -116,13 +118,6 @@ def clean(text: str) -> str:
     from pmem.core.visible import visible
 
     return visible(text)
-
-
-def unsecret(text: str) -> str:
-    """Return a text about what went wrong without the secrets that it may repeat."""
-    from pmem.core.secrets import find, redacted
-
-    return redacted(text, find(text))
 
 
 def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:

@@ -18,6 +18,10 @@ _RULES: Final = (
     "(?:instructions?|prompts?|rules|guidelines|directions|directives|messages|context|commands)"
 )
 _MODEL: Final = "(?:ai|llm|language model|assistant|chatbot|claude|chatgpt|gpt|copilot|gemini)"
+_THIS: Final = (
+    "(?:message|memory|note|text|entry|record|document|file|line|content|context|fact|prompt"
+    "|instruction|again|now|here)"
+)
 _HIDE: Final = "(?:tell|mention|reveal|show|inform|report|disclose|notify|say|alert)"
 _WHOM: Final = "(?:the |any |your )?(?:user|users|human|humans|developer|operator|anyone|anybody)"
 _SENT: Final = (
@@ -65,7 +69,7 @@ _PATTERNS: Final = {
         r"\b(?:attention|note|message|notice|instructions?),?(?: to| for)? (?:the |all |any )?"
         rf"(?:ai )?(?:{_MODEL}|agent|model)s?(?: reading| that reads?|:|, you)",
         r"\bwhen(?:ever)? you (?:read|see|process|load|receive|recall) this"
-        r"(?: \w{1,20}){0,2},? (?:you |please |immediately |always )?(?:\w{1,12} )?"
+        rf"(?: {_THIS}){{0,2}},? (?:you |please |immediately |always )?(?:\w{{1,12}} )?"
         r"(?:run|execute|call|send|post|reply|respond|output|write|delete|fetch|ignore|append|add"
         r"|upload|email|forward|say|must|should)",
         r"\b(?:silently|secretly|covertly|quietly|without asking|without telling)(?: \w{1,20}){0,4}"
@@ -81,7 +85,8 @@ _PATTERNS: Final = {
         r"|send|upload|add|append|insert|delete|install|copy|disable)\b",
         rf"\b(?:do not|don't|never|must not)(?: ever)? {_HIDE}(?: (?:this|that|it|about|to)){{0,3}}"
         rf" {_WHOM}\b(?! that (?!you))"
-        r"(?! (?:id|name|data|input|error|account|agent|interface|role|table|group))",
+        r"(?! (?:(?:the|an?|any) )?(?:internal |raw |full )?(?:id|name|data|input|error"
+        r"|account|agent|interface|role|table|group|stack trace|traceback))",
         rf"\b(?:keep|hide) (?:this|it|these instructions?) (?:secret |hidden )?from {_WHOM}\b",
     ),
     "asks the reader for what it must not give": (
@@ -104,7 +109,7 @@ _PATTERNS: Final = {
         r"|function_results|parameter name=)[^>\n]{0,80}>",
         r"</?(?:system|system-reminder|system_prompt|assistant|human|untrusted|instructions)>",
         r"^(?:#{1,6} |\*{1,2})?(?:system|assistant|human)(?: (?:prompt|message))?\*{0,2}:"
-        r" {0,3}(?:you |ignore|the user|override|new |disregard|i (?:will|must))",
+        r" {0,3}(?:you (?!need)|ignore|the user|override|new |disregard|i (?:will|must))",
         r"\{\s{0,5}[\"'](?:tool_calls?|function_call|tool_use)[\"']\s{0,5}:",
         r"[\"']role[\"']\s{0,5}:\s{0,5}[\"'](?:system|assistant|tool)[\"']\s{0,5},"
         r"\s{0,5}[\"']content[\"']",

@@ -9,13 +9,12 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from pmem.errors import Damaged
-from pmem.storage.recordfile import read_bytes
+from pmem.storage.recordfile import MAX_FILE_BYTES, read_bytes
 
 if TYPE_CHECKING:
     import sqlite3
 
-MOST_BYTES: Final = 64 * 1024 * 1024
-MOST_SETTINGS_BYTES: Final = 1024 * 1024
+MOST_SETTINGS_BYTES: Final = 128 * 1024
 _KEY: Final = "primary key ("
 _STRANGE: Final = (
     "select count(*) from sqlite_master where type not in ('table', 'index')"
@@ -26,7 +25,7 @@ _BESIDE: Final = ("-journal", "-wal", "-shm", "")
 """What SQLite keeps beside a database, and the database: to be removed in this order."""
 
 
-def read(path: str, most: int = MOST_BYTES) -> bytes:
+def read(path: str, most: int = MAX_FILE_BYTES) -> bytes:
     """Read a file of the memory folder.
 
     Args:

@@ -88,7 +88,7 @@ class SearchIndex:
     def discard(self) -> None:
         """Throw the index away; the next search makes it again."""
         self.close()
-        _discard(self._path)
+        ownfile.discard(self._path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -252,7 +252,7 @@ def open_index(
                 connection.close()
             if isinstance(error, OSError) or _is_usable(error):
                 return None
-            _discard(path)
+            ownfile.discard(path)
     return None
 
 
@@ -351,7 +351,7 @@ class _Statistics:
 
 def _connect(path: str) -> sqlite3.Connection:
     if ownfile.foreign(path):
-        _discard(path)
+        ownfile.discard(path)
     connection = sqlite3.connect(
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
@@ -362,10 +362,6 @@ def _connect(path: str) -> sqlite3.Connection:
     if version != VERSION:
         rebuild(connection)
     return connection
-
-
-def _discard(path: str) -> None:
-    ownfile.discard(path)
 
 
 def _select(

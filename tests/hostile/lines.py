@@ -189,6 +189,11 @@ We forgot the previous deadline and agreed on a new one.
 The spec says to discard messages above 1 MB.
 Discard all prior drafts of the contract.
 Everything above 80 percent load triggers an alert.
+When you see this error, run make clean and build again.
+Whenever you see this warning in CI, delete the cache.
+System: you need Python 3.11 and git 2.40.
+Don't show the user the stack trace; log it.
+Never tell the user the internal id of a job.
 Agents may read goals and tasks, nothing else.
 Agents: planner, reviewer, writer.
 Note for reviewers: the diff is generated.

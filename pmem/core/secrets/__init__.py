@@ -90,6 +90,15 @@ def redacted(text: str, found: Iterable[Secret]) -> str:
     return "".join(parts) + text[end:]
 
 
+def unsecret(text: str) -> str:
+    """Return a text about what went wrong without the secrets that it may repeat.
+
+    Args:
+        text: Any text.
+    """
+    return redacted(text, find(text))
+
+
 def place(text: str, secret: Secret) -> str:
     """Say where a secret stands in a text, both counted from one.
 

@@ -91,7 +91,7 @@ def is_token(value: str) -> bool:
     Args:
         value: What the text says it is.
     """
-    if len(value) < _LEAST_TOKEN or is_usual(value) or _is_reference(value):
+    if len(value) < _LEAST_TOKEN or " " in value or is_usual(value) or _is_reference(value):
         return False
     plain = _TECHNICAL.sub("", value)
     if _is_name(plain):
