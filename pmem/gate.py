@@ -13,12 +13,14 @@ import msgspec
 from pmem.core import secrets
 from pmem.core.secrets import Secret
 from pmem.core.secrets.texts import inside, texts
-from pmem.errors import Refused
+from pmem.errors import InvalidValue, Refused
 from pmem.records import Memory, Record
 from pmem.rules import Secrets
 from pmem.storage.backend import Change
 
 T = TypeVar("T")
+_DIGITS: Final = 64
+_HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
 _HINT: Final = (
     "leave it out, or keep the rest with --redact; docs/secrets.md: how to allow an example"
 )
@@ -39,6 +41,22 @@ class SecretFound(Refused):
         super().__init__(f"{where} holds a secret ({kind}) at {place}; nothing was kept", _HINT)
         self.where = where
         self.kind = kind
+
+
+class RawSecret(Refused):
+    """The list of what is no secret was to hold one itself.
+
+    Args:
+        found: The secrets' digests.
+    """
+
+    code = "secret"
+
+    def __init__(self, found: Sequence[str]) -> None:
+        super().__init__(
+            "secrets.allow would hold a secret itself; nothing was kept",
+            f"if it is an example, write its digest: {','.join(found)}",
+        )
 
 
 class Gate:
@@ -67,6 +85,20 @@ class Gate:
             SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
         """
         return cast(T, self._admitted(value, where, self._rules()))
+
+    def must_hold_none(self, text: str, where: str) -> None:
+        """See that a name holds no secret, which cannot be kept without it; off is off.
+
+        Args:
+            text: The name.
+            where: What it is, for the error's sentence.
+
+        Raises:
+            SecretFound: It does.
+        """
+        rules = self._rules()
+        for found in () if rules.gate == "off" else secrets.find(text, rules.allow):
+            raise _refusal(where, text, found)
 
     def must_be_clean(
         self, changes: Sequence[Change], before: Callable[[Change], Record | None]
@@ -144,6 +176,33 @@ class Gate:
         old = (before(other) for other in changes if (other.type is Memory) == memory)
         held = (text for record in old if record is not None for _, text, _ in texts(record))
         return any(value in text for text in (*self._passed, *held))
+
+
+def allowable(entries: Sequence[str]) -> tuple[str, ...]:
+    """Return a list of what is no secret as it can be shared: examples, and digests.
+
+    Args:
+        entries: See `secrets.find`.
+
+    Raises:
+        RawSecret: An entry is a secret itself.
+        InvalidValue: An entry begins as a digest and is none.
+    """
+    for entry in entries:
+        digits = entry.removeprefix(secrets.DIGEST)
+        if digits != entry and (len(digits) != _DIGITS or not _HEXADECIMAL.issuperset(digits)):
+            raise InvalidValue(
+                f"secrets.allow: `{secrets.DIGEST}` goes on with {_DIGITS} hexadecimal digits",
+                "`printf %s 'the example' | sha256sum` tells them",
+            )
+    raw = [secrets.digest(entry[at.start : at.end]) for entry in entries for at in _raw(entry)]
+    if raw:
+        raise RawSecret(raw)
+    return tuple(each.lower() if each.startswith(secrets.DIGEST) else each for each in entries)
+
+
+def _raw(entry: str) -> list[Secret]:
+    return [] if entry.startswith(secrets.DIGEST) else secrets.find(entry)
 
 
 def _refusal(where: str, text: str, found: Secret) -> SecretFound:

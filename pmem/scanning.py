@@ -6,7 +6,9 @@ from typing import Final
 
 import msgspec
 
+from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding
+from pmem.core.secrets import without_raw
 from pmem.core.secrets.texts import in_file
 from pmem.errors import PmemError
 from pmem.records import STORES
@@ -104,6 +106,8 @@ def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
         sentence = f"{file.path} cannot be read, so it was not scanned{version}"
         yield Finding(file.path, "unread", sentence)
         return
+    if os.path.basename(file.path) == CONFIG_FILE:  # what it allows stands there itself
+        allowed = without_raw(allowed)
     for spot in in_file(file.data, allowed):
         sentence = f"{file.path} holds a secret in {spot.where}{version}"
         yield Finding(file.path, spot.kind, sentence, None if file.which else spot.line)

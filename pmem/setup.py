@@ -13,7 +13,7 @@ from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
 from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, parse_config
 from pmem.errors import Damaged, InvalidValue, PmemError
-from pmem.gate import Gate
+from pmem.gate import Gate, allowable
 from pmem.notation import TABLE
 from pmem.records import STORES, plain
 from pmem.rules import Secrets
@@ -126,10 +126,16 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
 
     Raises:
         InvalidValue: There is no such setting, or it does not allow the value.
+        SecretFound, RawSecret: The name or the value holds a secret.
         Damaged: The configuration file is not TOML.
     """
     workspace.must_reach_everything("change settings")
-    kept = checked(name, value)
+    gate = _gate(workspace)
+    gate.must_hold_none(name, "the setting's name")
+    is_list = name == "secrets.allow"
+    if name.partition(".")[0] == "allowlists":  # its names are kept as they are, or not at all
+        gate.must_hold_none(value, name)
+    kept = checked(name, value if is_list else gate.admit(value, name))
     if name == "memory_dir":
         raise InvalidValue(
             "memory_dir cannot be set inside the very folder that it names",
@@ -140,8 +146,7 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
             f"{name} cannot be {kept!r} for whoever has this project",
             "set it in your own configuration, or PMEM_SECRETS_GATE for one run",
         )
-    gate = Gate(Secrets) if name == "secrets.allow" else _gate(workspace)  # it allows itself
-    kept = gate.admit(kept, name)
+    kept = allowable(kept) if is_list else kept
     with locked(workspace):
         _write_own_setting(workspace, name, kept)
     return kept

@@ -174,3 +174,15 @@ def test_every_secret_is_found_in_a_record_as_it_is_written(seed: int) -> None:
         data = json.dumps({"content": case.text}, ensure_ascii=False, indent=2).encode()
         assert case.kind in {spot.kind for spot in in_file(data)}
         assert {spot.line for spot in in_file(data)} <= {2, None}
+
+
+def test_the_hook_stops_a_secret_that_the_settings_themselves_allow(repository: str) -> None:
+    assert pmem("setup", "pre-commit").code == 0
+    path = os.path.join(repository, "config.toml")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(f'\n[secrets]\nallow = ["{TOKEN}"]\n')
+    ok("add", "--all")
+    done = git("commit", "--message", "leak")
+    assert done.code == 1
+    assert TOKEN not in done.said
+    assert [(each[0], each[1]) for each in told("--staged")] == [(path, "github-token")]

@@ -76,6 +76,26 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
     ]
 
 
+def digest(value: str) -> str:
+    """Return how a value is named among what is allowed, without saying it.
+
+    Args:
+        value: The value, whole.
+    """
+    from hashlib import sha256
+
+    return DIGEST + sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def without_raw(allowed: Iterable[str]) -> tuple[str, ...]:
+    """Return what is allowed less what is a secret itself: that is no example.
+
+    Args:
+        allowed: See `find`.
+    """
+    return tuple(each for each in allowed if each.startswith(DIGEST) or not find(each))
+
+
 def redacted(text: str, found: Iterable[Secret]) -> str:
     """Return a text with `[redacted: kind]` in the place of secrets.
 
@@ -194,9 +214,4 @@ def _lower(text: str) -> str:
 
 
 def _is_allowed(value: str, allowed: Collection[str]) -> bool:
-    if not allowed:
-        return False
-    from hashlib import sha256
-
-    name = DIGEST + sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-    return value in allowed or name in allowed
+    return bool(allowed) and (value in allowed or digest(value) in allowed)
