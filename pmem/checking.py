@@ -11,10 +11,11 @@ from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, li
 from pmem.core.lifecycle.states import successor_of, successors_of
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.conflicts import open_conflicts
-from pmem.errors import NewerSchema, PmemError
+from pmem.errors import Damaged, NewerSchema, PmemError
 from pmem.ids import short
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
 from pmem.storage.backend import Problem
+from pmem.storage.jsonfiles import LOCAL, LOCK
 from pmem.storage.proposals import Proposals
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository
@@ -42,6 +43,9 @@ def check(workspace: Workspace) -> Checked:
         workspace: What to look at. Nothing is changed.
     """
     workspace.must_reach_everything("check the memory")
+    links = tuple(link_findings(workspace.root))
+    if any(os.path.basename(each.path) in STORES.values() for each in links):
+        return Checked(records=0, findings=links)  # what a link leads to is not read
     from pmem.repair import problems
 
     found: dict[str, list[Any]] = {
@@ -53,7 +57,9 @@ def check(workspace: Workspace) -> Checked:
     others = [problem for problem in workspace.problems if problem.path not in waiting]
     findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
     findings += settings_findings(workspace)
-    findings += _of_own_state(workspace)
+    findings += links
+    if all(os.path.basename(each.path) != LOCAL for each in links):
+        findings += _of_own_state(workspace)
     ids = _all_ids(workspace)
     findings += _duplicates(workspace, ids)
     memories = {memory.id: memory for memory in found[STORES[Memory]]}
@@ -72,6 +78,24 @@ def check(workspace: Workspace) -> Checked:
         records=sum(len(records) for records in found.values()),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
     )
+
+
+def link_findings(root: str) -> Iterator[Finding]:
+    """Report links in the place of a store, of what this clone keeps, or of the writers' lock.
+
+    Args:
+        root: The memory folder.
+    """
+    local = os.path.join(root, LOCAL)
+    lock = os.path.join(local, LOCK)
+    stores = (os.path.join(root, folder) for folder in STORES.values())
+    for path, what, way_out in (
+        (local, "a folder", "remove the link"),
+        *((path, "a store", "replace it by the folder") for path in stores),
+        *([] if os.path.islink(local) else [(lock, "a lock file", "remove the link")]),
+    ):
+        if os.path.islink(path):
+            yield Finding(path, Damaged.code, f"{path} is a link, not {what}: {way_out}")
 
 
 def settings_findings(workspace: Workspace) -> list[Finding]:

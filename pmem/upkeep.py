@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from pmem import gitsetup
-from pmem.checking import check, settings_findings
+from pmem.checking import check, link_findings, settings_findings
 from pmem.core.filters import EVERYTHING
 from pmem.errors import InvalidValue
 from pmem.records import STORES
@@ -40,6 +40,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
     workspace.must_reach_everything("look after the memory")
     if fix:
         workspace.must_be_writable()
+    fix = fix and not any(link_findings(workspace.root))  # nothing is mended beyond a link
     return [
         _version(),
         _configuration(workspace),
@@ -66,7 +67,8 @@ def _configuration(workspace: Workspace) -> Diagnosis:
     if findings:
         return Diagnosis(name="settings", ok=False, detail=findings[0].message)
     named = [name for names in workspace.settings.allowlists.values() for name in names]
-    unknown = unknown_categories(workspace, named)
+    is_whole = not any(link_findings(workspace.root))
+    unknown = unknown_categories(workspace, named) if is_whole else ""
     detail = f"every setting is allowed{'; ' * bool(unknown)}{unknown}"
     return Diagnosis(name="settings", ok=True, detail=detail)
 
@@ -111,6 +113,9 @@ def _writable(workspace: Workspace) -> Diagnosis:
     folders = [workspace.root, *(os.path.join(workspace.root, part) for part in STORES.values())]
     closed = [path for path in folders if os.path.isdir(path) and not os.access(path, os.W_OK)]
     detail = f"{', '.join(closed)} cannot be written" if closed else workspace.root
+    links = [finding.message for finding in link_findings(workspace.root)]
+    if links:
+        return Diagnosis(name="writable", ok=False, detail="; ".join(links))
     kind = kind_of(workspace.root)
     if kind is not None and is_shared(kind):
         detail += f"; on {kind} a lock may not exclude other computers: write from one at a time"
@@ -151,7 +156,9 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
         workspace.access.shorten()
         found = workspace.access.waiting()
     detail = f"{found.recalls} recalls of {found.records} records wait to be folded in"
-    if not found.usable:
+    if os.path.islink(os.path.join(workspace.root, LOCAL)):
+        detail = "not known while their folder is a link"
+    elif not found.usable:
         detail = f"{workspace.access.path} is a link or a folder, not a file: remove it"
     elif not found.is_sound:
         detail += f"; {found.size:,} bytes with {found.damaged} damaged lines"
@@ -163,6 +170,9 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
 
 def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
     """Look at what this clone keeps: threads, checkpoints, and what waits for apps."""
+    if os.path.islink(os.path.join(workspace.root, LOCAL)):
+        detail = "not known while their folder is a link"
+        return Diagnosis(name="clone", ok=False, detail=detail)
     wrong = workspace.local.sound()
     if not wrong:
         return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")

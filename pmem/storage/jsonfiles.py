@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pmem.storage.search import Searcher, SearchIndex
 
 LOCAL: Final = "local"
+LOCK: Final = "lock"
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -137,7 +138,7 @@ class JsonFiles:
     @contextmanager
     def lock(self) -> Iterator[None]:
         _make_local(self._root, self._local)
-        with writer_lock(os.path.join(self._local, "lock"), self._timeout()):
+        with writer_lock(os.path.join(self._local, LOCK), self._timeout()):
             self._recover()
             self._seen.clear()
             self._index = Index(self._local)
@@ -262,7 +263,7 @@ class JsonFiles:
             return {}
         if not self._read_only:
             try:
-                with writer_lock(os.path.join(self._local, "lock"), self._timeout()):
+                with writer_lock(os.path.join(self._local, LOCK), self._timeout()):
                     durable.finish(self._root, self._local)
                 return {}
             except (StorageRefused, Locked):
