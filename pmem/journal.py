@@ -56,6 +56,8 @@ def events(
         InvalidValue: Records of its kind keep no history, or the limit is below zero.
     """
     workspace.must_reach(*filter(None, map(CATEGORY_OF_KIND.get, wanted.kinds)))
+    if wanted.app is not None:
+        workspace.must_serve(wanted.app)
     if limit < 0:
         raise InvalidValue(f"a limit must not be below zero, and {limit} is")
     records = _all(workspace, wanted) if record is None else iter([_historic(workspace, record)])

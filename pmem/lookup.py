@@ -157,6 +157,8 @@ def listing(
         at: As they were at this moment.
     """
     workspace.must_reach(*wanted.categories)
+    if wanted.app is not None:
+        workspace.must_serve(wanted.app)
     workspace = seen_at(workspace, at)
     passed = workspace.memories.find(wanted)
     then = workspace.moment

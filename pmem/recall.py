@@ -124,6 +124,8 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     """
     named = (CATEGORY_OF_KIND.get(kind) for kind in request.kinds)
     workspace.must_reach(*request.wanted.categories, *filter(None, named))
+    if request.wanted.app is not None:
+        workspace.must_serve(request.wanted.app)
     workspace = seen_at(workspace, request.at)
     picked = pick(workspace, request)
     hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))

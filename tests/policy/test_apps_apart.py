@@ -240,3 +240,13 @@ def test_nobody_asks_as_another_app(root: str, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(Refused, match="mail may not ask as calendar"):
         Project(root, app="calendar").list()
     assert Path(root).is_dir()
+
+
+@pytest.mark.parametrize("line", [("list",), ("search", "gear"), ("events",), ("list", "--block")])
+def test_an_app_that_asks_for_another_one_is_refused(line: tuple[str, ...], root: str) -> None:
+    as_calendar = {"PMEM_APP": "calendar"}
+    done = pmem(*line, "--app", "mail", environment=as_calendar)
+    assert done.code == 7
+    assert "calendar may not see what belongs to the app mail" in done.err
+    assert pmem(*line, "--app", "calendar", environment=as_calendar).code == 0
+    assert pmem(*line, "--app", "mail").code == 0
