@@ -11,6 +11,7 @@ from pmem.errors import InvalidValue, Refused, StorageRefused
 from pmem.proposals import Withheld
 from pmem.storage.jsonfiles import JsonFiles
 from tests.conftest import NOW
+from tests.faults.console import pmem
 
 
 def running(root: str, agent: str | None = None) -> Project:
@@ -137,3 +138,23 @@ def test_an_import_of_an_agent_cannot_say_that_somebody_agreed(root: str, tmp_pa
     with pytest.raises(Refused, match="consent"):
         running(root, "bot").import_arrays(folder)
     assert running(root).list().items == ()
+
+
+def test_a_batch_in_which_something_waits_says_so_by_its_exit_code(root: str) -> None:
+    waits, passes = b'{"content": "The user lives in Quuxville."}\n', b'{"content": "It rains."}\n'
+    agent = {"PMEM_AGENT": "planner"}
+    done = pmem("add", "--batch", "-", "--json", stdin=waits + passes, environment=agent)
+    assert done.code == 7
+    assert (done.data["added"], done.data["held"]) == (1, 1)
+    assert (
+        pmem("add", "--batch", "-", stdin=b'{"content": "It snows."}', environment=agent).code == 0
+    )
+
+
+def test_a_fact_that_waits_for_consent_says_so_by_the_exit_code(root: str) -> None:
+    assert pmem("config", "set", "promotion_threshold", "1").code == 0
+    assert pmem("conversation", "start").code == 0
+    assert pmem("conversation", "say", "I live in Quuxville.").code == 0
+    done = pmem("facts", "promote", "--above", "0", "--json")
+    assert done.code == 7
+    assert (done.data["total"], len(done.data["held"])) == (0, 1)

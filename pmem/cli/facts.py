@@ -8,6 +8,7 @@ import typer
 from pmem import facts
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
+from pmem.errors import Refused
 from pmem.facts import FactFilter, Promotion, Stated
 from pmem.ids import short
 from pmem.records import Fact, MemoryType, Standing
@@ -70,6 +71,7 @@ def promote(
         data={"items": done.items, "total": len(done.items), "held": done.held},
         lines=(_promotion_line(item) for item in done.items),
         note="\n".join(filter(None, notes)),
+        exit_code=Refused.exit_code if done.held else 0,
     )
 
 

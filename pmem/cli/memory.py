@@ -1,7 +1,7 @@
 """The commands that add memories and show records."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -231,8 +231,16 @@ def _add_batch(session: Session, path: str, *, force: bool) -> Answer:
         },
         lines=(line for item in done for line in _added_lines(item)),
         note=f"{said}, {held} held back" if held else said,
-        exit_code=EXIT_CODES[done[-1].action] if done and not counts["added"] else 0,
+        exit_code=_batch_code(done),
     )
+
+
+def _batch_code(done: Sequence[Added]) -> int:
+    """Return 7 where anything was held back, whatever was added beside it."""
+    if any(item.held is not None for item in done):
+        return EXIT_CODES["queued"]
+    is_suggested = bool(done) and all(item.action == "suggested" for item in done)
+    return SUGGESTED if is_suggested else 0
 
 
 def _item(added: Added) -> dict[str, object]:
