@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -10,6 +10,7 @@ from pmem import memories
 from pmem.core.extraction.facts import extract, key
 from pmem.core.filters import Filter
 from pmem.core.policy import ACTIVITY
+from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.ids import derived_id, matches, short
 from pmem.lookup import conversation_named
@@ -368,7 +369,8 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> Pro
             source=source,
             force=force,
         )
-        added = memories.put_new(workspace, request, short(fact.id))
+        detail = _agreed(workspace, fact, by_hand=force)
+        added = memories.put_new(workspace, request, short(fact.id), **detail)
         if added.held is not None:
             return Promotions(held=(added.held,))
         if added.action != "added":
@@ -378,6 +380,15 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> Pro
         fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
     )
     return Promotions(items=(Promotion(fact=settled, memory=memory, added=is_new),))
+
+
+def _agreed(workspace: Workspace, fact: Fact, *, by_hand: bool) -> dict[str, Any]:
+    """Return what a memory's history says of the fact that it is made of: a person agreed to it.
+
+    An agent's promotion, or one that the settings make, is nobody's agreement.
+    """
+    is_person = workspace.agent is None and workspace.app is None
+    return {AGREED: {"fact": short(fact.id)}} if by_hand and is_person else {}
 
 
 def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:

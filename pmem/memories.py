@@ -142,18 +142,23 @@ def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]
     return done
 
 
-def put_new(workspace: Workspace, request: AddRequest, fact: str | None = None) -> Added:
+def put_new(
+    workspace: Workspace, request: AddRequest, fact: str | None = None, **detail: Any
+) -> Added:
     """Add a memory as `add` does, inside a transaction.
 
     Args:
         workspace: Where to.
         request: What to add.
         fact: The short id of the fact that it is made of, if it is.
+        detail: What its history says of how it began.
 
     Raises:
         InvalidValue: A value is not allowed.
     """
     (memory,) = _memories(workspace, [request])
+    begun = msgspec.structs.replace(memory.history[0], detail=detail)
+    memory = msgspec.structs.replace(memory, history=(begun,))
     return _admitted(workspace, memory, request, fact)
 
 

@@ -123,3 +123,25 @@ def test_a_level_that_is_none_is_refused(root: str, ids: dict[str, str]) -> None
     assert pmem("list", "--trust", "total").code == 2
     with pytest.raises(InvalidValue, match="there is no trust 'total'"):
         Project(root).list(Filter(trust="total"))
+
+
+@pytest.mark.parametrize(
+    ("environment", "trust"), [({}, "high"), ({"PMEM_AGENT": "planner"}, "medium")]
+)
+def test_a_fact_that_a_person_promotes_by_hand_is_agreed_to(
+    environment: dict[str, str], trust: str, root: str
+) -> None:
+    assert pmem("config", "set", "promotion_threshold", "1").code == 0
+    assert pmem("conversation", "start").code == 0
+    assert pmem("conversation", "say", "We decided to use PostgreSQL for the ledger.").code == 0
+    (item,) = pmem("facts", "promote", "--above", "0", "--json", environment=environment).data[
+        "items"
+    ]
+    assert pmem("show", item["memory"]["id"], "--json").data["trust"] == trust
+
+
+def test_a_fact_that_the_settings_promote_is_nobodys_agreement(root: str) -> None:
+    assert pmem("conversation", "start").code == 0
+    assert pmem("conversation", "say", "We decided to use PostgreSQL for the ledger.").code == 0
+    (item,) = pmem("list", "--json").data["items"]
+    assert item["trust"] == "medium"
