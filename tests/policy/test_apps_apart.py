@@ -23,7 +23,6 @@ TRIED: Final = (
     "search gear -k 50",
     "search gear -k 50 --kind message --kind chunk --kind episode",
     "search gear --at 2027-01-01",
-    "search gear --app {other}",
     "context gear",
     "context gear --thread t",
     "context gear --explain --format messages",
@@ -44,6 +43,9 @@ TRIED: Final = (
 )
 """What an app may try, which is answered for what is its own."""
 REFUSED: Final = (
+    "list --app {other}",
+    "search gear --app {other}",
+    "events --app {other}",
     "show {memory}",
     "show {episode}",
     "show {talk}",
