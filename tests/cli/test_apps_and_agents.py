@@ -94,10 +94,13 @@ def test_promoting_a_fact_that_waits_says_so() -> None:
     (fact,) = data("facts", "list")["items"]
     for line in (("--above", "0"), (fact["id"],), (fact["id"], "--above", "0.1")):
         done = pmem("facts", "promote", *line)
+        assert done.code == 7
         assert done.said.startswith("city is remembered only with a person's consent: ")
         assert done.said.count("\n") == 1
         assert "Quuxville" not in done.said + done.text
-    answer = data("facts", "promote", fact["id"])
+    done = pmem("facts", "promote", fact["id"], "--json")
+    answer = json.loads(done.out)["data"]
+    assert done.code == 7
     assert (answer["total"], [held["field"] for held in answer["held"]]) == (0, ["city"])
     assert pmem("facts", "promote", "--above", "1").said == "nothing to promote\n"
 
