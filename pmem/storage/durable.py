@@ -8,6 +8,7 @@ changed nothing; one that dies after it is finished by whoever comes next.
 import os
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -247,9 +248,9 @@ def _prepare(root: str, local: str, changes: Sequence[FileChange]) -> None:
 
 def _plan(root: str, staged: str) -> list[_Step]:
     path = os.path.join(staged, _PLAN)
-    if os.path.islink(staged) or not os.path.isdir(staged):
-        raise Damaged(f"{staged} is no folder of an unfinished write", _NO_PLAN)
     try:
+        if not stat.S_ISDIR(os.lstat(staged).st_mode):
+            raise Damaged(f"{staged} is no folder of an unfinished write", _NO_PLAN)
         steps = msgspec.json.decode(read(path), type=list[_Step])
     except FileNotFoundError:
         return []

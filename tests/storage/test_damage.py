@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -13,6 +14,7 @@ from pmem.exchange import import_arrays
 from pmem.lifecycle import purge, remove
 from pmem.memories import AddRequest, EditRequest, add, edit
 from pmem.records import Chunk, Conversation, Memory, dump, dump_line
+from pmem.storage import durable
 from pmem.storage.backend import Change
 from pmem.storage.recordfile import MAX_FILE_BYTES
 from pmem.workspace import Workspace
@@ -375,3 +377,11 @@ def test_a_reference_cannot_name_a_file(root: str) -> None:
     for name in ("../config", "", ".", "../local/lock", "/etc/passwd", "a\0-00000000"):
         with pytest.raises(NotFound):
             backend.read(Memory, name)
+
+
+def test_a_commit_that_is_finished_while_a_reader_looks_is_no_damage(root: str) -> None:
+    """Another process may end its commit between two looks of a reader."""
+    local = os.path.join(root, "local")
+    assert durable.staged_files(root, local) == {}
+    with mock.patch("pmem.storage.durable.pending", return_value=True):
+        assert list(opened(root, read_only=True).memories.find()) == []
