@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from pmem import ids
 from pmem.beside import Beside
@@ -27,7 +27,6 @@ from pmem.records import (
     Event,
     EventKind,
     Memory,
-    Record,
     RecordType,
 )
 from pmem.sight import Asked
@@ -345,10 +344,9 @@ def _only(
     return found[0]
 
 
-def _before(workspace: Workspace, change: Change) -> Record | None:
+def _before(workspace: Workspace, change: Change) -> Any:
     """Return a changed record as it was read; None for a new one."""
-    store = next(store for store in workspace.stores if store.type is change.type)
-    return cast(Record | None, store.before(change.id))
+    return next(store for store in workspace.stores if store.type is change.type).before(change.id)
 
 
 def event_of(workspace: Workspace, kind: EventKind, **detail: Any) -> Event:
@@ -389,8 +387,7 @@ def _must_be_agreed(workspace: Workspace, changes: Sequence[Change]) -> None:
 
     for change in changes:
         if isinstance(change.record, Memory | Episode):
-            store = workspace.memories if change.type is Memory else workspace.episodes
-            old = store.before(change.id) or _as_kept(workspace, change)
+            old = _before(workspace, change) or _as_kept(workspace, change)
             field = unagreed(change.record, old, workspace.settings.consent.fields)
             if field is not None:
                 raise Refused(
@@ -416,9 +413,8 @@ def _note_written(workspace: Workspace, changes: Sequence[Change]) -> None:
 
     found: list[Operation] = []
     for change in about:
-        store = workspace.memories if change.type is Memory else workspace.episodes
         if isinstance(change.record, Memory | Episode):
-            found += written(change.record, store.before(change.id))
+            found += written(change.record, _before(workspace, change))
         else:
             found.append(removed(change.id, workspace.now()))
     Operations(workspace.root).note(found)

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from copy import copy
 from datetime import datetime
 from functools import partial
-from itertools import compress
 from typing import Any, Final
 
 import msgspec
@@ -124,16 +123,15 @@ class SearchIndex:
         if self._reach == EVERYTHING:
             return ()
         named, apps = self._reach.categories, self._reach.apps
-        beyond = {
-            "category not in (select value from json_each(:named))": named is not None,
-            "app is not null and app not in (select value from json_each(:apps))": apps is not None,
-            "procedural": not self._reach.procedures,
-        }
+        outside = "category not in (select value from json_each(:named))"
+        of_others = "app is not null and app not in (select value from json_each(:apps))"
+        either = [outside] * (named is not None) + ["procedural"] * (not self._reach.procedures)
+        beyond = [" or ".join(either)] * bool(either) + [of_others] * (apps is not None)
         asked = {"named": _texts(named), "apps": _texts(apps)}
         query = "select number from document where "
         return {
             number
-            for condition in compress(beyond, beyond.values())
+            for condition in beyond
             for (number,) in self._connection.execute(query + condition, asked)
         }
 
