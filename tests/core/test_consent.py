@@ -1,13 +1,12 @@
 """Which texts and names need consent: labelled statements, and what no text can do to the rules."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.consent import benign, sensitive
 from pmem.rules import CONSENT_FIELDS as FIELDS
+from tests.work import seconds
 
 PERSONAL = """\
 preferred_name|Please call me Ana
@@ -317,6 +316,5 @@ def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, categ
     ],
 )
 def test_a_long_text_is_judged_quickly(piece: str) -> None:
-    begun = time.perf_counter()
-    told(piece * (100_000 // len(piece)), category="person")
-    assert time.perf_counter() - begun < 2
+    text = piece * (100_000 // len(piece))
+    assert seconds(lambda: told(text, category="person")) < 2

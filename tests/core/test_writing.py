@@ -1,12 +1,11 @@
 """The writing rules: labelled texts, the measures they reach, and what no text can do to them."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.writing import MOST_CHARACTERS, lints
+from tests.work import seconds
 
 SOUND = """\
 Ana Reyes leads the platform team.
@@ -222,6 +221,5 @@ def test_every_text_is_judged_the_same_every_time(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["a", "a. ", '"', "`", "I ", "A.", "'/-", "é", "。"])
 def test_a_long_text_is_judged_quickly(piece: str) -> None:
-    begun = time.perf_counter()
-    lints(piece * (1_000_000 // len(piece)), episodic=True)
-    assert time.perf_counter() - begun < 1
+    text = piece * (1_000_000 // len(piece))
+    assert seconds(lambda: lints(text, episodic=True)) < 1

@@ -1,7 +1,5 @@
 """What speaks to the model that reads it is told by `check`, as a warning, and little else is."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +8,7 @@ from pmem import Project
 from pmem.core.instructions import instruction_in
 from tests.faults.console import added, pmem
 from tests.hostile.lines import HOSTILE, INNOCENT
+from tests.work import seconds
 
 WANTED_RECALL = 0.95
 WANTED_PRECISION = 0.95
@@ -61,9 +60,7 @@ def test_episodes_are_looked_at(root: str) -> None:
 )  # fmt: skip
 def test_the_time_is_linear_in_the_text(part: str) -> None:
     text = part * (100_000 // len(part))
-    start = time.process_time()
-    instruction_in([text])
-    assert time.process_time() - start < 2
+    assert seconds(lambda: instruction_in([text])) < 2
 
 
 @given(st.text(max_size=300))
