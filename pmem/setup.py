@@ -72,7 +72,11 @@ class Initialised(msgspec.Struct, frozen=True):
 
 
 def initialise(
-    folder: str, *, name: str | None = None, track_conversations: bool = False
+    folder: str,
+    *,
+    name: str | None = None,
+    track_conversations: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Initialised:
     """Make a memory folder, or complete the one that is there, while no other process writes.
 
@@ -80,6 +84,7 @@ def initialise(
         folder: The memory folder.
         name: The project's name, as contexts show it.
         track_conversations: Let git track transcripts as well.
+        environment: The environment's variables, which may say how long to wait for a writer.
 
     Raises:
         StorageRefused: The disk or a file refused.
@@ -90,8 +95,7 @@ def initialise(
         raise InvalidValue(f"{folder} exists and is no folder")
     Gate(Secrets).admit(name, "the name")
     created = not os.path.isdir(folder)
-    timeout = Settings().lock_timeout
-    with JsonFiles(os.path.abspath(folder), lock_timeout=lambda: timeout).lock(), refusals(folder):
+    with locked(Workspace(os.path.abspath(folder), environment=environment)), refusals(folder):
         for part in STORES.values():
             make_folder(os.path.join(os.path.abspath(folder), part))
         for file, text in _files(track_conversations=track_conversations).items():

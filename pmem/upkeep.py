@@ -102,7 +102,7 @@ def _tokenizer(workspace: Workspace) -> Diagnosis:
 def _own_files(workspace: Workspace, *, fix: bool) -> Diagnosis:
     missing = missing_files(workspace.root)
     if missing and fix:
-        initialise(workspace.root)
+        initialise(workspace.root, environment=workspace.environment)
     detail = f"{', '.join(missing)} missing" if missing else "all there"
     return Diagnosis(
         name="folder", ok=fix or not missing, detail=detail, fixed=bool(missing) and fix

@@ -35,7 +35,12 @@ def init(
         raise Refused("this run is read-only", "leave out --read-only to write")
     place = session.directory or os.getcwd()
     folder = _memory_folder(place, session.folder_name)
-    done = setup.initialise(folder, name=name, track_conversations=track_conversations)
+    done = setup.initialise(
+        folder,
+        name=name,
+        track_conversations=track_conversations,
+        environment=session.environment,
+    )
     word = "started" if done.created else "is ready:"
     next_ = 'next: pmem add "what should be remembered"' if done.created else ""
     return Answer(

@@ -75,7 +75,7 @@ class Project(Memories, Conversations):
         **settings: Any,
     ) -> None:
         if backend is None and not read_only and not os.path.isdir(memory_dir):
-            setup.initialise(memory_dir)
+            setup.initialise(memory_dir, environment=os.environ)
         self.workspace = Workspace(
             os.path.abspath(memory_dir),
             actor=actor,

@@ -1,6 +1,7 @@
 """The lock's file missing, replaced, or a link; and records that are links of either kind."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,9 @@ def test_a_holder_that_hangs_is_named_and_nothing_is_taken_from_it(
 def test_init_waits_for_a_writer(memory_id: str, root: str) -> None:
     os.unlink(f"{root}/README.md")
     with held(root):
+        begun = time.monotonic()
         done = pmem("init", environment={"PMEM_LOCK_TIMEOUT": "0.05"})
+        assert time.monotonic() - begun < 8  # not the ten seconds of the default
         assert (done.code, os.path.exists(f"{root}/README.md")) == (6, False)
     assert pmem("init").code == 0
     assert os.path.exists(f"{root}/README.md")
