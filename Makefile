@@ -4,13 +4,16 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(abspath $(VENV))/bin
 
-.PHONY: demo test faults check format lint types docs bench clean
+.PHONY: demo test thorough faults check format lint types docs bench clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(VENV)/.developing
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+thorough: $(VENV)/.developing  # with all the examples that the properties ask for
+	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.sweep
@@ -20,7 +23,7 @@ faults: $(VENV)/.developing
 	$(BIN)/python -m tests.fuzz --guided --seconds 60
 	PMEM_HOSTILE=1 $(BIN)/python -m pytest -n auto tests/hostile
 
-check: lint types test docs
+check: lint types test  # the tests hold the docs too
 
 lint: $(VENV)/.developing
 	$(BIN)/ruff format --check .

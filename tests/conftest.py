@@ -12,16 +12,23 @@ from hypothesis import HealthCheck, settings
 
 from pmem.setup import initialise
 from pmem.workspace import Workspace
+from tests.effort import examples
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
 REAL_HOME = os.path.expanduser("~")
 _DROPPED = "-dac_override,-dac_read_search"
 _COMMON = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
-settings.register_profile("default", deadline=None, suppress_health_check=_COMMON)
+_MEMORY = "/dev/shm"
+_ROOM = 4 << 30  # bytes
+
+if os.path.isdir(_MEMORY) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)  # no test waits for a disk
+
 settings.register_profile(
-    "ci", deadline=None, suppress_health_check=_COMMON, derandomize=True, print_blob=True
+    "default", deadline=None, suppress_health_check=_COMMON, max_examples=examples()
 )
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

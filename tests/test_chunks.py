@@ -15,6 +15,7 @@ from pmem.pruning import usage
 from pmem.records import Chunk, Status
 from pmem.storage.backend import InMemory
 from tests.conftest import NOW
+from tests.effort import examples
 
 TOPICS = ("parser", "lexer", "linker", "loader", "editor", "viewer", "broker", "router")
 
@@ -234,7 +235,7 @@ def test_a_damaged_chunk_does_not_stop_a_conversation(damage: str, place: int) -
 # For any conversation
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     count=st.integers(0, 40),
     most=st.integers(1, 7),

@@ -4,6 +4,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmem import Project
 from pmem.config import Layer, Settings, checked, known, resolve, table
 from pmem.configuration import parse_config
 from pmem.errors import Damaged, InvalidValue
@@ -326,22 +328,25 @@ def _tokens(**environment: Any) -> Any:
 
 def _importances(**environment: Any) -> Any:
     """Prune one message of every kind; return how important each is."""
-    data("conversation", "start")
-    for options in (
-        ("Fix the login page",),
-        ("All done, the login page is fixed.", "--role", "assistant"),
-        ("Now let's write the docs",),
-        ("You must never push to main.",),
-        ("Error: the build failed with exit code 2", "--role", "tool"),
-        ("No, that's wrong: I meant the staging server.",),
-        ("As you said earlier, the port is taken.",),
-        ("Thanks!",),
-        ("Looking it up", "--role", "assistant", "--tool-call", '{"id": "c1"}'),
-        ("42", "--role", "tool", "--tool-result", '{"id": "c1"}'),
-        *((f"The page number {number} is plain",) for number in range(20)),
+    project = Project(
+        now=datetime(2026, 1, 1, tzinfo=UTC), max_recent_messages=90, prune_finished_tasks=False
+    )
+    project.start_conversation()
+    for role, content in (
+        ("user", "Fix the login page"),
+        ("assistant", "All done, the login page is fixed."),
+        ("user", "Now let's write the docs"),
+        ("user", "You must never push to main."),
+        ("tool", "Error: the build failed with exit code 2"),
+        ("user", "No, that's wrong: I meant the staging server."),
+        ("user", "As you said earlier, the port is taken."),
+        ("user", "Thanks!"),
     ):
-        settings = {"PMEM_MAX_RECENT_MESSAGES": "90", "PMEM_PRUNE_FINISHED_TASKS": "false"}
-        pmem("conversation", "say", *options, environment=MUCH_OLDER | settings)
+        project.add_message(role, content)
+    project.add_message("assistant", "Looking it up", tool_call={"id": "c1"})
+    project.add_message("tool", "42", tool_result={"id": "c1"})
+    for number in range(20):
+        project.add_message("user", f"The page number {number} is plain")
     later = {"PMEM_NOW": "2026-01-04", "PMEM_MIN_RECENT_MESSAGES": "1"}
     done = data("conversation", "prune", "--dry-run", "--tokens", "0", **later | environment)
     return [(item["text"], item["importance"]) for item in done["pruned"]]

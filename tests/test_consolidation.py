@@ -31,6 +31,7 @@ from pmem.setup import initialise
 from pmem.workspace import Workspace
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, TEXTS, crowds, event, identifier, memory
+from tests.effort import examples
 from tests.faults.console import PROGRAM, bytes_of, pmem
 from tests.storage.faults import Act, fault, in_a_child, killed
 from tests.storage.folders import opened
@@ -85,7 +86,7 @@ def check_whole(root: str) -> None:
                 assert set(known[gone].tags) <= set(record.tags)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(
     crowd=crowds(),
     recalled=st.lists(st.integers(0, 7), max_size=6),
@@ -461,7 +462,7 @@ def test_what_was_deleted_takes_late_links_with_it(root: str) -> None:
     check_whole(root)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.sampled_from(TEXTS), st.sampled_from(TEXTS))
 def test_a_merged_memory_comes_back_by_restore_and_stays(one: str, other: str) -> None:
     folder = tempfile.mkdtemp()

@@ -24,6 +24,7 @@ from pmem.storage.backend import InMemory
 from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW
+from tests.effort import examples
 
 
 def in_memory(**overrides: Any) -> Workspace:
@@ -73,7 +74,7 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
     assert said.tokens == workspace.count(said.content)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(strategies.filled, max_size=25), st.integers(1, 6), st.integers(1, 6))
 def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, size: int) -> None:
     workspace = in_memory(max_recent_messages=most, chunk_size=size)

@@ -13,6 +13,7 @@ from pmem.storage.backend import Change, InMemory
 from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW
+from tests.effort import examples
 
 
 def store(*records: Record, now: datetime = NOW) -> Workspace:
@@ -37,7 +38,7 @@ def days(count: float) -> datetime:
     return NOW + timedelta(days=count)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(strategies.any_record, max_size=8, unique_by=lambda record: record.id),
     strategies.times,

@@ -30,6 +30,7 @@ from pmem.storage.backend import Change, InMemory
 from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
 
 Item = dict[str, Any]
@@ -404,7 +405,7 @@ def _filled(records: dict[RecordType, list[Record]]) -> Workspace:
     return Workspace("nowhere", actor="tester", now=NOW, backend=backend)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(everything)
 def test_export_then_import_gives_equal_records(records: dict[RecordType, list[Record]]) -> None:
     files = export_arrays(_filled(records))
@@ -420,7 +421,7 @@ _OWN = {name: items[0] for name, items in FILES.items()}
 _PLACES = [(name, key) for name, item in _OWN.items() for key in item if key != "chunks"]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), strategies.json_values), max_size=4))
 def test_any_entries_at_all_are_taken_or_reported(spoilt: list[tuple[Any, Any]]) -> None:
     files: dict[str, list[Any]] = {name: [] for name in FILES}

@@ -22,6 +22,7 @@ from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW
 from tests.core.test_journal import historic
+from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
 from tests.faults.test_locked import READING, WRITING
 from tests.storage.folders import contradict
@@ -236,7 +237,7 @@ def test_what_cannot_be_told_is_refused_in_one_sentence(
         wrong(memory)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(historic, max_size=6, unique_by=lambda record: record.id), st.integers(0, 9))
 def test_the_newest_events_are_the_end_of_all_of_them(records: list[Historic], limit: int) -> None:
     backend = InMemory()

@@ -22,6 +22,7 @@ from pmem.errors import InvalidValue, Refused
 from pmem.records import Access, Event, EventKind, Memory, State
 from pmem.storage.backend import InMemory
 from tests.conftest import NOW
+from tests.effort import examples
 
 TEXTS = (
     "We use PostgreSQL for the ledger.",
@@ -254,7 +255,7 @@ def check_texts(record: Removable, said: set[str]) -> None:
 
 
 TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLives.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)
 
 
 moments = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC))

@@ -19,6 +19,7 @@ from pmem.errors import InvalidValue
 from pmem.records import EventKind, Memory, State
 from pmem.storage.backend import InMemory
 from tests.conftest import NOW
+from tests.effort import examples
 
 TEXTS = (
     "The ledger keeps its entries in PostgreSQL",
@@ -94,7 +95,7 @@ requests = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     batches=st.lists(st.lists(requests, min_size=1, max_size=4), max_size=4),
     removed=st.lists(st.integers(0, 15), max_size=3),

@@ -27,6 +27,7 @@ from pmem.records import (
 )
 from pmem.storage.backend import Change, InMemory
 from tests.conftest import NOW
+from tests.effort import examples
 
 SMALL: Final[dict[str, Any]] = {
     "max_recent_messages": 4,
@@ -196,7 +197,7 @@ walks = st.sampled_from([TALK, KEEP, [*DOING]]).flatmap(
 )
 
 
-@settings(max_examples=50, phases=[Phase.reuse, Phase.generate])
+@settings(max_examples=examples(50), phases=[Phase.reuse, Phase.generate])
 @given(walk=walks, data=st.data())
 def test_the_past_is_what_it_was(walk: list[Step], data: st.DataObject) -> None:
     timeline = Timeline()

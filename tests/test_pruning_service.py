@@ -18,6 +18,7 @@ from pmem.pruning import Usage, usage, window
 from pmem.records import Message
 from pmem.storage.backend import InMemory
 from tests.conftest import NOW
+from tests.effort import examples
 
 MARKER = re.compile(r"\.\.\. \[([\d,]+) messages?, ([\d,]+) tokens? removed\] \.\.\.")
 PROMPT = "You are the assistant of a bakery."
@@ -449,7 +450,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(steps=STEPS, most=st.integers(3, 12), size=st.integers(1, 6), prompt=st.booleans())
 def test_a_context_and_the_statistics_agree(
     steps: list[tuple[str, int]], most: int, size: int, prompt: bool

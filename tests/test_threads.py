@@ -17,6 +17,7 @@ from pmem.threads import Delta
 from pmem.workspace import Workspace
 from tests import strategies
 from tests.conftest import NOW
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -201,7 +202,7 @@ def test_a_state_comes_back_in_another_process_as_it_was_saved(project: Project)
     assert saved.size == len(orjson.dumps(STATE))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(state=strategies.objects)
 def test_any_json_object_comes_back(
     tmp_path_factory: pytest.TempPathFactory, state: dict[str, Any]

@@ -18,6 +18,7 @@ from pmem.core.retention import changed
 from pmem.records import Event, EventKind, State, plain
 from pmem.threads import Delta
 from tests.conftest import NOW
+from tests.effort import examples
 
 EVERY = Filter(states=())
 
@@ -80,7 +81,7 @@ def test_contexts_and_deltas_at_once_tell_each_change_once() -> None:
 STEPS = ("add", "edit", "remove", "restore", "link", "merge", "read", "look", "context", "small")
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(STEPS), st.sampled_from("ab"), st.integers(0, 99)), max_size=14

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pmem.setup import initialise
 from pmem.workspace import Workspace
 from tests.citing import Files, Told, cite, expected, found, told, write
+from tests.effort import examples
 
 QUEUE = [f"def step_{n:02d}(): return 'queue step {n:02d}'" for n in range(1, 31)]
 LIMITS = [f"LIMIT_{n:02d} = {n} * 1000  # messages" for n in range(1, 13)]
@@ -252,7 +253,7 @@ def any_citations(dice: Random, files: Files) -> list[Told]:
 folders = count()
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(0, 2**32))
 def test_verify_agrees_with_comparing_everything_with_everything(seed: int) -> None:
     dice, home = Random(seed), os.getcwd()

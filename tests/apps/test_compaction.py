@@ -22,6 +22,7 @@ from pmem.storage.backend import InMemory
 from pmem.storage.jsonfiles import JsonFiles
 from tests.apps import fakes
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.strategies import json_values
 
 EVERY = Filter(states=())
@@ -378,7 +379,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(STEPS, st.integers(1, 4))
 def test_the_limit_and_the_isolation_hold_whatever_happens(
     steps: list[tuple[str, str, int]], limit: int

@@ -98,6 +98,12 @@ class Shell:
                 return pmem(*words[1:], stdin=stdin.encode(), environment=environment)
         return through_sh(line, self.folder, environment, stdin.encode())
 
+    def in_a_copy(self, folder: str) -> "Shell":
+        """Return a shell in a copy of this one's folder, at the same time of day."""
+        copy = Shell(folder, real=self.real)
+        copy._commands = self._commands
+        return copy
+
 
 def through_sh(
     line: str, folder: str, environment: Mapping[str, str] = NOTHING, stdin: bytes = b""

@@ -23,6 +23,7 @@ from tests.cli.test_overlay import TITLES, cells
 from tests.cli.test_streams import ESCAPE, on_terminal
 from tests.conftest import NOW
 from tests.core.test_journal import edited, historic, memory
+from tests.effort import examples
 from tests.test_figures import store
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -75,7 +76,7 @@ def test_no_text_bends_an_edge(content: str) -> None:
     assert {cells(text(line)) for line in wide} == {120}
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(strategies.any_record, max_size=5, unique_by=lambda record: record.id),
     strategies.times,

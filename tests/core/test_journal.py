@@ -13,6 +13,7 @@ from pmem.records import KINDS, Conversation, Event, EventKind, Memory, Scope, d
 from tests import strategies
 from tests.conftest import NOW
 from tests.core.test_retention import Step, changes, cuts, links
+from tests.effort import examples
 
 historic: st.SearchStrategy[Historic] = (
     strategies.memories | strategies.episodes | strategies.conversations
@@ -77,7 +78,7 @@ def test_a_record_written_by_hand_was_made_and_no_more() -> None:
     assert ["Talk"] == [entry(step).text for step in log([talk], Wanted())]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(historic, max_size=4))
 def test_the_log_has_every_event_of_any_records_in_one_order(records: list[Historic]) -> None:
     found = log(records, Wanted())

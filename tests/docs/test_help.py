@@ -1,7 +1,10 @@
 """Every command and group explains itself, with an example that works."""
 
+import functools
 import json
 import shlex
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,18 +38,19 @@ def test_an_example_shows_its_own_command(words: str) -> None:
 
 
 @EVERY_EXAMPLE
-def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> None:
+def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> None:
+    shell, ids = filled
     example = EXAMPLES[words]
-    for shown, real in filled.items():
+    for shown, real in ids.items():
         example = example.replace(shown, real)
     if words == "restore":
-        assert shell.run(f"pmem rm {filled['k3v9']}").code == 0
+        assert shell.run(f"pmem rm {ids['k3v9']}").code == 0
     if words == "purge":
-        assert shell.run(f"pmem rm {filled['k3v9']}").code == 0
+        assert shell.run(f"pmem rm {ids['k3v9']}").code == 0
     if words == "unlink":
-        assert shell.run(f"pmem link {filled['k3v9']} {filled['p7q2']}").code == 0
+        assert shell.run(f"pmem link {ids['k3v9']} {ids['p7q2']}").code == 0
     if words == "settle":
-        contradict(f"{shell.folder}/.project-memory", filled["k3v9"])
+        contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
     if words == "changelog":
@@ -56,10 +60,10 @@ def test_an_example_works(words: str, shell: Shell, filled: dict[str, str]) -> N
     if words in ("checkpoint load", "checkpoint rm"):
         assert shell.run(EXAMPLES["checkpoint save"]).code == 0
     if words.startswith("conversation"):
-        example = example.replace(filled["k3v9"], filled["talk"])
+        example = example.replace(ids["k3v9"], ids["talk"])
     for kind in ("facts", "episode", "app ", "consent"):
         if words.startswith(kind):
-            example = example.replace(filled["k3v9"], filled[f"of {kind.strip()}"])
+            example = example.replace(ids["k3v9"], ids[f"of {kind.strip()}"])
     done = shell.run(example)
     assert done.code == 0, done.said
 
@@ -75,14 +79,28 @@ def test_every_option_and_argument_has_help() -> None:
 
 
 @pytest.fixture
-def shell(tmp_path: Any) -> Shell:
+def shell(tmp_path: Path) -> Shell:
     """Return a shell in a fresh repository."""
     return Shell(new_repository(str(tmp_path / "repository")))
 
 
 @pytest.fixture
-def filled(shell: Shell) -> dict[str, str]:
-    """Keep what the examples refer to; return the real ids of those they show."""
+def filled(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Shell, dict[str, str]]:
+    """Return a shell where all is that the examples refer to, and the real ids of it."""
+    shell, ids = _filled(tmp_path_factory.getbasetemp() / "examples")
+    shutil.copytree(shell.folder, tmp_path / "repository", symlinks=True)
+    return shell.in_a_copy(str(tmp_path / "repository")), ids
+
+
+@functools.cache
+def _filled(folder: Path) -> tuple[Shell, dict[str, str]]:
+    shell = Shell(new_repository(str(folder)))
+    return shell, _fill(shell)
+
+
+def _fill(shell: Shell) -> dict[str, str]:
     assert shell.run("pmem init").code == 0
     first, second = (
         json.loads(shell.run(f"pmem add {shlex.quote(text)} --json").out)["data"]["memory"]["id"]

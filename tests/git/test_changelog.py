@@ -14,6 +14,7 @@ from pmem.core.changelog import How, compare
 from pmem.core.markdown import escaped
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.git.test_manners import ROOT, git
 from tests.git.test_revisions import commit
 from tests.strategies import memories
@@ -246,7 +247,7 @@ def test_escaped_text_is_one_line_without_an_open_sign(text: str) -> None:
 RECORDS: Final = st.lists(memories, max_size=4).map(lambda found: {it.id: it for it in found})
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(RECORDS, RECORDS)
 def test_a_comparison_backwards_forgets_what_was_learned(before: Any, after: Any) -> None:
     there, back = compare(before, after), compare(after, before)

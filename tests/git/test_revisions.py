@@ -20,6 +20,7 @@ from pmem.records import Memory
 from pmem.storage.repository import Repository
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.git.test_manners import ROOT, git
 
 NOW_TEXT: Final = "2027-01-01T00:00:00Z"
@@ -39,7 +40,6 @@ READING: Final = (
     ("export", "arrays"),
 )
 Steps = list[tuple[str, int]]
-EXAMPLES: Final = int(os.environ.get("HISTORIES", "3"))
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def made(steps: Steps) -> list[str]:
     return commits
 
 
-@settings(max_examples=EXAMPLES, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=examples(12), phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(HISTORIES)
 def test_a_revision_answers_as_its_checkout_does(steps: Steps) -> None:
     with tempfile.TemporaryDirectory(dir=os.getcwd()) as folder:

@@ -24,6 +24,7 @@ from pmem.core.policy import ACTIVITY, EVENT
 from pmem.errors import PmemError, Refused
 from pmem.records import STORES, Episode, Memory, MemoryType
 from pmem.setup import initialise, write_setting
+from tests.effort import examples
 from tests.faults.console import pmem
 from tests.policy.calls import BLOCKS, CALLS, OPENING, WHOLE, Given, public
 
@@ -390,8 +391,8 @@ def said(error: PmemError) -> str:
 
 TestPolicy = Policy.TestCase
 TestPolicy.settings = settings(
-    max_examples=int(os.environ.get("POLICY_EXAMPLES", "18")),
-    stateful_step_count=int(os.environ.get("POLICY_STEPS", "30")),
+    max_examples=examples(40),
+    stateful_step_count=30,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
 )

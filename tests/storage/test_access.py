@@ -22,6 +22,7 @@ from pmem.storage import access
 from pmem.storage.access import AccessLog
 from tests import strategies
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.storage.faults import CALLS, ERRORS, Death, dying, failing, fault, in_a_child, killed
 
 ONE, TWO, THREE = (f"mwqi0000-{letter * 8}" for letter in "abc")
@@ -108,7 +109,7 @@ def test_a_line_that_was_cut_off_counts_nothing(log: AccessLog, length: int) -> 
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_no_bytes_at_all_are_trouble(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.mktemp("log")
     (folder / "local").mkdir()
@@ -211,7 +212,7 @@ Steps = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps=Steps, at=st.lists(strategies.times, min_size=12, max_size=12))
 def test_every_recall_is_folded_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Any], at: list[datetime]

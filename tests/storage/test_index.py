@@ -20,6 +20,7 @@ from pmem.storage.index import Index, Row
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.listing import Listing
 from pmem.storage.recordfile import stamp_of
+from tests.effort import examples
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, json_files, memory, path_of, write
 
@@ -106,7 +107,7 @@ def change(files: JsonFiles, root: str, kind: str, number: int, text: str) -> No
         put(files, memory(id_of(number), text, subject="s", state=state))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(changes=changes)
 def test_the_index_agrees_with_a_look_at_every_file_whoever_changed_them(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, int, str]]

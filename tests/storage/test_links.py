@@ -18,6 +18,7 @@ from pmem.records import Conversation, Memory, Record, State
 from pmem.storage.backend import Backend, Change, InMemory
 from pmem.workspace import Workspace
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.storage.folders import json_files, memory
 from tests.storage.searches import conversation, link_to, message
 
@@ -152,7 +153,7 @@ def test_a_conversation_that_takes_a_memorys_place_has_no_links(backend: Backend
 batches = st.lists(st.lists(made | numbers, min_size=1, max_size=6), min_size=1, max_size=4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(batches=batches)
 def test_every_backend_brings_the_same_along(batches: list[list[Memory | int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

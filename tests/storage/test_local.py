@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from pmem.errors import Damaged, Locked, NewerSchema, Refused, StorageRefused
 from pmem.storage.local import FILE, LocalState, Seen
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, write
 
@@ -124,7 +125,7 @@ def _breaks_off(before: Seen) -> set[int]:
 Steps = st.lists(st.tuples(st.sampled_from("abc"), st.frozensets(st.integers(0, 12))), max_size=8)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(steps=Steps)
 def test_threads_are_independent_whatever_they_see(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, frozenset[int]]]
@@ -370,7 +371,7 @@ def test_a_link_is_not_followed(target: str, root: str, tmp_path: Path, state: L
 
 
 @given(place=st.integers(0, 24_000), value=st.integers(0, 255))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_changed_byte_is_reported_or_harmless(
     tmp_path_factory: pytest.TempPathFactory, place: int, value: int
 ) -> None:

@@ -36,6 +36,7 @@ from pmem.setup import initialise
 from pmem.storage import search
 from pmem.workspace import Workspace
 from tests.conftest import NOW
+from tests.effort import examples
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, fixed_chance, opened, path_of, write
 from tests.storage.searches import REQUESTS, TEXTS, check
@@ -298,7 +299,7 @@ def die_at(root: str, calls: int) -> None:
 
 
 _SETTINGS = settings(
-    max_examples=9,
+    max_examples=examples(24),
     stateful_step_count=12,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
 )

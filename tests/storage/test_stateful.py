@@ -23,6 +23,7 @@ from pmem.setup import initialise
 from pmem.storage.backend import twin_keys
 from pmem.storage.recordfile import parse, serialise
 from pmem.workspace import Workspace
+from tests.effort import examples
 from tests.storage import faults
 from tests.storage.folders import (
     contents,
@@ -242,11 +243,8 @@ class Folder(RuleBasedStateMachine):
                 assert expected == [record.id for record in found]
 
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "25"))
-"""`EXAMPLES=500` is for a release; this many are for every commit."""
-
 TestFolder = Folder.TestCase
-TestFolder.settings = settings(max_examples=EXAMPLES, stateful_step_count=50)
+TestFolder.settings = settings(max_examples=examples(25), stateful_step_count=50)
 
 
 def _replace(workspace: Workspace, id_: str, meanwhile: Callable[[], None]) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pmem.core.duplicates import Pair, Relation, claim_of, compare, pairs
 from tests.benchmarks.duplicates import hostile, memories
 from tests.core.duplicates.test_compare import TEXTS
+from tests.effort import examples
 
 some = st.lists(st.sampled_from(TEXTS), max_size=12)
 TOLD = (Relation.DUPLICATE, Relation.UPDATE, Relation.CONTRADICTION)
@@ -27,7 +28,7 @@ def relations(contents: list[str]) -> dict[tuple[int, int], Relation]:
     return {(pair.first, pair.second): pair.verdict.relation for pair in found(contents)}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(some)
 def test_duplicates_are_those_that_comparing_all_finds(contents: list[str]) -> None:
     claims = [claim_of(content) for content in contents]
@@ -36,7 +37,7 @@ def test_duplicates_are_those_that_comparing_all_finds(contents: list[str]) -> N
     assert expected == {key for key, kind in relations(contents).items() if kind == "duplicate"}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(some)
 def test_every_pair_is_what_comparing_it_says(contents: list[str]) -> None:
     claims = [claim_of(content) for content in contents]
@@ -48,7 +49,7 @@ def test_every_pair_is_what_comparing_it_says(contents: list[str]) -> None:
             assert pair.verdict == verdict
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(some, st.randoms(use_true_random=False))
 def test_the_order_of_memories_does_not_matter(contents: list[str], drawn: random.Random) -> None:
     contents = sorted(set(contents))

@@ -12,6 +12,7 @@ from pmem.core.retrieval.ranking import rank
 from pmem.core.text import terms
 from tests.core.retrieval.stores import add
 from tests.core.retrieval.technical import EXPORTS, FIRST, INVOICES, MAPS, SENSORS
+from tests.effort import examples
 
 SPOKEN: Final = {"invoices": INVOICES, "maps": MAPS, "exports": EXPORTS, "sensors": SENSORS}
 ASKED: Final = [
@@ -73,7 +74,7 @@ SAID: Final = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     said=SAID, question=st.sampled_from(sorted(KEYS)), at=st.sets(st.integers(0, 39), max_size=4)
 )

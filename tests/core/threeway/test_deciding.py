@@ -8,6 +8,7 @@ from pmem.core.rawjson import NotJson, dump
 from pmem.core.threeway import SHAPES, Doubt, merged
 from pmem.core.threeway.deciding import Versions, decide, keeps_all, may_be_base, version
 from tests.core.threeway.sides import Json, sides
+from tests.effort import examples
 
 STORES = st.sampled_from(sorted(SHAPES))
 SEEDS = st.integers(0, 10**6)
@@ -19,7 +20,7 @@ def around(ours: bytes, base: bytes | None, theirs: bytes) -> bytes:
     return b"<<<<<<< ours\n" + ours + middle + b"=======\n" + theirs + b">>>>>>> theirs\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=SEEDS, store=STORES)
 def test_a_record_is_decided_as_the_driver_merges_it(seed: int, store: str) -> None:
     base, ours, theirs, _ = sides(seed, store)
@@ -32,7 +33,7 @@ def test_a_record_is_decided_as_the_driver_merges_it(seed: int, store: str) -> N
         assert found.decision in ("merged", "taken")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=SEEDS, store=STORES)
 def test_without_a_base_every_text_tag_and_event_of_both_sides_is_kept(
     seed: int, store: str
@@ -46,7 +47,7 @@ def test_without_a_base_every_text_tag_and_event_of_both_sides_is_kept(
     assert keeps_all(result, Versions(None, *only), shape)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=SEEDS, store=STORES, shown=st.booleans())
 def test_a_version_with_markers_is_what_its_sides_merge_into(
     seed: int, store: str, shown: bool

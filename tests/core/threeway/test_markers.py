@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
+from tests.effort import examples
 from tests.work import seconds
 
 STYLES: Final = {"merge": (), "diff3": ("--diff3",), "zdiff3": ("--zdiff3",)}
@@ -34,7 +35,9 @@ def merge_file(folder: Path, sides: tuple[bytes, bytes, bytes], *options: str) -
 
 @pytest.mark.parametrize("style", STYLES)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     ours=LINES,
@@ -67,7 +70,9 @@ def test_any_conflict_that_git_writes_comes_apart_into_its_two_sides(
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(lines=LINES)
 def test_a_conflict_over_everything_shows_all_three_versions(

@@ -14,10 +14,11 @@ from pmem.core.threeway.shapes import Rule
 from pmem.core.threeway.values import moment_in
 from pmem.records import STORES, RecordType
 from tests.core.threeway.sides import Json, differ, identified, mentions, sides
+from tests.effort import examples
 
 EVERY_STORE = pytest.mark.parametrize("store", list(SHAPES))
 TYPES: dict[str, RecordType] = {folder: type_ for type_, folder in STORES.items()}
-MANY = settings(max_examples=60)
+MANY = settings(max_examples=examples(60))
 SEEDS = st.integers(0, 2**32)
 PLAIN = (Rule.VALUE, Rule.STATEMENT)
 

@@ -12,11 +12,12 @@ from pmem.core.threeway.compare import Comparison
 from pmem.core.threeway.verify import Found, Kind, common, verified
 from tests.core.threeway.sides import Json, sides
 from tests.core.threeway.test_rules import BASE, LINK, day, edited, memory
+from tests.effort import examples
 
 MEMORY = SHAPES["long-term-memory"]
 EVERY_STORE = pytest.mark.parametrize("store", list(SHAPES))
 SEEDS = st.integers(0, 2**32)
-MANY = settings(max_examples=60)
+MANY = settings(max_examples=examples(60))
 
 TAGGED = memory(tags=["a", "b"], relationships=[LINK], later_key=1)
 OURS = edited(TAGGED, 2, importance=0.9, tags=["a", "b", "c"])
