@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from pmem.setup import initialise
 from pmem.workspace import Workspace
 from tests.effort import examples
+from tests.once import Once, built_once
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
 REAL_HOME = os.path.expanduser("~")
@@ -65,6 +66,12 @@ def root(tmp_path: Path) -> str:
     initialise(folder)
     shutil.rmtree(os.path.join(folder, "local"))
     return folder
+
+
+@pytest.fixture
+def once(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Return what builds a folder's content once and copies it from then on."""
+    return built_once(tmp_path, tmp_path_factory.getbasetemp() / "built")
 
 
 @pytest.fixture

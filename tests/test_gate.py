@@ -22,6 +22,7 @@ from pmem.gate import Gate, SecretFound
 from pmem.rules import Secrets
 from tests.core.secrets import labelled
 from tests.faults.console import Done, pmem, real
+from tests.once import Once
 
 SECRETS: Final = tuple(labelled.secrets(7))
 TOKEN: Final = next(case.secret for case in SECRETS if case.kind == "github-token")
@@ -87,8 +88,12 @@ def holding(root: str, secret: str) -> list[str]:
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Keep two memories and a talk, and put files with a secret beside the project."""
+    return once(_build)
+
+
+def _build() -> dict[str, str]:
     found = {}
     for name in ("MEMORY", "OTHER"):
         found[name] = pmem("add", f"Text of {name}", "--json").data["memory"]["id"]

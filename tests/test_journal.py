@@ -25,6 +25,7 @@ from tests.core.test_journal import historic
 from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
 from tests.faults.test_locked import READING, WRITING
+from tests.once import Once
 from tests.storage.folders import contradict
 
 LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
@@ -97,8 +98,12 @@ def ran(*words: str) -> str:
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Keep a removed memory, a pinned one that is linked to, an episode and a talk."""
+    return once(lambda: _build(root))
+
+
+def _build(root: str) -> dict[str, str]:
     found = {name: ran("add", f"Text of {name}") for name in ("REMOVED", "PINNED", "MEMORY")}
     assert pmem("export", "arrays", "../arrays").code == 0
     with open("../arrays/long-term-memory.json", "r+", encoding="utf-8") as file:

@@ -11,11 +11,16 @@ from pmem.errors import InvalidValue
 from pmem.records import EventKind, Memory
 from tests.conftest import NOW
 from tests.faults.console import bytes_of, pmem
+from tests.once import Once
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Keep a memory of each level."""
+    return once(lambda: _build(root))
+
+
+def _build(root: str) -> dict[str, str]:
     high = Project(root, actor="ada", now=NOW).add("The gear of bronze turns")
     medium = Project(root, actor="ada", agent="planner").add("The gear of iron squeaks loudly")
     os.mkdir("arrays")

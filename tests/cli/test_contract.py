@@ -16,6 +16,7 @@ from pmem import recall
 from pmem.cli.app import COMMANDS, GROUPS, root
 from pmem.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
+from tests.once import Once
 from tests.storage.folders import contradict
 
 pytestmark = pytest.mark.usefixtures("project")
@@ -939,8 +940,12 @@ def _git(*arguments: str) -> None:
 
 
 @pytest.fixture
-def filled(project: str) -> dict[str, str]:
+def filled(project: str, once: Once) -> dict[str, str]:
     """Keep two linked memories and a conversation; return what a command may name them."""
+    return once(lambda: _build(project))
+
+
+def _build(project: str) -> dict[str, str]:
     _git("init", "--quiet")
     assert pmem("setup", "git").code == 0
     first, second = (_id(pmem("add", text, "--json")) for text in ("Known", "Other"))

@@ -1,9 +1,7 @@
 """Every command and group explains itself, with an example that works."""
 
-import functools
 import json
 import shlex
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 
 from pmem.cli.app import COMMANDS, GROUPS, root
 from tests.cli.shell import Shell, new_repository
+from tests.once import Once
 from tests.storage.folders import contradict
 
 EXAMPLES = {name: entry.example for name, entry in COMMANDS.items()} | {
@@ -85,19 +84,10 @@ def shell(tmp_path: Path) -> Shell:
 
 
 @pytest.fixture
-def filled(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Shell, dict[str, str]]:
+def filled(shell: Shell, once: Once) -> tuple[Shell, dict[str, str]]:
     """Return a shell where all is that the examples refer to, and the real ids of it."""
-    shell, ids = _filled(tmp_path_factory.getbasetemp() / "examples")
-    shutil.copytree(shell.folder, tmp_path / "repository", symlinks=True)
-    return shell.in_a_copy(str(tmp_path / "repository")), ids
-
-
-@functools.cache
-def _filled(folder: Path) -> tuple[Shell, dict[str, str]]:
-    shell = Shell(new_repository(str(folder)))
-    return shell, _fill(shell)
+    first, ids = once(lambda: (shell, _fill(shell)))
+    return first.in_a_copy(shell.folder), ids
 
 
 def _fill(shell: Shell) -> dict[str, str]:

@@ -13,6 +13,7 @@ import pytest
 from pmem.cli.app import COMMANDS, GROUPS
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
+from tests.once import Once
 
 _HOLDER = """
 import fcntl, sys
@@ -102,8 +103,12 @@ READING = {
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Fill the memory and prepare files to import."""
+    return once(_build)
+
+
+def _build() -> dict[str, str]:
     found = {"MEMORY": added("Pancakes on Sundays"), "OTHER": added("The kitchen closes at ten")}
     with open("../talk.jsonl", "wb") as file:
         file.write(TRANSCRIPT)

@@ -15,6 +15,7 @@ from pmem.setup import write_setting
 from pmem.storage.backend import Backend
 from tests.conftest import NOW
 from tests.faults.console import bytes_of, pmem
+from tests.once import Once
 
 DAY = timedelta(days=1)
 
@@ -30,8 +31,12 @@ def allow(root: str, **lists: list[str]) -> None:
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Keep a memory that a planner may see, one that it may not, and one that is moved away."""
+    return once(lambda: _build(root))
+
+
+def _build(root: str) -> dict[str, str]:
     project = opened(root)
     texts = {
         "open": ("The gear opentoken turns", "goals"),

@@ -8,6 +8,7 @@ import pytest
 
 from pmem.cli.app import COMMANDS, GROUPS
 from tests.faults.console import Done, added, pmem
+from tests.once import Once
 from tests.policy.paths import MATRIX
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
@@ -17,8 +18,12 @@ WORDS = {"own": "what its allowlist names", "nothing": "refused", "no records": 
 
 
 @pytest.fixture
-def ids(root: str) -> dict[str, str]:
+def ids(root: str, once: Once) -> dict[str, str]:
     """Keep something in every store, most of it beyond the planner's allowlist."""
+    return once(_build)
+
+
+def _build() -> dict[str, str]:
     found = {"GOAL": added("goaltoken ships in May", "--category", "goals")}
     found["OWN"] = added("goaltoken needs a plan", "--category", "goals", "--force")
     found["REF"] = added("secrettoken is the plan", "--category", "profile", "--force")
