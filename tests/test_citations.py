@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from pmem import citations
+from pmem import AddRequest, citations
 from pmem.citations import MOST_CITATIONS, WATCHED_BYTES, Watch
 from pmem.contexts import ContextRequest, build_context
 from pmem.core.citations import Content, State
@@ -454,7 +454,12 @@ def test_only_shown_memories_are_looked_at_and_no_git_is_asked(
 ) -> None:
     for number in range(200):
         Path(f"{number}.txt").write_text("one line\n")
-        project.add(f"Fact {number} of the queue", cite=(f"{number}.txt",))
+    project.add_all(
+        [
+            AddRequest(content=f"Fact {number} of the queue", cite=(f"{number}.txt",))
+            for number in range(200)
+        ]
+    )
     asked: list[str] = []
     real = Sources.read
 

@@ -134,6 +134,6 @@ def test_markers_are_noticed_even_where_they_are_not_whole(data: bytes, marked: 
 
 @pytest.mark.parametrize("line", [b"<", b"<<<<<<< a\n", b"=======\n", b"<\n", b"|||||||\n", b"\n"])
 def test_hostile_texts_take_no_longer_than_others(line: bytes) -> None:
-    data = b"<<<<<<< a\n" + line * (1_000_000 // len(line))
+    data = b"<<<<<<< a\n" + line * (250_000 // len(line))
     for read in (apart, has_markers, plain_lines):
-        assert seconds(partial(read, data)) < 5
+        assert seconds(partial(read, data)) < 1.5
