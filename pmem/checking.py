@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of, successors_of
 from pmem.core.rawjson import NotJson, load
@@ -56,7 +57,7 @@ def check(workspace: Workspace) -> Checked:
     waiting = {problem.path for problem in open_}
     others = [problem for problem in workspace.problems if problem.path not in waiting]
     findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
-    findings += settings_findings(workspace)
+    findings += settings_findings(workspace) + weak_settings(workspace)
     findings += links
     if all(os.path.basename(each.path) != LOCAL for each in links):
         findings += _of_own_state(workspace)
@@ -103,9 +104,26 @@ def settings_findings(workspace: Workspace) -> list[Finding]:
     try:
         assert workspace.settings
     except PmemError as error:
-        path = os.path.join(workspace.root, "config.toml")
+        path = os.path.join(workspace.root, CONFIG_FILE)
         return [Finding(path, error.code, error.message)]
     return []
+
+
+def weak_settings(workspace: Workspace) -> list[Finding]:
+    """Report, as warnings, settings of the project's that protect less than there would be.
+
+    Whoever clones a project was not asked: what it says of the gate counts for nothing, and what
+    it says of consent counts and is told.
+
+    Args:
+        workspace: Whose settings.
+    """
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    try:
+        said = workspace.configuration.weaknesses()
+    except PmemError:  # reported as settings that are wrong
+        return []
+    return [Finding(path, "weakened", sentence, severity="warning") for sentence in said]
 
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:

@@ -23,6 +23,8 @@ CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
 NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"),)
 """Settings that a project cannot make: whoever clones it would not have been asked."""
+_ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
+"""Lists of what must be asked for: a project may shorten them, and that is told."""
 _MOST_DOTS: Final = 100
 """In a key: what reads TOML takes time and memory with the square of them."""
 
@@ -76,6 +78,27 @@ class Configuration:
             InvalidValue: There is no such setting, or its value is not allowed.
         """
         return resolve_one(name, self._layers())
+
+    def weaknesses(self) -> list[str]:
+        """Say where the project's own settings ask for less protection than there would be.
+
+        Raises:
+            InvalidValue, Damaged: A setting that matters here is wrong.
+        """
+        project = self._project()
+        others = [layer for layer in self._layers() if layer[0] != "project"]
+        said = [
+            f"{name} = {value!r} counts for nothing in a project's settings"
+            for name, value in NOT_FOR_PROJECTS
+            if project.get(name) == value
+        ]
+        for name in _ASKED_FOR:
+            if name in project:
+                own = checked(name, project[name])
+                less = [field for field in resolve_one(name, others).value if field not in own]
+                if less:
+                    said.append(f"{name} leaves out {', '.join(less)}: agents need not ask for it")
+        return said
 
     @cached_property
     def _resolved(self) -> tuple[Settings, list[Resolved]]:

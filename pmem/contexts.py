@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple
@@ -137,7 +137,7 @@ def build_and_retrieve(
             msgspec.structs.replace(
                 _candidates(workspace, stable, talk, answers),
                 mark=_marking(workspace, usable),
-                updates=_update_items(news, known),
+                updates=_update_items(news),
                 left_out=left_out,
                 asked=asked,
             ),
@@ -205,18 +205,15 @@ def _shown(built: Context, section: str) -> list[str]:
     return [item.id for part in built.sections if part.name == section for item in part.items]
 
 
-def _update_items(news: Delta | None, known: Iterable[Memory]) -> list[Item]:
+def _update_items(news: Delta | None) -> list[Item]:
     """Describe what is new; an id is the memory's and the revision since which it is new."""
     if news is None or not news.changes:
         return []
     headline, *bullets = news.lines
-    changed = {change.id for change in news.changes}
-    trusted = {memory.id: trust_of(memory) for memory in known if memory.id in changed}
     return [
         Item(
             id=f"{change.id}{UPDATE_MARK}{news.since}",
             text=bullet.removeprefix("- "),
-            label=trust_label(trusted.get(change.id)),
             heading=headline,
         )
         for change, bullet in zip(news.changes, bullets, strict=False)

@@ -10,7 +10,9 @@ from pmem import transcripts
 from pmem.apps import make_room
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
+from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.ids import short
 from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
     KINDS,
@@ -20,7 +22,6 @@ from pmem.records import (
     Event,
     EventKind,
     Memory,
-    MemoryType,
     Message,
     Record,
     RecordType,
@@ -37,7 +38,7 @@ Progress = Callable[[int, int], None]
 
 STDIN: Final = "-"
 _ARRAYS: Final = "import arrays"
-_BINDING: Final = (MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
+_TRUSTED_MORE: Final = "is trusted more as it is here: change it with `pmem edit`"
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,8 +106,8 @@ def import_arrays(
     """Take in the four array files of a folder, in one commit.
 
     A record that is there already is replaced when the file's was updated later. What an agent
-    takes in, or a person from somebody else, is trusted little until a person changes it, and
-    constraints and procedures become facts.
+    takes in, or a person from somebody else, is trusted little until a person changes it, claims
+    less of itself (see `core.trust.modest`), and replaces nothing that is trusted more.
 
     Args:
         workspace: Where to.
@@ -124,16 +125,22 @@ def import_arrays(
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
     event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
-    is_doubted = untrusted or workspace.agent is not None
+    doubt = _doubt_of(workspace, event) if untrusted or workspace.agent is not None else None
+    refused: list[Skipped] = []
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
                 admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
-                counts[_put(store, admitted, known, event if is_doubted else None)] += 1
-                progress(sum(counts.values()), total)
+                done = _put(store, admitted, known, doubt)
+                if done is None:
+                    where = f"{KINDS[store.type]} {short(record.id)}"
+                    refused.append(Skipped(where, _TRUSTED_MORE))
+                else:
+                    counts[done] += 1
+                progress(sum(counts.values()) + len(refused), total)
         make_room(workspace)
-    return Imported(**counts, skipped=tuple(parsed.skipped))
+    return Imported(**counts, skipped=(*parsed.skipped, *refused))
 
 
 def export_arrays(workspace: Workspace) -> dict[str, bytes]:
@@ -205,28 +212,44 @@ def _array_files(folder: str) -> dict[str, bytes]:
     return found
 
 
-def _doubted(record: Record, event: Event | None) -> Record:
-    """Note in a record that it was imported; what binds or instructs becomes a fact.
+def _doubt_of(workspace: Workspace, event: Event) -> Callable[[Record], Record]:
+    """Return what notes in a record that it was imported, and takes from it what it may not claim.
 
     When it was updated stays, so that importing it again finds it unchanged.
     """
-    if event is None or not isinstance(record, Memory | Episode):
-        return record
-    fact = {"type": MemoryType.FACT} if record.type in _BINDING else {}
-    return msgspec.structs.replace(changed(record, event, **fact), updated_at=record.updated_at)
+    modes = workspace.settings.categories.context
+    prominent = [category for category, mode in modes.items() if mode == "all"]
+
+    def doubted(record: Record) -> Record:
+        if not isinstance(record, Memory | Episode):
+            return record
+        fields = modest(record, prominent)
+        return msgspec.structs.replace(
+            changed(record, event, **fields), updated_at=record.updated_at
+        )
+
+    return doubted
 
 
-def _put(store: Store[Any], record: Record, known: set[str], event: Event | None) -> str:
-    """Keep an imported record; `event` says so in its history where it is doubted."""
+def _put(
+    store: Store[Any],
+    record: Record,
+    known: set[str],
+    doubt: Callable[[Record], Record] | None,
+) -> str | None:
+    """Keep an imported record; None where it is doubted and ours is trusted more."""
     if record.id not in known:
-        store.put(_doubted(record, event))
+        store.put(record if doubt is None else doubt(record))
         known.add(record.id)
         return "added"
     kept = store.get(record.id)
     later = getattr(record, "updated_at", None)
     if plain(kept) == plain(record) or later is None or later <= kept.updated_at:
         return "unchanged"
-    store.put(_doubted(_replacement(kept, record), event))
+    if doubt is not None and trust_of(kept) not in (None, Trust.LOW):
+        return None
+    replaced = _replacement(kept, record)
+    store.put(replaced if doubt is None else doubt(replaced))
     return "updated"
 
 

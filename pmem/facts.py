@@ -188,6 +188,8 @@ def promote(
 ) -> Promotions:
     """Make memories of facts; one that needs a person's consent waits for it.
 
+    A person who names a fact agrees to it. What only passes `above` is trusted as what was said.
+
     Args:
         workspace: Where they are.
         references: Which ones.
@@ -200,6 +202,7 @@ def promote(
     workspace.must_reach(ACTIVITY)
     with workspace.transaction():
         chosen = _each_named(workspace, references)
+        named = set(chosen)
         if above is not None:
             if not 0 <= above <= 1:
                 raise InvalidValue(f"a confidence lies between 0 and 1, not {above:g}")
@@ -207,7 +210,10 @@ def promote(
             chosen |= {short(item.fact.id): item for item in sure}
         elif not chosen:
             raise InvalidValue("no fact is named", "give ids, or --above 0.8")
-        made = [_promoted(workspace, item, force=True) for item in chosen.values()]
+        made = [
+            _promoted(workspace, item, force=True, is_named=name in named)
+            for name, item in chosen.items()
+        ]
         done = tuple(item for each in made for item in each.items)
         _settle(workspace, [item.fact for item in done])
         if any(item.memory.scope.app for item in done):
@@ -349,10 +355,13 @@ def _named(everything: Sequence[Stated], reference: str) -> Stated:
     return found.popitem()[1]
 
 
-def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> Promotions:
+def _promoted(
+    workspace: Workspace, item: Stated, *, force: bool = False, is_named: bool = False
+) -> Promotions:
     """Add the memory of a fact; one that says the same already is taken for it.
 
-    Without `force` nothing is added beside a memory on the same subject.
+    Without `force` nothing is added beside a memory on the same subject. `is_named` is whether
+    somebody chose this very fact.
     """
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
@@ -369,7 +378,7 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> Pro
             source=source,
             force=force,
         )
-        detail = _agreed(workspace, fact, by_hand=force)
+        detail = _agreed(workspace, fact, is_named=is_named)
         added = memories.put_new(workspace, request, short(fact.id), **detail)
         if added.held is not None:
             return Promotions(held=(added.held,))
@@ -382,13 +391,14 @@ def _promoted(workspace: Workspace, item: Stated, *, force: bool = False) -> Pro
     return Promotions(items=(Promotion(fact=settled, memory=memory, added=is_new),))
 
 
-def _agreed(workspace: Workspace, fact: Fact, *, by_hand: bool) -> dict[str, Any]:
+def _agreed(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:
     """Return what a memory's history says of the fact that it is made of: a person agreed to it.
 
-    An agent's promotion, or one that the settings make, is nobody's agreement.
+    An agent's promotion, or one that the settings or a threshold make, is nobody's agreement: a
+    transcript may have come from anywhere, and nobody chose these words of it.
     """
     is_person = workspace.agent is None and workspace.app is None
-    return {AGREED: {"fact": short(fact.id)}} if by_hand and is_person else {}
+    return {AGREED: {"fact": short(fact.id)}} if is_named and is_person else {}
 
 
 def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:

@@ -97,7 +97,8 @@ def initialise(
     created = not os.path.isdir(folder)
     with locked(Workspace(os.path.abspath(folder), environment=environment)), refusals(folder):
         for part in STORES.values():
-            make_folder(os.path.join(os.path.abspath(folder), part))
+            if not os.path.islink(path := os.path.join(os.path.abspath(folder), part)):
+                make_folder(path)
         for file, text in _files(track_conversations=track_conversations).items():
             _write_unless_there(folder, file, text)
         if track_conversations:

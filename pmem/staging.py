@@ -21,6 +21,7 @@ from pmem.checking import (
     rivals,
     settings_findings,
     targets_of,
+    weak_settings,
 )
 from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, has_conflict, line_of_markers
@@ -72,7 +73,8 @@ def check_staged(workspace: Workspace) -> Checked:
     except Damaged as error:  # a store is a link
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
-        findings += settings_findings(seen_in(workspace.within(EVERYTHING), staged))
+        seen = seen_in(workspace.within(EVERYTHING), staged)
+        findings += settings_findings(seen) + weak_settings(seen)
     told = [_untold(finding) for finding in findings] if _is_limited(workspace) else findings
     return Checked(
         records=sum(map(len, changed.values())),

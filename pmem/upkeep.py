@@ -3,13 +3,14 @@
 import os
 import sys
 from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 
 from pmem import gitsetup
-from pmem.checking import check, link_findings, settings_findings
+from pmem.checking import check, link_findings, settings_findings, weak_settings
 from pmem.core.filters import EVERYTHING
-from pmem.errors import InvalidValue
+from pmem.errors import Damaged, InvalidValue
 from pmem.records import STORES
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
@@ -40,19 +41,36 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
     workspace.must_reach_everything("look after the memory")
     if fix:
         workspace.must_be_writable()
-    fix = fix and not any(link_findings(workspace.root))  # nothing is mended beyond a link
     return [
         _version(),
         _configuration(workspace),
         _tokenizer(workspace),
-        _own_files(workspace, fix=fix),
+        _tried(_own_files, workspace, fix=fix),
         _writable(workspace),
-        _unfinished(workspace, fix=fix),
-        _clone(workspace, fix=fix),
+        _tried(_unfinished, workspace, fix=fix),
+        _tried(_clone, workspace, fix=fix),
         _records(workspace),
-        _recalls(workspace, fix=fix),
-        _git(workspace, fix=fix),
+        _tried(_recalls, workspace, fix=fix),
+        _tried(_git, workspace, fix=fix),
     ]
+
+
+class _Look(Protocol):
+    """Looks at one thing, and mends it if it is to."""
+
+    def __call__(self, workspace: Workspace, *, fix: bool) -> Diagnosis: ...
+
+
+def _tried(look: _Look, workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look at one thing; what a link keeps from being mended is left, and told."""
+    try:
+        return look(workspace, fix=fix)
+    except Damaged as error:
+        if not fix or not any(link_findings(workspace.root)):
+            raise
+        left = look(workspace, fix=False)
+        detail = f"{left.detail}; not mended, as {error.message}"
+        return msgspec.structs.replace(left, detail=detail)
 
 
 def _version() -> Diagnosis:
@@ -69,7 +87,8 @@ def _configuration(workspace: Workspace) -> Diagnosis:
     named = [name for names in workspace.settings.allowlists.values() for name in names]
     is_whole = not any(link_findings(workspace.root))
     unknown = unknown_categories(workspace, named) if is_whole else ""
-    detail = f"every setting is allowed{'; ' * bool(unknown)}{unknown}"
+    said = [unknown, *(finding.message for finding in weak_settings(workspace))]
+    detail = "; ".join(["every setting is allowed", *filter(None, said)])
     return Diagnosis(name="settings", ok=True, detail=detail)
 
 

@@ -334,6 +334,44 @@ def test_a_project_cannot_switch_the_gate_off(root: str, ids: dict[str, str]) ->
     assert pmem("config", "set", "secrets.gate", "off").code == 3
 
 
+WEAKER = [
+    ('[secrets]\ngate = "off"', "secrets.gate = 'off' counts for nothing"),
+    ("[consent]\nfields = []", "consent.fields leaves out preferred_name, pronouns"),
+    ('[consent]\nfields = ["shoe size"]\ntwo_signals = []', "consent.two_signals leaves out tone"),
+]
+
+
+@pytest.mark.parametrize(("settings", "said"), WEAKER)
+def test_settings_that_protect_less_are_told(settings: str, said: str, root: str) -> None:
+    Path(root, "config.toml").write_text(f"{settings}\n")
+    done = pmem("check", "--json")
+    assert done.code == 0
+    assert said in " ".join(finding["message"] for finding in done.data["findings"])
+    assert {(each["code"], each["severity"]) for each in done.data["findings"]} == {
+        ("weakened", "warning")
+    }
+    assert pmem("check", "--strict").code == 1
+    assert said in pmem("doctor").out.decode()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ['[secrets]\ngate = "redact"', "", "chunk_size = 0", "consent = 3", "[consent]\ndays = 9"],
+)
+def test_other_settings_are_not_told_as_weaker(settings: str, root: str) -> None:
+    Path(root, "config.toml").write_text(f"{settings}\n")
+    found = pmem("check", "--json").data["findings"]
+    assert "weakened" not in {finding["code"] for finding in found}
+
+
+def test_what_its_user_does_not_ask_for_is_not_missed(root: str) -> None:
+    Path(root, "config.toml").write_text('[consent]\nfields = ["city"]\n')
+    own = Path(os.environ["XDG_CONFIG_HOME"], "pmem", "config.toml")
+    own.parent.mkdir(parents=True)
+    own.write_text('[consent]\nfields = ["city"]\n')
+    assert pmem("check", "--json").data["findings"] == []
+
+
 def test_whoever_runs_it_can_and_is_told(root: str, ids: dict[str, str]) -> None:
     done = pmem("add", SAID, environment={"PMEM_SECRETS_GATE": "off"})
     assert done.code == 0

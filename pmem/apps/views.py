@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.filters import Filter
+from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.ids import matches, short
 from pmem.records import Memory, State
@@ -21,7 +22,7 @@ _SHOWN: Final = 5
 
 
 class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory of an app; `importance` goes from 0 to 10."""
+    """A memory of an app; `importance` goes from 0 to 10, `trust` is as everywhere."""
 
     id: str
     app: str
@@ -30,6 +31,7 @@ class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...]
     pinned: bool
     state: State
+    trust: Trust | None
     conversation: str | None
     created_at: datetime
     updated_at: datetime
@@ -61,6 +63,7 @@ def shown(memory: Memory) -> AppMemory:
         tags=memory.tags,
         pinned=memory.pinned,
         state=memory.state,
+        trust=trust_of(memory),
         conversation=memory.source.conversation,
         created_at=memory.created_at,
         updated_at=memory.updated_at,

@@ -45,7 +45,8 @@ def import_arrays(
     """Import the four array files of the multi-tier design.
 
     With --untrusted, and always for agents, what comes in has low trust until a person changes
-    it, and constraints and procedures become facts.
+    it, is not pinned nor more important than others, binds nobody (constraints and procedures
+    become facts), and replaces nothing that is trusted more.
     """
     session: Session = ctx.obj
     progress = render.progress(session, "records")

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.core.trust import Trust, shown, trust_of
 from pmem.records import Event, EventKind, Memory, State
 
 MOST: Final = 3
@@ -44,6 +45,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What a thread is told about one memory: the most telling of its new events.
 
     `combined` is how many memories it was merged from, itself included; 0 where it was not.
+    `trust` is how far the memory can be trusted as it is now.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     actor: str
     category: str
     content: str
+    trust: Trust = Trust.HIGH
     combined: int = 0
 
 
@@ -196,6 +199,7 @@ def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> Change:
         actor=telling.actor,
         category=memory.category,
         content=memory.content,
+        trust=trust_of(memory) or Trust.LOW,
         combined=len(merged) + 1 if merged and kind is EventKind.MERGE else 0,
     )
 
@@ -216,7 +220,7 @@ def _bullet(change: Change) -> str:
     category = _one_line(change.category, CATEGORY_CHARACTERS)
     combined = f"Combined {change.combined} memories: " if change.combined else ""
     content = _one_line(combined + change.content, CONTENT_CHARACTERS)
-    return f"- {_WORDS[change.event]}: [{category}] {content}"
+    return f"- {_WORDS[change.event]}: [{category}] {shown(change.trust)}{content}"
 
 
 def _one_line(text: str, most: int) -> str:

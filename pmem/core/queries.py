@@ -15,6 +15,7 @@ import msgspec
 from pmem.core.filters import Filter
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import text_of
+from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
 from pmem.records import Episode, Message, Part
 
@@ -89,7 +90,7 @@ class Bullet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of an answer; `importance` is a grade from 1 to 5."""
+    """What is known of an answer; `importance` is a grade from 1 to 5, `trust` a memory's."""
 
     kind: str
     type: str | None
@@ -105,6 +106,7 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
     score: float
+    trust: Trust | None
 
 
 class Full(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,9 +192,8 @@ def item_of(document: Any, kind: str, score: float, form: Form) -> Item:
     category = category_of(document)
     text = text_of(document)
     if form == "bullets":
-        return Bullet(
-            id=document.id, category=category, text=" ".join(f"[{category}] {text}".split())
-        )
+        line = f"[{category}] {shown(trust_of(document))}{text}"
+        return Bullet(id=document.id, category=category, text=" ".join(line.split()))
     return Full(
         id=document.id, category=category, summary=text, metadata=_metadata(document, kind, score)
     )
@@ -269,6 +270,7 @@ def _metadata(document: Any, kind: str, score: float) -> Metadata:
         created_at=document.created_at,
         updated_at=getattr(document, "updated_at", document.created_at),
         score=score,
+        trust=trust_of(document),
     )
 
 

@@ -6,11 +6,21 @@ it since. What follows is only as good as the history: whoever can commit to a p
 any history.
 """
 
+from collections.abc import Collection, Iterable
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pmem.errors import InvalidValue
-from pmem.records import Episode, Event, EventKind, Memory
+from pmem.records import (
+    DEFAULT_CATEGORY,
+    DEFAULT_IMPORTANCE,
+    Access,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    MemoryType,
+)
 
 
 class Trust(StrEnum):
@@ -34,6 +44,11 @@ TOLD: Final = frozenset(
     ("content", "subject", "category", "tags", "title", "summary", "context", "outcome")
 )
 """What a memory or an episode says."""
+
+BINDING: Final = (MemoryType.CONSTRAINT, MemoryType.PROCEDURE)
+"""Types that tell readers what to do."""
+_COMMONPLACE: Final = 0.5
+"""The significance of an episode of which nobody says more."""
 
 _WRITING: Final = frozenset((EventKind.ADD, EventKind.UPDATE, EventKind.MERGE))
 _SAYS: Final = TOLD | {"type"}
@@ -82,6 +97,29 @@ def lowest(*records: Memory | Episode) -> Trust:
     return min((trust_of(record) or Trust.LOW for record in records), key=LEVELS.index)
 
 
+R = TypeVar("R", Memory, Episode)
+
+
+def peers(record: R, others: Iterable[R]) -> list[R]:
+    """Return those of others that are trusted at least as far as a record, in their order.
+
+    Args:
+        record: The record.
+        others: Others of its kind.
+    """
+    least = trust_of(record) or Trust.LOW
+    return [other for other in others if reaches(other, least)]
+
+
+def doubt(record: Memory | Episode) -> int:
+    """Return a number that sorts records, the most trusted first.
+
+    Args:
+        record: The record.
+    """
+    return -LEVELS.index(trust_of(record) or Trust.LOW)
+
+
 def inherited(*records: Memory | Episode) -> dict[str, str]:
     """Return what an event's detail says of what its record is made of, unless all is trusted.
 
@@ -90,6 +128,31 @@ def inherited(*records: Memory | Episode) -> dict[str, str]:
     """
     trust = lowest(*records)
     return {} if trust is Trust.HIGH else {INHERITED: trust}
+
+
+def modest(record: Memory | Episode, prominent: Collection[str]) -> dict[str, Any]:
+    """Return what a record from somebody else may not claim of itself, as it is to be instead.
+
+    It is not pinned, was never recalled, and is worth no more than others of its type. What binds
+    readers becomes a fact, and what stands among the constraints, or in a category that contexts
+    show whole, goes where such memories are by default.
+
+    Args:
+        record: The record.
+        prominent: The categories that contexts show whole.
+    """
+    if isinstance(record, Episode):
+        worth = min(record.significance, _COMMONPLACE)
+        return {"pinned": False, "significance": worth, "access": Access()}
+    type_ = MemoryType.FACT if record.type in BINDING else record.type
+    is_loud = record.category in {DEFAULT_CATEGORY[MemoryType.CONSTRAINT], *prominent}
+    return {
+        "type": type_,
+        "category": DEFAULT_CATEGORY[type_] if is_loud else record.category,
+        "importance": min(record.importance, DEFAULT_IMPORTANCE[type_]),
+        "pinned": False,
+        "access": Access(),
+    }
 
 
 def shown(trust: Trust | None) -> str:

@@ -44,6 +44,41 @@ def test_a_link_is_told_with_the_way_out(
     assert os.path.islink(path)
 
 
+@pytest.mark.parametrize("store", STORES.values())
+def test_what_no_link_keeps_from_it_is_mended(store: str, root: str, outside: Path) -> None:
+    replace_by_link(os.path.join(root, store), outside)
+    os.unlink(f"{root}/.gitignore")
+    Path(root, "local", "state.sqlite3").write_text("nonsense")
+    Path(root, "local", "access.log").write_text("nonsense\n")
+    done = pmem("doctor", "--fix", "--json")
+    assert done.code == 1
+    items = {item["name"]: item for item in done.data["items"]}
+    assert {name for name, item in items.items() if item["fixed"]} == {"folder", "clone", "recalls"}
+    assert [name for name, item in items.items() if not item["ok"]] == ["writable", "records"]
+    assert os.path.exists(f"{root}/.gitignore")
+
+
+@pytest.mark.parametrize("place", ["local", "local/lock"])
+def test_what_a_link_keeps_from_being_mended_is_told(place: str, root: str, outside: Path) -> None:
+    replace_by_link(os.path.join(root, place), outside)
+    os.unlink(f"{root}/.gitignore")
+    done = pmem("doctor", "--fix", "--json")
+    (folder,) = (item for item in done.data["items"] if item["name"] == "folder")
+    assert (done.code, folder["ok"], folder["fixed"]) == (1, False, False)
+    assert ".gitignore missing; not mended, as" in folder["detail"]
+    assert not os.path.exists(f"{root}/.gitignore")
+
+
+@pytest.mark.parametrize("store", STORES.values())
+def test_no_store_is_made_where_a_link_leads(store: str, root: str, tmp_path: Path) -> None:
+    os.rename(os.path.join(root, store), tmp_path / "aside")
+    os.symlink(tmp_path / "nowhere", os.path.join(root, store))
+    os.unlink(f"{root}/.gitignore")
+    assert pmem("doctor", "--fix").code == 1
+    assert os.path.exists(f"{root}/.gitignore")
+    assert not os.path.exists(tmp_path / "nowhere")
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_check_tells_each_link_once(place: str, root: str, outside: Path) -> None:
     replace_by_link(os.path.join(root, place), outside)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -13,7 +13,7 @@ from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed
-from pmem.core.trust import inherited
+from pmem.core.trust import doubt, peers
 from pmem.records import Episode, EventKind, State, TurnRange
 
 OVERLAP: Final = 0.5
@@ -108,26 +108,25 @@ def _weight(episode: Episode, now: datetime, half_life_days: float) -> float:
     return episode.significance * faded
 
 
-def _rank(episode: Episode) -> tuple[bool, float, datetime, str]:
-    return (not episode.pinned, -episode.significance, episode.created_at, episode.id)
+def _rank(episode: Episode) -> tuple[int, bool, float, datetime, str]:
+    worth = (not episode.pinned, -episode.significance, episode.created_at, episode.id)
+    return (doubt(episode), *worth)
 
 
 def _merge(draft: Draft, first: Episode, others: list[Episode], most: int) -> None:
-    together = (first, *others)
-    ranges = [episode.turns for episode in together if episode.turns]
-    summary = _told_together(first, others, most)
+    trusted = (first, *peers(first, others))  # only what is trusted as far is told by one
+    ranges = [episode.turns for episode in (first, *others) if episode.turns]
+    summary = _told_together(first, trusted[1:], most)
     survivor = changed(
         first,
-        draft.event(
-            EventKind.MERGE, merged=[episode.id for episode in others], **inherited(*others)
-        ),
+        draft.event(EventKind.MERGE, merged=[episode.id for episode in others]),
         summary=summary,
         tokens=draft.count(summary),
-        participants=_union(episode.participants for episode in together),
-        linked_memories=_union(episode.linked_memories for episode in together),
-        tags=_union(episode.tags for episode in together),
-        outcome=next((episode.outcome for episode in together if episode.outcome), None),
-        pinned=any(episode.pinned for episode in together),
+        participants=_union(episode.participants for episode in trusted),
+        linked_memories=_union(episode.linked_memories for episode in trusted),
+        tags=_union(episode.tags for episode in trusted),
+        outcome=next((episode.outcome for episode in trusted if episode.outcome), None),
+        pinned=any(episode.pinned for episode in trusted),
         turns=TurnRange(
             start=min(turns.start for turns in ranges), end=max(turns.end for turns in ranges)
         ),
@@ -136,7 +135,7 @@ def _merge(draft: Draft, first: Episode, others: list[Episode], most: int) -> No
     draft.take(Action.MERGE, "they tell of the same turns of a conversation", survivor, *gone)
 
 
-def _told_together(first: Episode, others: list[Episode], most: int) -> str:
+def _told_together(first: Episode, others: Sequence[Episode], most: int) -> str:
     """Return a summary with what the others add to it."""
     told = {first.summary: claim_of(first.summary)}
     length = len(first.summary)

@@ -9,19 +9,23 @@ import msgspec
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import changed, linked, same_link
-from pmem.core.trust import inherited
+from pmem.core.trust import doubt, peers
 from pmem.records import Access, Citation, Episode, Event, EventKind, Memory, Relationship
 
 SOURCE: Final = "consolidate"
 
 
-def rank(memory: Memory) -> tuple[bool, float, datetime, str]:
-    """Order memories by which survives a merge: pinned, important, old ones first."""
-    return (not memory.pinned, -memory.importance, memory.created_at, memory.id)
+def rank(memory: Memory) -> tuple[int, bool, float, datetime, str]:
+    """Order memories by which survives a merge: trusted, pinned, important, old ones first."""
+    return (doubt(memory), not memory.pinned, -memory.importance, memory.created_at, memory.id)
 
 
 def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: datetime) -> Memory:
     """Return a memory that has taken others in: their tags, links, citations, validity and recalls.
+
+    What another one says or claims to be worth (subject, tags, importance, pin, validity) counts
+    only where it is trusted as far as the survivor, so that what becomes of both is trusted as the
+    survivor was, and rightly so.
 
     Args:
         survivor: The memory that stays.
@@ -30,6 +34,7 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
         at: When.
     """
     together = (survivor, *others)
+    trusted = (survivor, *peers(survivor, others))
     ids = {memory.id for memory in together}
     links: dict[tuple[str, str], Relationship] = {}
     for link in (link for memory in together for link in memory.relationships):
@@ -47,16 +52,16 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
         at=at,
         actor=actor,
         source=SOURCE,
-        detail={"merged": [memory.id for memory in others], **inherited(*others)},
+        detail={"merged": [memory.id for memory in others]},
     )
     return changed(
         survivor,
         event,
-        tags=tuple(dict.fromkeys(tag for memory in together for tag in memory.tags)),
-        subject=next((memory.subject for memory in together if memory.subject), None),
-        importance=max(memory.importance for memory in together),
-        pinned=any(memory.pinned for memory in together),
-        valid_from=min(memory.valid_from for memory in together),
+        tags=tuple(dict.fromkeys(tag for memory in trusted for tag in memory.tags)),
+        subject=next((memory.subject for memory in trusted if memory.subject), None),
+        importance=max(memory.importance for memory in trusted),
+        pinned=any(memory.pinned for memory in trusted),
+        valid_from=min(memory.valid_from for memory in trusted),
         relationships=tuple(links.values()),
         citations=tuple(cited.values()),
         access=Access(

@@ -1,13 +1,16 @@
 """One memory out of several: what any of them held is in it, or in the record that went."""
 
 from datetime import datetime
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.states import restored
 from pmem.core.retention import linked, unlinked
+from pmem.core.trust import LEVELS, Trust, trust_of
 from pmem.records import Access, Episode, EventKind, Memory, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
@@ -54,6 +57,47 @@ def test_the_pinned_the_important_the_older_one_survives() -> None:
     pinned = memory(5, importance=0.1, pinned=True)
     ranked = sorted((plain, older, important, pinned), key=merging.rank)
     assert ranked == [pinned, important, older, plain]
+
+
+def told_by(number: int, agent: str = "", source: str = "", **fields: Any) -> Memory:
+    noted = event(EventKind.ADD, agent=agent, source=source)
+    return memory(number, history=(noted,), **fields)
+
+
+@pytest.mark.parametrize("copy", [{"agent": "planner"}, {"source": "import arrays"}])
+def test_a_copy_that_is_trusted_less_goes_and_says_nothing(copy: dict[str, str]) -> None:
+    loud: dict[str, Any] = {
+        "pinned": True,
+        "importance": 1.0,
+        "tags": ("obey",),
+        "subject": "orders",
+    }
+    own = told_by(2, tags=("gear",), created_at=NOW)
+    other = told_by(3, **copy, **loud, created_at=NOW - 9 * DAY, valid_from=NOW - 9 * DAY)
+    assert sorted((other, own), key=merging.rank) == [own, other]
+    whole = merging.absorbing(own, [other], "ada", NOW)
+    assert trust_of(whole) is Trust.HIGH
+    kept = ("content", "tags", "subject", "importance", "pinned", "valid_from")
+    assert all(getattr(whole, name) == getattr(own, name) for name in kept)
+
+
+COPIES = st.fixed_dictionaries(
+    {
+        "agent": st.sampled_from(["", "planner"]),
+        "source": st.sampled_from(["", "import arrays"]),
+        "tags": st.sampled_from([(), ("a",), ("b",)]),
+        "pinned": st.booleans(),
+    }
+)
+
+
+@given(st.lists(COPIES, min_size=2, max_size=5))
+def test_what_becomes_of_several_is_trusted_as_its_text_was(copies: list[dict[str, Any]]) -> None:
+    known = [told_by(number, **copy) for number, copy in enumerate(copies)]
+    first, *others = sorted(known, key=merging.rank)
+    levels = [LEVELS.index(trust_of(one) or Trust.LOW) for one in (first, *others)]
+    assert levels == sorted(levels, reverse=True)
+    assert trust_of(merging.absorbing(first, others, "ada", NOW)) is LEVELS[levels[0]]
 
 
 @given(st.sampled_from(TEXTS))
