@@ -222,8 +222,8 @@ def instructions(path: str, record: Any, source: Source) -> Iterator[Finding]:
     from pmem.core.instructions import instruction_in
 
     for name in _TEXTS:
-        value = getattr(record, name, None) or ()
-        what = instruction_in((value,) if isinstance(value, str) else value)
+        value = getattr(record, name, None) or ""
+        what = instruction_in((value if isinstance(value, str) else "\n".join(value),))
         if what is not None:
             line = line_of_field(source(path), name)
             sentence = f"{path} {what} in its {name}: see whether it belongs there"

@@ -11,7 +11,7 @@ from pmem.apps import make_room
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
 from pmem.core.trust import Trust, modest, trust_of
-from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
@@ -30,6 +30,7 @@ from pmem.records import (
     plain,
 )
 from pmem.storage.durable import write_file
+from pmem.storage.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.workspace import Workspace, event_of
 
@@ -37,6 +38,7 @@ Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
 
 STDIN: Final = "-"
+MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
 _ARRAYS: Final = "import arrays"
 _TRUSTED_MORE: Final = "is trusted more as it is here: change it with `pmem edit`"
 
@@ -201,12 +203,11 @@ def _array_files(folder: str) -> dict[str, bytes]:
     for name in arrays.FILES:
         path = os.path.join(folder, name)
         try:
-            with open(path, "rb") as file:
-                found[name] = file.read()
-        except FileNotFoundError:
+            found[name] = read_bytes(path, MOST_ARRAY_BYTES, "a file of arrays")[0]
+        except (FileNotFoundError, NotADirectoryError):
             continue
-        except OSError as error:
-            raise InvalidValue(f"{path} cannot be read: {error.strerror}") from None
+        except (Damaged, StorageRefused) as error:
+            raise InvalidValue(error.message, error.hint) from None
     if not found:
         raise NotFound(f"{folder} has none of {', '.join(arrays.FILES)}")
     return found

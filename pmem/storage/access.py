@@ -26,6 +26,8 @@ FILE: Final = "access.log"
 MOST_BYTES: Final = 2_000_000
 """Size from which whoever notes next shortens the log; twice that is never exceeded by more
 than a line, whatever keeps it from being shortened."""
+_MOST_READ: Final = 4 * MOST_BYTES
+"""Nothing is appended to a log of half this size."""
 MOST_COUNT: Final = 10**9 - 1
 _COUNT_DIGITS: Final = 9
 _FOLDER: Final = "local"
@@ -300,10 +302,10 @@ def _is_file(path: str) -> bool | None:
 
 
 def _bytes_of(path: str) -> tuple[tuple[int, int], bytes]:
-    """Return which file it is, whatever it is called, and what it holds."""
+    """Return which file it is, whatever it is called, and what it holds: more than is written."""
     with open(os.open(path, os.O_RDONLY | _SAFELY), "rb") as file:
         status = os.fstat(file.fileno())
-        return (status.st_dev, status.st_ino), file.read()
+        return (status.st_dev, status.st_ino), file.read(_MOST_READ)
 
 
 def _share(descriptor: int) -> bool:

@@ -308,6 +308,8 @@ def write_own(root: str, path: str, data: bytes) -> None:
 def _make_local(root: str, local: str) -> None:
     if os.path.islink(local):
         raise Damaged(f"{local} is a link, not a folder", "remove the link")
+    if os.path.isfile(local):
+        raise Damaged(f"{local} is a file, not a folder", "remove the file")
     with durable.refusals(root):
         durable.make_folder(local)
 
@@ -327,6 +329,8 @@ def _listed(folder: str) -> list[str]:
         return [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
     except FileNotFoundError:
         return []
+    except NotADirectoryError:
+        raise Damaged(f"{folder} is a file, not a store", "replace it by the folder") from None
     except OSError as error:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
 

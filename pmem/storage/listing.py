@@ -13,7 +13,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple, Self
 
-from pmem.errors import StorageRefused
+from pmem.errors import Damaged, StorageRefused
 from pmem.storage.recordfile import Stamp
 
 SUFFIX: Final = ".json"
@@ -83,12 +83,15 @@ def look(folder: str, *, in_order: bool = True) -> Listing:
         in_order: By name; else as the folder has them, which is quicker.
 
     Raises:
+        Damaged: It is a file.
         StorageRefused: The folder may not be read.
     """
     try:
         found = os.listdir(folder)
     except FileNotFoundError:
         found = []
+    except NotADirectoryError:
+        raise Damaged(f"{folder} is a file, not a store", "replace it by the folder") from None
     except OSError as error:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
     files = [file for file in found if file[-5:] == SUFFIX and file[0] != "."]

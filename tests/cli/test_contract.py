@@ -166,6 +166,7 @@ class QueryMetadata(Strict):
     created_at: datetime
     updated_at: datetime
     score: Annotated[float, Meta(ge=0, le=1)]
+    trust: Trust | None
 
 
 class Full(Strict):
@@ -372,6 +373,7 @@ class Changed(Strict):
     actor: str
     category: str
     content: str
+    trust: Trust
     combined: int
 
 
@@ -505,6 +507,7 @@ class AppMemory(Strict):
     tags: list[str]
     pinned: bool
     state: str
+    trust: Trust
     conversation: str | None
     created_at: datetime
     updated_at: datetime

@@ -52,7 +52,7 @@ def remove(path: str) -> None:
         os.unlink(path)
 
 
-def _kinds(secret: str) -> dict[str, Callable[[str], Any]]:
+def kinds(secret: str) -> dict[str, Callable[[str], Any]]:
     """Return what can stand where a file is expected, each made at a path."""
     return {
         "link": lambda path: os.symlink(f"{secret}/file", path),
@@ -79,7 +79,7 @@ def _socket(path: str) -> None:
         os.chdir(here)
 
 
-KINDS: Final = tuple(_kinds(""))
+KINDS: Final = tuple(kinds(""))
 
 FILES: Final = (
     f"{STORE}/{OTHER}.json",
@@ -113,7 +113,7 @@ def _in_place_of(name: str, kind: str) -> Plant:
         path = os.path.join(root, name)
         remove(path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        _kinds(secret)[kind](path)
+        kinds(secret)[kind](path)
 
     return plant
 

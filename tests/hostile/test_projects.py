@@ -12,7 +12,8 @@ from pmem.errors import Damaged
 from pmem.records import Memory
 from pmem.storage.recordfile import parse, read_bytes
 from tests.faults.console import Done, bytes_of, pmem
-from tests.hostile.projects import GOOD, OTHER, PLANTS, STORE, memory, write
+from tests.hostile.projects import GOOD, OTHER, PLANTS, STORE, kinds, memory, write
+from tests.hostile.shapes import SHAPES
 from tests.hostile.watch import watching
 from tests.policy.paths import MATRIX
 
@@ -23,8 +24,29 @@ WHOLE = bool(os.environ.get("PMEM_HOSTILE"))
 QUICK = ("search", "add", "consolidate", "check", "delta", "eval run")
 """They open everything that is opened by name."""
 EVERY = tuple(MATRIX) if WHOLE else QUICK
-OFTEN = {"link", "link to a folder", "link to an empty file", "pipe", "hard link to a database"}
-CHOSEN = [name for name in PLANTS if WHOLE or name.partition(": ")[2] in {"", *OFTEN}]
+OFTEN = {"", "link", "link to a folder", "link to an empty file", "pipe", "hard link to a database"}
+
+
+def is_often(name: str) -> bool:
+    """Tell whether a plant is tried each time."""
+    return name.partition(": ")[2] in OFTEN
+
+
+SOME_SHAPES = {
+    "1 MB in one line",
+    "its id twice",
+    "10,000 levels in its past",
+    "names beside records",
+}
+"""Of the plants by shape so many are tried each time: the others are much like these."""
+CHOSEN = [
+    name
+    for name in PLANTS
+    if WHOLE
+    or (
+        name.removeprefix("a record that has ") in SOME_SHAPES if name in SHAPES else is_often(name)
+    )
+]
 
 
 @pytest.fixture
@@ -103,7 +125,7 @@ def test_no_command_is_harmed_by_everything_at_once(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in PLANTS if name.startswith(("a record", "names"))]
+    "name", [name for name in PLANTS if name.startswith(("a record", "names", "pipes"))]
 )
 def test_other_memories_stay_usable(name: str, project: str, secret: str) -> None:
     PLANTS[name](project, secret)
@@ -184,3 +206,34 @@ def test_an_index_that_computes_something_is_thrown_away(
         with closing(sqlite3.connect(path)) as connection:
             query = "select name from sqlite_master where name = 'strange'"
             assert connection.execute(query).fetchall() == []
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "link to zeros", "folder"])
+def test_an_import_reads_files_only(kind: str, project: str, secret: str) -> None:
+    os.mkdir("arrays")
+    path = f"{os.getcwd()}/arrays/long-term-memory.json"
+    kinds(secret)[kind](path)
+    with watching(project, secret, SECONDS) as watch:
+        done = pmem("import", "arrays", "arrays", "--untrusted")
+    assert watch.found == []
+    assert (done.code, path.rpartition("/")[2] in done.err) == (3, True)
+    assert "hush-hush" not in done.err
+
+
+def test_a_log_that_is_far_too_large_is_read_in_part(project: str) -> None:
+    write(f"{project}/local/access.log", b"")
+    os.truncate(f"{project}/local/access.log", 2**30)
+    with watching(project, "/nowhere", SECONDS):
+        for line in (["search", "gear"], ["stats"], ["doctor"]):
+            assert pmem(*line).code in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("episodic-memory", ["search", "gear"]), ("local", ["add", "It squeaks"])]
+)
+def test_a_file_in_the_place_of_a_folder_is_told(name: str, line: list[str], project: str) -> None:
+    if os.path.isdir(f"{project}/{name}"):
+        os.rmdir(f"{project}/{name}")
+    write(f"{project}/{name}", "no folder")
+    done = pmem(*line)
+    assert (done.code, f"{name} is a file, not a" in done.err) == (5, True)

@@ -13,6 +13,8 @@ _FORBIDDEN: Final = ("socket.connect", "socket.bind", "socket.getaddrinfo", "os.
 _LINKS_ARE_REFUSED: Final = getattr(os, "O_NOFOLLOW", 0)
 MOST_BYTES: Final = 200 * 2**20
 """How much more memory a command may take than the interpreter has."""
+_PATIENCE: Final = 5
+"""A busy machine takes longer, and waits for nothing either."""
 _watching: list["Watch"] = []
 
 
@@ -93,7 +95,7 @@ def watching(root: str, secret: str, seconds: int) -> Iterator[Watch]:
     Args:
         root: The memory folder.
         secret: See `Watch`.
-        seconds: After which it has hung.
+        seconds: Of computing after which it has hung; where it waits, several times as many.
     """
     if not getattr(sys, "_pmem_hook", False):
         sys.addaudithook(_hook)
@@ -101,8 +103,9 @@ def watching(root: str, secret: str, seconds: int) -> Iterator[Watch]:
     watch = Watch(root, secret)
     memory = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_size() + MOST_BYTES, memory[1]))
-    before = signal.signal(signal.SIGALRM, _stop)
-    signal.alarm(seconds)
+    before = [(number, signal.signal(number, _stop)) for number in (signal.SIGALRM, signal.SIGPROF)]
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(_PATIENCE * seconds)
     _watching.append(watch)
     try:
         yield watch
@@ -110,4 +113,6 @@ def watching(root: str, secret: str, seconds: int) -> Iterator[Watch]:
         _watching.clear()
         resource.setrlimit(resource.RLIMIT_AS, memory)
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        for number, handler in before:
+            signal.signal(number, handler)
