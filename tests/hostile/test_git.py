@@ -141,6 +141,18 @@ def test_attributes_are_read_from_a_file_only(kind: str, project: str, trap: str
     assert ".gitattributes is " in done.err
 
 
+@pytest.mark.parametrize("line", [
+    ["show", OTHER, "--at", "HEAD~1"], ["changelog", "HEAD~1..HEAD"], ["history", OTHER, "--git"],
+    ["check", "--staged"], ["check", "--merges", "HEAD~1..HEAD"], ["scan", "--history"],
+    ["doctor"], ["verify"], ["setup", "pre-commit"], ["repair"],
+], ids=" ".join)  # fmt: skip
+def test_every_call_of_git_is_kept_from_running_something(line: list[str], project: str) -> None:
+    with watching(project, "/nowhere", 20) as watch:
+        done = pmem(*line, environment={"GIT_DIR": "/nowhere"})
+    assert watch.found == []
+    assert done.code in (0, 1, 2), done
+
+
 def test_every_call_says_what_git_must_not_do() -> None:
     said = git_of_pmem.command(["log"])
     for setting in ("safe.bareRepository=explicit", "core.fsmonitor=false"):
@@ -149,8 +161,20 @@ def test_every_call_says_what_git_must_not_do() -> None:
     surroundings = git_of_pmem.surroundings({"GIT_DIR": "elsewhere", "GIT_CONFIG_COUNT": "1"})
     assert not {"GIT_DIR", "GIT_CONFIG_COUNT"} & surroundings.keys()
     assert surroundings["GIT_ALLOW_PROTOCOL"] == "none"
+    assert surroundings["GIT_NO_LAZY_FETCH"] == "1"
+    assert surroundings["GIT_OPTIONAL_LOCKS"] == "0"
 
 
 @pytest.mark.parametrize("name", ["_LOG", "_CHANGES"])
 def test_differences_are_shown_by_no_program_of_the_project(name: str) -> None:
-    assert {"--no-textconv", "--no-ext-diff"} <= set(getattr(repository, name))
+    assert {"--no-textconv", "--no-ext-diff", "-O/dev/null"} <= set(getattr(repository, name))
+
+
+def test_no_signature_is_checked_by_a_program_and_no_path_is_a_pattern() -> None:
+    assert {"log.showSignature=false", "--literal-pathspecs"} <= set(repository._LOG)
+
+
+@pytest.mark.parametrize("name", ["--output=pwned", "-p", "^HEAD", "HEAD..HEAD~1", "a\nb", "@{0}"])
+def test_no_name_of_a_revision_is_an_option(name: str, project: str) -> None:
+    assert pmem("show", OTHER, f"--at={name}").code == 3
+    assert not os.path.lexists("pwned")

@@ -1,6 +1,7 @@
 """No command reads, writes or runs anything beyond a hostile project, hangs, or breaks down."""
 
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ from pmem.errors import Damaged
 from pmem.records import Memory
 from pmem.storage.recordfile import parse, read_bytes
 from tests.faults.console import Done, bytes_of, pmem
-from tests.hostile.projects import GOOD, OTHER, PLANTS, STORE, kinds, memory, write
+from tests.hostile.projects import GOOD, OTHER, PLANS, PLANTS, STORE, kinds, memory, write
 from tests.hostile.shapes import SHAPES
 from tests.hostile.watch import watching
 from tests.policy.paths import MATRIX
@@ -188,8 +189,9 @@ def test_an_accepted_run_is_read_only_where_it_is_the_projects_own(
         "create table strange (a check (length(hex(zeroblob(a))) > 0))",
         "create table strange (a, b default (hex(randomblob(9))))",
         "create index strange on looked (hex(store))",
+        "create virtual table strange using fts5vocab('x', 'row')",
     ],
-    ids=["view", "trigger", "column", "hidden column", "check", "default", "index"],
+    ids=["view", "trigger", "column", "hidden column", "check", "default", "index", "virtual"],
 )
 def test_an_index_that_computes_something_is_thrown_away(
     planted: str, name: str, project: str
@@ -220,12 +222,52 @@ def test_an_import_reads_files_only(kind: str, project: str, secret: str) -> Non
     assert "hush-hush" not in done.err
 
 
-def test_a_log_that_is_far_too_large_is_read_in_part(project: str) -> None:
-    write(f"{project}/local/access.log", b"")
-    os.truncate(f"{project}/local/access.log", 2**30)
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("access.log", ["search", "gear"]),
+        ("access.log", ["doctor"]),
+        ("operations.log", ["events", "--operations"]),
+        ("judged.json", ["consolidate"]),
+        ("consent.json", ["consent", "list"]),
+    ],
+)
+def test_a_file_that_is_far_too_large_is_read_in_part(
+    name: str, line: list[str], project: str
+) -> None:
+    write(f"{project}/local/{name}", b"")
+    os.truncate(f"{project}/local/{name}", 2**30)
     with watching(project, "/nowhere", SECONDS):
-        for line in (["search", "gear"], ["stats"], ["doctor"]):
-            assert pmem(*line).code in (0, 1)
+        assert pmem(*line).code in (0, 1, 5)
+
+
+@pytest.mark.parametrize("folder", ["..", ".", "local", "other", "long-term-memory"])
+def test_an_unfinished_write_goes_to_stores_only(folder: str, project: str, secret: str) -> None:
+    path = f"{folder}/mjwaid1q-00000003.json"
+    os.makedirs(f"{project}/other")
+    PLANTS[f"an unfinished write of {PLANS[0]!r}"](project, secret)
+    write(f"{project}/local/commit/plan.json", f'[{{"path": "{path}", "staged": "0.json"}}]')
+    is_store = folder == STORE
+    assert (pmem("add", "It squeaks").code == 0) == is_store
+    assert os.path.exists(f"{project}/{path}") == is_store
+
+
+def test_an_unfinished_write_goes_through_no_link(project: str, secret: str) -> None:
+    shutil.rmtree(f"{project}/episodic-memory")
+    os.symlink(secret, f"{project}/episodic-memory")
+    PLANTS[f"an unfinished write of {PLANS[0]!r}"](project, secret)
+    plan = '[{"path": "episodic-memory/mjwaid1q-00000003.json", "staged": "0.json"}]'
+    write(f"{project}/local/commit/plan.json", plan)
+    assert pmem("add", "It squeaks").code == 5
+    assert not os.path.exists(f"{secret}/mjwaid1q-00000003.json")
+
+
+def test_a_state_that_computes_something_is_refused(project: str) -> None:
+    assert pmem("checkpoint", "save", "t", "{}").code == 0
+    with closing(sqlite3.connect(f"{project}/local/state.sqlite3")) as connection:
+        connection.execute("create view strange as select 1")
+        connection.commit()
+    assert pmem("checkpoint", "load", "t").code == 5
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,17 @@ def test_no_command_sends_a_payload(command: str, project: str) -> None:
         json.loads(as_json.out)
 
 
+@pytest.mark.parametrize(
+    "line", ["doctor", "check", "config list", "stats", "list", "context gear"]
+)
+def test_no_name_of_a_setting_sends_a_payload(line: str, project: str) -> None:
+    name = as_toml(EVERYTHING)
+    tables = f'[categories.context]\n"{name}" = "all"\n[allowlists]\n"{name}" = ["{name}"]\n'
+    write(f"{project}/config.toml", f'{tables}[consent]\nfields = ["{name}"]\n')
+    for text in (*on_terminal(line.split(), b""), pmem(*line.split(), "--json").out.decode()):
+        assert HIDDEN.findall(text) == []
+
+
 def test_json_is_exact(project: str) -> None:
     shown = pmem("show", GOOD, "--json").data
     assert shown["content"] == f"gear {EVERYTHING}"

@@ -43,7 +43,7 @@ class Watch:
                 self._opened("database", name + end)
         elif event == "subprocess.Popen":
             words = [os.fsdecode(word) for word in arguments[1]]
-            if words[0] != "git":
+            if words[0] != "git" or not _is_safe(words, arguments[3]):
                 self.found.append(f"ran {words}")
         elif event.startswith(_FORBIDDEN):
             self.found.append(f"{event} {arguments}")
@@ -58,6 +58,15 @@ class Watch:
         place = os.path.realpath(path)
         if place.startswith((self.secret, "/etc/passwd")) or _is_special(place):
             self.found.append(f"{how} {path} -> {place}")
+
+
+def _is_safe(words: list[str], environment: dict[str, str] | None) -> bool:
+    """Tell whether a call of git says all that keeps it from running something."""
+    said = {"safe.bareRepository=explicit", "core.fsmonitor=false"}
+    if "--git-path" not in words:  # that asks where the hooks are
+        said.add(f"core.hooksPath={os.devnull}")
+    kept = environment is not None and environment.get("GIT_ALLOW_PROTOCOL") == "none"
+    return kept and "GIT_DIR" not in (environment or ()) and said <= set(words)
 
 
 def _is_special(path: str) -> bool:
