@@ -234,10 +234,10 @@ def test_an_agent_is_told_only_what_it_may_see(project: Project) -> None:
     project.add("The writer likes short words", agent="writer")
     project.add("The cook likes long spoons", agent="cook")
     assert updates(context(project, agent="writer")) == [
-        "+created: [knowledge] The writer likes short words"
+        "+created: [knowledge] (trust: medium) The writer likes short words"
     ]
     built = context(project, "cook", agent="cook")
-    assert updates(built) == ["+created: [knowledge] The cook likes long spoons"]
+    assert updates(built) == ["+created: [knowledge] (trust: medium) The cook likes long spoons"]
     assert "short words" not in built.text
 
 
