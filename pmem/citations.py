@@ -28,6 +28,7 @@ WATCHED_BYTES: Final = 4 * 1024 * 1024
 """It looks through so much of the cited files; a larger one is left out."""
 SOURCE: Final = "verify"
 _LONGEST_NUMBER: Final = 9
+_CITE: Final = "cite a file that is there, by its path from here"
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,7 +229,7 @@ def _cited(sources: Sources, text: str, head: str | None) -> Citation:
     try:
         data = sources.read(file)
     except Unreadable as error:
-        raise InvalidValue(f"{path} cannot be cited: it {error.reason}") from None
+        raise InvalidValue(f"{path} cannot be cited: it {error.reason}", _CITE) from None
     content = Content(data)
     if lines is not None and content.is_binary:
         raise InvalidValue(f"{path} is binary and has no lines", "cite it as a whole")

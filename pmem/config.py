@@ -28,6 +28,12 @@ from pmem.rules import (
 )
 
 ENVIRONMENT_PREFIX: Final = "PMEM_"
+_MENDING: Final = {
+    "project": "`pmem config set {name} VALUE` mends it, `pmem config unset {name}` takes it out",
+    "user": "mend it in your own config.toml",
+    "environment": "mend or unset the variable that says so",
+}
+"""What to do about a wrong setting, by where it comes from."""
 Layer = tuple[str, Mapping[str, Any]]
 """Where values come from (as people read it), and the values by dotted name."""
 
@@ -353,8 +359,15 @@ def _strongest(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
             try:
                 return origin, checked(row.name, values[row.name])
             except InvalidValue as error:
-                raise InvalidValue(f"{error.message} (from {origin})") from None
+                raise _from(origin, row.name, error) from None
     return "default", row.default
+
+
+def _from(origin: str, name: str, error: InvalidValue) -> InvalidValue:
+    """Say of a wrong setting where it comes from, and how to mend it."""
+    return InvalidValue(
+        f"{error.message} (from {origin})", _MENDING.get(origin, "").format(name=name)
+    )
 
 
 def _merged(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
@@ -368,7 +381,7 @@ def _merged(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
                 own |= _checked_table(row.name, values[row.name])
             found |= {key: checked(start + key, part) for key, part in own.items()}
         except InvalidValue as error:
-            raise InvalidValue(f"{error.message} (from {origin})") from None
+            raise _from(origin, row.name, error) from None
         strongest = origin if own else strongest
     return strongest, dict(sorted(found.items()))
 

@@ -181,7 +181,9 @@ def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except IsADirectoryError:
-        raise InvalidValue(f"{path} is a folder, not a configuration file") from None
+        raise InvalidValue(
+            f"{path} is a folder, not a configuration file", "move it away"
+        ) from None
     except OSError as error:
         raise Damaged(f"{path} cannot be read: {error.strerror}") from None
     return parse_config(data, path)
@@ -207,7 +209,9 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
 
     try:
         return flatten(tomllib.loads(data.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
         raise Damaged(f"{path} is not valid TOML: {error}") from None
     except ValueError:
         raise Damaged(f"{path} has a number of more digits than can be read") from None

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from pmem.contexts import ContextRequest, build_context
+from pmem.core import exactjson, mistakes
 from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 from pmem.errors import Damaged, InvalidValue, StorageRefused
 from pmem.golden import ACCEPTED, Golden, Kept, Question, content, names
@@ -302,12 +303,13 @@ def _accepted(path: str) -> Run | None:
         StorageRefused: It may not be read.
     """
     try:
-        return msgspec.json.decode(content(path), type=Run)
+        return msgspec.convert(exactjson.read(content(path)), Run)
     except FileNotFoundError:
         return None
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except (exactjson.NotJson, msgspec.ValidationError) as error:
+        why = mistakes.sentence(error) if isinstance(error, msgspec.ValidationError) else error
         hint = "take it from git, or write it anew with `pmem eval --accept`"
-        raise Damaged(f"{path} is no accepted run: {error}", hint) from None
+        raise Damaged(f"{path} is no accepted run: {why}", hint) from None
     except OSError as error:
         raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
 

@@ -8,6 +8,7 @@ import msgspec
 
 from pmem import transcripts
 from pmem.apps import make_room
+from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
 from pmem.core.trust import Trust, modest, trust_of
@@ -175,9 +176,7 @@ def json_lines(values: Iterable[Any]) -> bytes:
 
 def one_document(files: dict[str, bytes]) -> bytes:
     """Join array files into one JSON object with a key per store, for a pipe."""
-    import orjson
-
-    return dump({name.removesuffix(".json"): orjson.loads(data) for name, data in files.items()})
+    return dump({name.removesuffix(".json"): reread(data) for name, data in files.items()})
 
 
 def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:
@@ -204,12 +203,15 @@ def _array_files(folder: str) -> dict[str, bytes]:
         path = os.path.join(folder, name)
         try:
             found[name] = read_bytes(path, MOST_ARRAY_BYTES, "a file of arrays")[0]
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             continue
-        except (Damaged, StorageRefused) as error:
+        except NotADirectoryError:
+            raise InvalidValue(f"{folder} is no folder", "give the one with the files") from None
+        except Damaged as error:
             raise InvalidValue(error.message, error.hint) from None
     if not found:
-        raise NotFound(f"{folder} has none of {', '.join(arrays.FILES)}")
+        hint = "give the folder that holds them"
+        raise NotFound(f"{folder} has none of {', '.join(arrays.FILES)}", hint)
     return found
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from pmem import lookup
+from pmem.core import exactjson, mistakes
 from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue, PmemError, StorageRefused
 from pmem.ids import short
@@ -23,6 +24,7 @@ from pmem.workspace import Workspace
 DEFAULT_NAME: Final = "golden.jsonl"
 ACCEPTED: Final = ".accepted.json"
 """What follows a golden set's name, without its own ending, where its accepted run is."""
+_EXAMPLE: Final = 'each line is one question: {"query": "which database", "must": ["k3v9m2x1"]}'
 _DEFAULT_ACCEPTED: Final = DEFAULT_NAME.removesuffix(".jsonl") + ACCEPTED
 
 
@@ -206,13 +208,19 @@ def names(identifier: str, external_id: str | None = None) -> tuple[str, ...]:
 
 def _parsed(line: bytes, where: str) -> Question:
     try:
-        question = msgspec.json.decode(line, type=Question)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"{where} is no question: {error}") from None
+        question = msgspec.convert(exactjson.read(line), Question)
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"{where} is not valid JSON: {error}", _EXAMPLE) from None
+    except msgspec.ValidationError as error:
+        raise InvalidValue(
+            f"{where} is no question: {mistakes.sentence(error)}", _EXAMPLE
+        ) from None
     if not question.query.strip():
-        raise InvalidValue(f"{where} is no question: its query is empty")
+        raise InvalidValue(f"{where} is no question: its query is empty", _EXAMPLE)
     if not question.must and not question.must_not:
-        raise InvalidValue(f"{where} is no question: neither `must` nor `must_not` names anything")
+        raise InvalidValue(
+            f"{where} is no question: neither `must` nor `must_not` names anything", _EXAMPLE
+        )
     return question
 
 

@@ -166,6 +166,8 @@ def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
 def _historic(workspace: Workspace, reference: str) -> Historic:
     record = get(workspace, reference)
     if isinstance(record, Chunk):
-        raise InvalidValue(f"chunk {record.id} keeps no history")
+        raise InvalidValue(
+            f"chunk {record.id} keeps no history", "memories, episodes and conversations do"
+        )
     assert isinstance(record, Memory | Episode | Conversation)
     return record

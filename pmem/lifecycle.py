@@ -132,7 +132,9 @@ def supersede_by(workspace: Workspace, reference: str, successor: str) -> Supers
     with workspace.transaction():
         old, new = _active(workspace, reference), _active(workspace, successor)
         if old.id == new.id:
-            raise InvalidValue(f"memory {old.id} cannot take its own place")
+            raise InvalidValue(
+                f"memory {old.id} cannot take its own place", "name the memory that does"
+            )
         return _replaced(workspace, old, new, workspace.now())
 
 

@@ -176,7 +176,9 @@ def history(workspace: Workspace, reference: str) -> tuple[Event, ...]:
     """
     record = get(workspace, reference)
     if isinstance(record, Chunk):
-        raise InvalidValue(f"chunk {record.id} keeps no history")
+        raise InvalidValue(
+            f"chunk {record.id} keeps no history", "memories, episodes and conversations do"
+        )
     assert isinstance(record, Memory | Episode | Conversation)
     return record.history
 

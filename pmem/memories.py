@@ -264,7 +264,7 @@ def link(
 
     def apply(memory: Memory, event: Event) -> Memory:
         if memory.id == target:
-            raise InvalidValue(f"memory {target} cannot be linked to itself")
+            raise InvalidValue(f"memory {target} cannot be linked to itself", "name another memory")
         new = Relationship(target=target, type=type_, strength=strength, created_at=event.at)
         known = next((old for old in memory.relationships if same_link(old, new)), None)
         if known is not None and known.strength == strength:
@@ -290,7 +290,8 @@ def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None)
     def apply(memory: Memory, event: Event) -> Memory:
         targets = {old.target for old in memory.relationships if matches(end, old.target)}
         if len(targets) != 1:
-            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}")
+            hint = f"`pmem show {short(memory.id)}` lists its links"
+            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
         cut = unlinked(memory, targets.pop(), type_, event.actor, event.at)
         if cut.relationships == memory.relationships:
             raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
@@ -383,14 +384,15 @@ def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[
         workspace.gate.admit(request, f"memory {number}" if len(requests) > 1 else "")
         for number, request in enumerate(requests, start=1)
     ]
-    if not any(request.cite for request in requests):
-        yield from (_memory(workspace, request) for request in requests)
-        return
-    from pmem.citations import cite_all
+    cited: Sequence[tuple[Any, ...]] = [()] * len(requests)
+    if any(request.cite for request in requests):
+        from pmem.citations import cite_all
 
-    cited = cite_all(workspace, [request.cite for request in requests])
-    for request, citations in zip(requests, cited, strict=True):
-        yield msgspec.structs.replace(_memory(workspace, request), citations=citations)
+        cited = cite_all(workspace, [request.cite for request in requests])
+    for number, (request, citations) in enumerate(zip(requests, cited, strict=True), start=1):
+        with checks.named(f"memory {number}" if len(requests) > 1 else ""):
+            memory = _memory(workspace, request)
+        yield msgspec.structs.replace(memory, citations=citations) if citations else memory
 
 
 def _cited(

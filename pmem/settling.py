@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from pmem.changes import Removable, change_all
+from pmem.core import mistakes
 from pmem.core.retention import changed
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue
@@ -48,7 +49,10 @@ def settle(workspace: Workspace, references: Sequence[str], *, other: bool = Fal
     def apply(record: Removable, event: Event) -> Removable:
         values = open_conflicts(plain(record.history))
         if not values:
-            raise InvalidValue(f"{short(record.id)} has no contradiction to settle")
+            raise InvalidValue(
+                f"{short(record.id)} has no contradiction to settle",
+                "`pmem check` lists contradictions",
+            )
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
         return changed(record, settled, **_taken(workspace, record, values) if other else {})
 
@@ -79,7 +83,7 @@ def _taken(workspace: Workspace, record: Removable, values: dict[str, Any]) -> d
     try:
         other = msgspec.convert({**plain(record), **values}, type(record))
     except msgspec.ValidationError as error:
-        raise _unusable(record, str(error)) from None
+        raise _unusable(record, mistakes.sentence(error)) from None
     fields = {name: getattr(other, name) for name in values if name in other.__struct_fields__}
     for name in _TEXTS & fields.keys():
         if not fields[name].strip():

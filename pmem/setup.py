@@ -92,7 +92,9 @@ def initialise(
         Locked: Another process kept the writers' lock.
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise InvalidValue(f"{folder} exists and is no folder")
+        raise InvalidValue(
+            f"{folder} exists and is no folder", "move it away, or start elsewhere with -C"
+        )
     Gate(Secrets).admit(name, "the name")
     created = not os.path.isdir(folder)
     with locked(Workspace(os.path.abspath(folder), environment=environment)), refusals(folder):

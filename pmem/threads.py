@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from pmem.core import checks
+from pmem.core import checks, exactjson
 from pmem.core.delta import MOST, Change, changes, header, seen_with
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
@@ -21,6 +21,12 @@ from pmem.workspace import Workspace
 
 MOST_CHECKPOINT_BYTES: Final = 10_000_000
 _CONTAINERS: Final = (dict, list, tuple)
+_UNWRITTEN: Final = (
+    ("64-bit", "a whole number beyond 64 bits", "write it as a text"),
+    ("ecursion", "too many levels", "keep it flatter"),
+    ("UTF-8", "a text that is not valid UTF-8", "convert it to UTF-8"),
+    ("key must be", "a key that is no text", "make every key a text"),
+)
 _STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
@@ -189,10 +195,10 @@ def load_checkpoint(workspace: Workspace, thread: str, user: str = "") -> Checkp
         raise _missing(name, owner)
     saved, data = found
     try:
-        state = msgspec.convert(orjson.loads(data), dict[str, Any])
-    except (orjson.JSONDecodeError, msgspec.ValidationError) as error:
+        state = msgspec.convert(exactjson.read(data), dict[str, Any])
+    except (exactjson.NotJson, msgspec.ValidationError):
         raise Damaged(
-            f"the checkpoint of thread {name!r} is no JSON object: {error}", "save it again"
+            f"the checkpoint of thread {name!r} is no JSON object", "save it again"
         ) from None
     return Checkpoint(
         thread=saved.thread,
@@ -259,12 +265,14 @@ def _names(thread: str, user: str) -> tuple[str, str]:
 def _encoded(state: Any) -> bytes:
     """Write a state as JSON that every reader gets back as it was given."""
     if not isinstance(state, dict):
-        raise InvalidValue("a checkpoint's state must be a JSON object")
+        raise InvalidValue(
+            "a checkpoint's state must be a JSON object", 'such as {"context": "step 3"}'
+        )
     try:
         nested = orjson.dumps([[[[state]]]], option=_STRICT)
         data = nested[4:-4]  # an answer that wraps it must not be too deep to write
     except orjson.JSONEncodeError as error:
-        raise InvalidValue(f"a checkpoint's state must be JSON: {error}") from None
+        raise InvalidValue(*_why_not(error)) from None
     if b"null" in data and not _is_finite(state):  # null is what orjson makes of NaN
         raise InvalidValue("a checkpoint's state must be JSON, which has no NaN and no infinity")
     if len(data) > MOST_CHECKPOINT_BYTES:
@@ -272,6 +280,14 @@ def _encoded(state: Any) -> bytes:
             f"a checkpoint's state has {len(data)} bytes, and the limit is {MOST_CHECKPOINT_BYTES}"
         )
     return data
+
+
+def _why_not(error: Exception) -> tuple[str, str]:
+    """Say why a state cannot be written, and what to do."""
+    for mark, why, hint in _UNWRITTEN:
+        if mark in str(error):
+            return f"a checkpoint's state has {why}", hint
+    return "a checkpoint's state must be JSON: texts, numbers, lists and objects", ""
 
 
 def _is_finite(state: dict[str, Any]) -> bool:

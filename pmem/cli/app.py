@@ -24,12 +24,6 @@ _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
 
-_ALIKE: Final = 0.6
-"""How alike a name or a value must be to what was typed to be suggested, from 0 to 1."""
-_NO_CHOICE: Final = " is not one of "
-"""What click says of a value that is none of those allowed."""
-
-
 class Entry(NamedTuple):
     """Where a command's function is, and an example of its use."""
 
@@ -390,41 +384,15 @@ def _computed(session: Session, arguments: Sequence[str]) -> Any:
             raise UsageError("a command is missing", "`--help` lists them") from None
         return Answer(data=None, note=error.message, exit_code=UsageError.exit_code)
     except ClickException as error:
-        raise UsageError(*_usage(error)) from None
+        from pmem.cli.usage import sentence
+
+        raise UsageError(*sentence(error)) from None
 
 
 def _as_it_is(session: Session, error: PmemError) -> PmemError:
     """Return an error that does not say that nothing happened where something did."""
     wrote = session.opened is not None and session.opened.has_written
     return Unfinished(error.message) if wrote and isinstance(error, StorageRefused) else error
-
-
-def _usage(error: ClickException) -> tuple[str, str]:
-    context = getattr(error, "ctx", None)
-    hint = f"`{context.command_path} --help` shows how" if context else ""
-    message = " ".join(error.format_message().split())
-    if context and message.startswith("No such command"):
-        from difflib import get_close_matches
-
-        commands = context.command.list_commands(context)
-        close = get_close_matches(message.split("'")[1], commands, cutoff=_ALIKE)
-        hint = f"did you mean {' or '.join(close)}?" if close else hint
-    elif _NO_CHOICE in message:
-        hint = _closest(message) or hint
-    elif message.startswith("No such option: -") and "--" not in message:
-        hint = f"put `--` before a text that starts with a dash; {hint}"
-    elif message.startswith("Got unexpected extra"):
-        hint = f"put quotes around a text of several words; {hint}"
-    return message, hint
-
-
-def _closest(message: str) -> str:
-    """Return the choice that a wrong value was meant to be, if one is like it."""
-    from difflib import get_close_matches
-
-    before, _, choices = message.partition(_NO_CHOICE)
-    close = get_close_matches(before.split("'")[-2], choices.split("'")[1::2], 1, _ALIKE)
-    return f"did you mean {close[0]}?" if close else ""
 
 
 def _load_completion() -> None:

@@ -59,7 +59,9 @@ def edit(
     )
     if superseded_by is not None:
         if supersede or request != EditRequest():
-            raise UsageError("--superseded-by goes without a text and other options")
+            raise UsageError(
+                "--superseded-by goes without a text and other options", "do one after the other"
+            )
         done = lifecycle.supersede_by(session.workspace, reference, superseded_by)
         return _superseded_answer(done)
     if request == EditRequest():

@@ -72,12 +72,13 @@ def say(
 def _json(text: str | None, option: str) -> Any:
     if text is None:
         return None
-    import orjson
+    from pmem.core import exactjson
 
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise InvalidValue(f"{option} is not JSON: {error.msg}") from None
+        return exactjson.read(text)
+    except exactjson.NotJson as error:
+        hint = f'put the JSON in quotes: {option} \'{{"name": "ls"}}\''
+        raise InvalidValue(f"{option} is not valid JSON: {error}", hint) from None
 
 
 def _consequences(heard: Heard) -> Iterator[str]:

@@ -10,6 +10,7 @@ import typer
 from pmem import lookup, memories
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
+from pmem.core import checks, exactjson, mistakes
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
@@ -31,6 +32,7 @@ from pmem.times import iso
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
+_NOTHING = "nothing was added; mend that line and run it again"
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
@@ -72,7 +74,7 @@ def add(
     session: Session = ctx.obj
     if batch is not None:
         if text is not None:
-            raise UsageError("TEXT and --batch exclude each other")
+            raise UsageError("TEXT and --batch exclude each other", "give one of them")
         return _add_batch(session, batch, force=force)
     request = AddRequest(
         content=session.input(text, "the text"),
@@ -256,13 +258,17 @@ def _requests(session: Session, path: str, *, force: bool) -> Iterator[AddReques
 
 def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddRequest:
     try:
-        value = msgspec.json.decode(line)
+        value = exactjson.read(line)
         for field in ("valid_from", "valid_until"):
             if isinstance(value, dict) and isinstance(value.get(field), str):
-                value[field] = session.time(value[field])
+                with checks.named(f"line {number}, {field}"):
+                    value[field] = session.time(value[field])
         request = msgspec.convert(value, AddRequest)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"line {number} is no memory: {error}", "nothing was added") from None
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOTHING) from None
+    except msgspec.ValidationError as error:
+        why = mistakes.sentence(error)
+        raise InvalidValue(f"line {number} is no memory: {why}", _NOTHING) from None
     return msgspec.structs.replace(request, force=request.force or force)
 
 

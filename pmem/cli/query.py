@@ -9,7 +9,8 @@ import typer
 
 from pmem import queries
 from pmem.cli.session import Answer, Line, Session
-from pmem.core.queries import Bullet, Full, Item, QueryRequest, parse
+from pmem.core import exactjson
+from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
 from pmem.errors import InvalidValue
 from pmem.ids import short
 from pmem.times import iso
@@ -35,9 +36,9 @@ def query(
 def _request(session: Session, path: str) -> QueryRequest:
     data = b"\n".join(session.read_lines(path))
     try:
-        value = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"the query is not valid JSON: {error}") from None
+        value = exactjson.read(data)
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"the query is not valid JSON: {error}", EXAMPLE) from None
     return parse(value)
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,6 +15,7 @@ from pmem.storage.backend import Problem
 from pmem.times import in_utc, parse_time
 from pmem.workspace import Workspace, discover
 
+_NO_FILE: Final = "give one that exists, or `-` for standard input"
 Span = tuple[str, str]
 """Text and its style on a terminal; an empty style is plain."""
 Line = list[Span]
@@ -207,8 +208,8 @@ class Session:
             with open(path, "rb") as file:
                 return file.read().splitlines()
         except FileNotFoundError:
-            raise InvalidValue(f"there is no file {path}") from None
+            raise InvalidValue(f"there is no file {path}", _NO_FILE) from None
         except IsADirectoryError:
-            raise InvalidValue(f"{path} is a folder, not a file") from None
+            raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
             raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None

@@ -1,17 +1,19 @@
 """The commands about threads: what is new to one, and its checkpoint."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from pmem import threads
 from pmem.cli.session import Answer, Line, Session
+from pmem.core import exactjson
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
 from pmem.records import dump_line
 from pmem.threads import CheckpointInfo, Delta
 from pmem.times import iso
 
+_EXAMPLE: Final = 'give one object, such as {"context": "step 3"}'
 Thread = Annotated[str, typer.Argument(help="The thread's name, as its owner chose it.")]
 User = Annotated[str, typer.Option(metavar="NAME", help="Whose thread it is [no one's].")]
 
@@ -76,12 +78,10 @@ def remove(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
 
 
 def _parsed(text: str) -> Any:
-    import json
-
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidValue(f"the state is not valid JSON: {error}") from None
+        return exactjson.read(text)
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
 
 
 def _line(item: CheckpointInfo) -> Line:

@@ -1,12 +1,14 @@
 """What values may be: each check raises one sentence, and returns what is to be kept."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from pmem.errors import InvalidValue
 from pmem.rules import Categories
 
+_SHORTER = "make it shorter"
 MOST_WORD_CHARACTERS = 200
 MOST_TOOL_LEVELS = 32
 """How deep a tool's call or result may be nested; a record holds twice as much."""
@@ -29,7 +31,9 @@ def text(value: str, what: str, most: int) -> str:
     if not stripped:
         raise InvalidValue(f"{what} must not be empty")
     if len(stripped) > most:
-        raise InvalidValue(f"{what} has {len(stripped)} characters, and the limit is {most}")
+        raise InvalidValue(
+            f"{what} has {len(stripped)} characters, and the limit is {most}", _SHORTER
+        )
     try:
         stripped.encode()
     except UnicodeEncodeError:
@@ -89,6 +93,24 @@ def nesting(value: Any, most: int) -> Any:
     return value
 
 
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """Say in refusals where the value stands; an empty name says nothing.
+
+    Args:
+        where: Such as `line 3`.
+
+    Raises:
+        InvalidValue: What is inside raised it.
+    """
+    try:
+        yield
+    except InvalidValue as error:
+        if not where:
+            raise
+        raise InvalidValue(f"{where}: {error.message}", error.hint) from None
+
+
 def _inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
@@ -120,4 +142,6 @@ def validity(start: datetime, end: datetime | None) -> None:
         InvalidValue: It does not.
     """
     if end is not None and end <= start:
-        raise InvalidValue("a memory must not stop being valid before it starts")
+        raise InvalidValue(
+            "a memory must not stop being valid before it starts", "give a later end"
+        )

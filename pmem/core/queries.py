@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
+from pmem.core import mistakes
 from pmem.core.filters import Filter
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import text_of
@@ -20,16 +21,11 @@ from pmem.errors import InvalidValue, PmemError
 from pmem.records import Episode, Message, Part
 
 GRADES: Final = 5
+EXAMPLE: Final = 'such as {"query": "deployment plan"}'
 Form = Literal["bullets", "full"]
-_NAMES: Final = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "an object",
-}
-"""Types, as error sentences call them."""
+Level = Literal["low", "medium", "high"]
+_CHOICES: Final = {"return": get_args(Form), "filters.trust": get_args(Level)}
+"""What may stand where only some words may."""
 
 
 class QueryFilters(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,7 +38,7 @@ class QueryFilters(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
     role: str | None = None
     category: str | None = None
     pinned: bool | None = None
-    trust: Literal["low", "medium", "high"] | None = None
+    trust: Level | None = None
     importance_min: int | None = None
     importance_max: int | None = None
     updated_after: str | None = None
@@ -131,7 +127,7 @@ def parse(value: Any) -> QueryRequest:
         InvalidValue: It has a key that requests do not have, or a value of another type.
     """
     if not isinstance(value, Mapping):
-        raise InvalidValue("a query is a JSON object", 'such as {"query": "deployment plan"}')
+        raise InvalidValue("a query is a JSON object", EXAMPLE)
     _must_be_known(value, QueryRequest, "a query")
     filters = value.get("filters")
     if isinstance(filters, Mapping):
@@ -140,7 +136,9 @@ def parse(value: Any) -> QueryRequest:
     try:
         request = msgspec.convert(_given(value), QueryRequest)
     except msgspec.ValidationError as error:
-        raise InvalidValue(f"this is no query: {_sentence(str(error))}") from None
+        raise InvalidValue(
+            f"this is no query: {mistakes.sentence(error, _CHOICES)}", EXAMPLE
+        ) from None
     return _checked(request)
 
 
@@ -284,19 +282,6 @@ def _must_be_known(value: Mapping[Any, Any], class_: type[msgspec.Struct], what:
 def _given(value: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is null: it says the same as nothing."""
     return {key: part for key, part in value.items() if part is not None}
-
-
-def _sentence(error: str) -> str:
-    """Turn the decoder's words into ours: `top_k must be a whole number, not text`."""
-    what, _, path = error.replace("`", "").partition(" - at $")
-    place = path.removeprefix(".")
-    if "missing required field" in what:
-        return f"it has no {what.rpartition(' ')[2]}"
-    if "enum" in what:
-        return f"{place} must be one of {', '.join(get_args(Form))}"
-    wanted, _, got = what.removeprefix("Expected ").removesuffix(" | null").partition(", got ")
-    wanted = wanted.removesuffix(" | null")
-    return f"{place} must be {_NAMES.get(wanted, wanted)}, not {_NAMES.get(got, got)}"
 
 
 def _checked(request: QueryRequest) -> QueryRequest:

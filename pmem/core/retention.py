@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
 import msgspec
-import orjson
 
+from pmem.core.exactjson import reread
 from pmem.core.unwinding import Unwinding
 from pmem.records import (
     Conversation,
@@ -111,7 +111,7 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
     later = [event for event in record.history if event.at > at]
     if not later:
         return record
-    state: dict[str, Any] = orjson.loads(dump_line(record))
+    state: dict[str, Any] = reread(dump_line(record))
     unwinding = Unwinding(state)
     for place, event in reversed(list(enumerate(record.history))):
         if event.at > at:
@@ -155,7 +155,7 @@ def purge_time(at: datetime, days: int) -> datetime:
 
 def json_value(value: Any) -> Any:
     """Return a value as it reads back from JSON."""
-    return orjson.loads(dump_line(value))
+    return reread(dump_line(value))
 
 
 def _with_links(memory: Memory, links: tuple[Relationship, ...], event: Event) -> Memory:

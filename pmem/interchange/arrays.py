@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
-import orjson
 
+from pmem.core import exactjson, mistakes
 from pmem.core.checks import nesting
 from pmem.errors import InvalidValue
 from pmem.ids import derived_id, is_id
@@ -39,6 +39,7 @@ FILES: Final[dict[str, RecordType]] = {f"{folder}.json": type_ for type_, folder
 MOST_LEVELS: Final = 64
 """How deep an entry may be nested, as records are."""
 
+_MEND: Final = "mend that file; nothing was imported"
 _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _RENAMED: Final = {
     "emotional_valence": "valence",
@@ -116,19 +117,21 @@ def _take(items: Iterable[Placed], renamed: _Renamed, parsed: Parsed) -> None:
     for where, type_, item in items:
         try:
             parsed.records[type_].append(_record(type_, item, renamed))
-        except (InvalidValue, msgspec.ValidationError) as error:
-            parsed.skipped.append(Skipped(where, str(error)))
+        except InvalidValue as error:
+            parsed.skipped.append(Skipped(where, error.message))
+        except msgspec.ValidationError as error:
+            parsed.skipped.append(Skipped(where, f"is no record: {mistakes.sentence(error)}"))
 
 
 def _array(name: str, data: bytes) -> list[Any]:
     if name not in FILES:
         raise InvalidValue(f"{name} is none of {', '.join(FILES)}")
     try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise InvalidValue(f"{name} is not valid JSON: {error.msg} (line {error.lineno})") from None
+        value = exactjson.read(data)
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"{name} is not valid JSON: {error}", _MEND) from None
     if not isinstance(value, list):
-        raise InvalidValue(f"{name} does not hold a JSON array")
+        raise InvalidValue(f"{name} does not hold a JSON array", _MEND)
     return value
 
 

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-import orjson
 
+from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.errors import InvalidValue
 from pmem.ids import derived_id
@@ -124,9 +124,9 @@ class _Reader:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise InvalidValue(f"is not JSON: {error.msg}") from None
+        value = exactjson.read(line)
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise InvalidValue("is not a JSON object")
     return value

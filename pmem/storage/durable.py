@@ -254,8 +254,8 @@ def _plan(root: str, staged: str) -> list[_Step]:
         steps = msgspec.json.decode(read(path), type=list[_Step])
     except FileNotFoundError:
         return []
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Damaged(f"{path} is not the plan of a commit: {error}", _NO_PLAN) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Damaged(f"{path} is not the plan of a commit", _NO_PLAN) from None
     for step in steps:
         if not _is_sound(root, step):
             raise Damaged(

@@ -228,7 +228,7 @@ class LocalState:
         except sqlite3.Error as error:
             raise self._sentence(error) from error
         except (ArithmeticError, TypeError, ValueError, zlib.error) as error:
-            raise self._damaged(str(error)) from error
+            raise self._damaged("a value in it makes no sense") from error
 
     def _sentence(self, error: sqlite3.Error) -> PmemError:
         whole = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
+from pmem.core.exactjson import reread
 from pmem.errors import Damaged, NewerSchema, StorageRefused, Unresolved
 from pmem.ids import is_id
 from pmem.records import SCHEMA, Record, dump
@@ -120,8 +121,8 @@ def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     known = dump(read)
     if known == previous:
         return dump(record)
-    merged = orjson.loads(dump(record))
-    _carry(everything, orjson.loads(known), merged)
+    merged = reread(dump(record))
+    _carry(everything, reread(known), merged)
     return dump(merged)
 
 
@@ -177,7 +178,9 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
-    return Damaged(f"{path} is not a record: {error}")
+    from pmem.core import mistakes
+
+    return Damaged(f"{path} is not a record: {mistakes.sentence(error)}")
 
 
 def _article(value: object) -> str:

@@ -109,7 +109,7 @@ class Sources:
         file = os.path.relpath(real, top).replace(os.sep, "/")
         wrong = self._why_not(file) if _is_text(file) else "has a name that is not UTF-8"
         if wrong is not None:
-            raise InvalidValue(f"{path} cannot be cited: it {wrong}")
+            raise InvalidValue(f"{path} cannot be cited: it {wrong}", "cite another file")
         return file
 
     def read(self, file: str, most: int = MOST_BYTES) -> bytes:

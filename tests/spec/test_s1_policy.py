@@ -230,7 +230,7 @@ def test_s1_6_the_threshold_drops_what_fits_badly(project: Project) -> None:
 
 WRONG: Mapping[str, tuple[Any, str]] = {
     "no object": ([], "a query is a JSON object"),
-    "no query": ({}, "this is no query: it has no query"),
+    "no query": ({}, "this is no query: it has no `query`"),
     "an unknown key": ({"query": "x", "topk": 3}, "a query has no key 'topk'"),
     "an unknown filter": ({"query": "x", "filters": {"user": "m"}}, "filters has no key 'user'"),
     "a number as text": ({"query": "x", "top_k": "3"}, "top_k must be a whole number, not text"),

@@ -1,0 +1,53 @@
+"""What is wrong with a command line, in words that say what to do next."""
+
+import re
+from difflib import get_close_matches
+from typing import Final
+
+from typer._click.exceptions import ClickException  # typer 0.28 exports no base of its errors
+
+_ALIKE: Final = 0.6
+"""How alike a name or a value must be to what was typed to be suggested, from 0 to 1."""
+_NO_CHOICE: Final = " is not one of "
+"""What click says of a value that is none of those allowed."""
+_WORDS: Final = (
+    (re.compile(r"is not a valid int(?: range)?\.$"), "is not a whole number"),
+    (re.compile(r"is not a valid float(?: range)?\.$"), "is not a number"),
+    (re.compile(r"is not in the range x>=(-?[0-9]+)\.$"), r"is too small: \1 is the least"),
+    (
+        re.compile(r"^Got unexpected extra arguments? ?\(?s?\)? \("),
+        "there are too many arguments (",
+    ),
+)
+"""What click says, and how it is said here."""
+
+
+def sentence(error: ClickException) -> tuple[str, str]:
+    """Return what is wrong with a command line, and what to do next.
+
+    Args:
+        error: What click says against it.
+    """
+    context = getattr(error, "ctx", None)
+    hint = f"`{context.command_path} --help` shows how" if context else ""
+    message = " ".join(error.format_message().split())
+    if context and message.startswith("No such command"):
+        commands = context.command.list_commands(context)
+        close = get_close_matches(message.split("'")[1], commands, cutoff=_ALIKE)
+        hint = f"did you mean {' or '.join(close)}?" if close else hint
+    elif _NO_CHOICE in message:
+        hint = _closest(message) or hint
+    elif message.startswith("No such option: -") and "--" not in message:
+        hint = f"put `--` before a text that starts with a dash; {hint}"
+    elif message.startswith("Got unexpected extra"):
+        hint = f"put quotes around a text of several words; {hint}"
+    for said, instead in _WORDS:
+        message = said.sub(instead, message)
+    return message, hint
+
+
+def _closest(message: str) -> str:
+    """Return the choice that a wrong value was meant to be, if one is like it."""
+    before, _, choices = message.partition(_NO_CHOICE)
+    close = get_close_matches(before.split("'")[-2], choices.split("'")[1::2], 1, _ALIKE)
+    return f"did you mean {close[0]}?" if close else ""

@@ -1,0 +1,75 @@
+"""What is wrong with a value, in our words instead of the decoder's."""
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+_NAMES: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "datetime": "a time",
+    "null": "null",
+    "bytes": "bytes",
+}
+"""Types, as error sentences call them."""
+_BOUND: Final = re.compile(r"Expected `(\w+)`( of length)?( [<>]=)? (\S+?)(?:, got \S+)?")
+_BOUNDS: Final = {" >=": "at least ", " <=": "at most ", None: ""}
+_AT: Final = " - at "
+_QUOTED: Final = re.compile(r"`([^`]*)`")
+
+
+def sentence(error: Exception, choices: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
+    """Say what is wrong with a value: `content must be text, not a whole number`.
+
+    Args:
+        error: What msgspec says against it.
+        choices: What may stand in places where only some words may.
+    """
+    what, place = _parted(str(error))
+    named = _QUOTED.search(what)
+    name = named[1] if named else ""
+    if what.startswith("Object missing"):
+        return f"{place or 'it'} has no `{name}`"
+    if what.startswith("Object contains unknown"):
+        return f"{place or 'it'} has the unknown key `{name}`"
+    if place in choices:
+        return f"{place} must be one of {', '.join(choices[place])}"
+    if what.startswith("Invalid enum value"):
+        return f"{place or 'it'} cannot be {what.removeprefix('Invalid enum value ')}"
+    if "datetime" in what:
+        return f"{place or 'it'} must be a time such as 2026-11-21T14:30:00Z"
+    return f"{place or 'it'} {_must(what)}"
+
+
+def _must(what: str) -> str:
+    """Turn `Expected ...` into what a value must be."""
+    bound = _BOUND.fullmatch(what)
+    if bound:
+        type_, has_length, side, number = bound.groups()
+        unit = {"str": " characters", "array": " items"}.get(type_, "")
+        verb = "have" if has_length else "be"
+        return f"must {verb} {_BOUNDS[side]}{number}{unit if has_length else ''}"
+    wanted, _, got = what.removeprefix("Expected ").replace("`", "").partition(", got ")
+    if not got:
+        return f"is not allowed: {what}"
+    names = [_NAMES.get(name, name) for name in wanted.split(" | ") if name != "null"]
+    other = "one with a fraction" if (wanted, got) == ("int", "float") else _NAMES.get(got, got)
+    return f"must be {' or '.join(names or ['null'])}, not {other}"
+
+
+def _parted(error: str) -> tuple[str, str]:
+    """Part an error into what it is and where."""
+    what, _, path = error.rpartition(_AT)
+    return (what, _place(path)) if path.startswith(("`$", "`key")) else (error, "")
+
+
+def _place(path: str) -> str:
+    """Return where a value stands: `history[0].at` for "`$.history[0].at`"."""
+    if path.startswith("`key` in "):
+        return f"a key of {_place(path.removeprefix('`key` in ')) or 'it'}"
+    return path.strip("`").removeprefix("$").removeprefix(".")
