@@ -169,7 +169,7 @@ def _message(workspace: Workspace, request: SayRequest) -> Message:
 
 def _tool(value: Any, what: str) -> Any:
     try:
-        return checks.nesting(value, checks.MOST_TOOL_LEVELS)
+        return checks.json(checks.nesting(value, checks.MOST_TOOL_LEVELS))
     except InvalidValue as error:
         raise InvalidValue(f"{what} {error.message}") from None
 

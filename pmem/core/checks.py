@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from pmem.errors import InvalidValue
 from pmem.rules import Categories
 
+_JSON = (dict, list, tuple, str, int, float, bool)
 _SHORTER = "make it shorter"
 MOST_WORD_CHARACTERS = 200
 MOST_TOOL_LEVELS = 32
@@ -88,9 +90,42 @@ def nesting(value: Any, most: int) -> Any:
     level = [value]
     for _ in range(most):
         level = [inner for outer in level for inner in _inside(outer)]
-    if any(isinstance(inner, dict | list) for inner in level):
+    if any(isinstance(inner, dict | list | tuple) for inner in level):
         raise InvalidValue(f"is nested deeper than {most} levels")
     return value
+
+
+def json(value: Any) -> Any:
+    """Return what can be written as JSON and read back as it was.
+
+    Args:
+        value: What may be JSON; it is not nested in itself.
+
+    Raises:
+        InvalidValue: It is none.
+    """
+    left = [value]
+    while left:
+        item = left.pop()
+        left.extend(_inside(item))
+        if isinstance(item, dict) and not all(isinstance(key, str) for key in item):
+            raise InvalidValue("has a key that is no text")
+        if isinstance(item, float) and not isfinite(item):
+            raise InvalidValue("has a number that JSON does not know: NaN or infinity")
+        if item is not None and not isinstance(item, _JSON):
+            raise InvalidValue(f"must be JSON, not {type(item).__name__}")
+        for word in (*(item if isinstance(item, dict) else ()), item):
+            if isinstance(word, str) and not _is_unicode(word):
+                raise InvalidValue("has a text that is not valid UTF-8")
+    return value
+
+
+def _is_unicode(word: str) -> bool:
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager
@@ -114,7 +149,7 @@ def named(where: str) -> Iterator[None]:
 def _inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
-    return value if isinstance(value, list) else ()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def word(value: str | None, what: str) -> str | None:

@@ -17,10 +17,11 @@ from pmem.apps import (
     RememberRequest,
     Uninstalled,
 )
+from pmem.library.typed import Typed, made
 from pmem.workspace import Workspace
 
 
-class Apps:
+class Apps(Typed):
     """Operations on apps' memories.
 
     Args:
@@ -48,7 +49,7 @@ class Apps:
             UsageError: Neither a content nor a conversation is given, or both.
             InvalidValue: A value is not allowed.
         """
-        wanted = RememberRequest(app=app, content=content, **request)
+        wanted = made(RememberRequest, app=app, content=content, **request)
         return apps.remember(self.workspace, wanted, self._models)
 
     def all(self) -> Iterable[AppOverview]:

@@ -14,14 +14,15 @@ from pmem.conversations import Heard, Overview, SayRequest, Transcript
 from pmem.core.extraction.episodes import Arc
 from pmem.episodes import EpisodeFilter, EpisodeListing, EpisodeRequest
 from pmem.facts import FactFilter, FactListing, Promotion
+from pmem.library.typed import Typed, made
 from pmem.overlay import Overlay, overlay
 from pmem.pruning import PruneRequest, Pruning
-from pmem.records import Conversation, Episode, Fact, Role, Status
+from pmem.records import Conversation, Episode, Fact, Status
 from pmem.threads import Checkpoint, CheckpointInfo, Delta
 from pmem.workspace import Workspace
 
 
-class Conversations:
+class Conversations(Typed):
     """Operations on conversations, facts, episodes and threads."""
 
     workspace: Workspace
@@ -42,7 +43,7 @@ class Conversations:
             NotFound: No conversation is active.
             InvalidValue: The message is not allowed.
         """
-        request = SayRequest(role=Role(role), content=content, **fields)
+        request = made(SayRequest, role=role, content=content, **fields)
         return conversations.say(self.workspace, request)
 
     def end_conversation(
@@ -73,7 +74,7 @@ class Conversations:
 
     def prune_conversation(self, reference: str | None = None, **request: Any) -> Pruning:
         """Leave messages out of contexts; `request` has the other fields of PruneRequest."""
-        return pruning.prune(self.workspace, PruneRequest(conversation=reference, **request))
+        return pruning.prune(self.workspace, made(PruneRequest, conversation=reference, **request))
 
     def conversation_stats(self, reference: str | None = None) -> Overlay:
         """Count what a conversation holds and what a context shows of it."""
@@ -81,7 +82,7 @@ class Conversations:
 
     def facts(self, *, limit: int | None = None, **wanted: Any) -> FactListing:
         """Return the facts that messages state; `wanted` has the fields of FactFilter."""
-        return facts.listing(self.workspace, FactFilter(**wanted), limit)
+        return facts.listing(self.workspace, made(FactFilter, **wanted), limit)
 
     def promote_facts(self, *references: str, above: float | None = None) -> Iterable[Promotion]:
         """Make memories of facts: of those named, and of all that are at least so sure.
@@ -96,11 +97,11 @@ class Conversations:
 
     def add_episode(self, summary: str, **request: Any) -> Episode:
         """Add an episode; `request` has the other fields of EpisodeRequest."""
-        return episodes.add(self.workspace, EpisodeRequest(summary=summary, **request))
+        return episodes.add(self.workspace, made(EpisodeRequest, summary=summary, **request))
 
     def episodes(self, *, limit: int | None = None, **wanted: Any) -> EpisodeListing:
         """Return episodes, the oldest first; `wanted` has the fields of EpisodeFilter."""
-        return episodes.listing(self.workspace, EpisodeFilter(**wanted), limit)
+        return episodes.listing(self.workspace, made(EpisodeFilter, **wanted), limit)
 
     def narrative_arc(self, reference: str | None = None) -> Arc:
         """Return a conversation's episodes by thirds, and its key moments."""

@@ -26,6 +26,7 @@ from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
 from pmem.journal import SHOWN, Journal
+from pmem.library.typed import Typed, made, options_of
 from pmem.lookup import Listing, Said
 from pmem.memories import Added, AddRequest, EditRequest
 from pmem.recall import Found, Hit, SearchRequest
@@ -45,7 +46,7 @@ class BuiltContext(Context, frozen=True, kw_only=True):
     retrieval_results: tuple[Hit, ...] = ()
 
 
-class Memories:
+class Memories(Typed):
     """Operations on memories and on everything that can be found."""
 
     workspace: Workspace
@@ -61,7 +62,7 @@ class Memories:
         Raises:
             InvalidValue: A value is not allowed.
         """
-        request = AddRequest(content=content, type=MemoryType(type), **fields)
+        request = made(AddRequest, content=content, type=type, **fields)
         return memories.add(self.workspace, request)
 
     def add_all(self, requests: Iterable[AddRequest]) -> list[Added]:
@@ -108,7 +109,9 @@ class Memories:
             NotFound, Ambiguous: The reference.
             InvalidValue: A value is not allowed.
         """
-        return memories.edit(self.workspace, reference, EditRequest(content=content, **fields))
+        return memories.edit(
+            self.workspace, reference, made(EditRequest, content=content, **fields)
+        )
 
     def supersede(
         self, reference: str, content: str | None = None, **fields: Any
@@ -124,7 +127,7 @@ class Memories:
             NotFound, Ambiguous: The reference.
             InvalidValue: A value is not allowed, or the memory is not active.
         """
-        request = EditRequest(content=content, **fields)
+        request = made(EditRequest, content=content, **fields)
         return lifecycle.supersede(self.workspace, reference, request)
 
     def supersede_by(self, reference: str, successor: str) -> lifecycle.Superseded:
@@ -181,11 +184,11 @@ class Memories:
             NotFound, Ambiguous: The reference.
             InvalidValue: Records of its kind keep no history, or the limit is below zero.
         """
-        return journal.events(self.workspace, Wanted(**wanted), record=record, limit=limit)
+        return journal.events(self.workspace, made(Wanted, **wanted), record=record, limit=limit)
 
     def operations(self, **wanted: Any) -> journal.Ran:
         """Return what ran in this clone; `wanted` has `after`, `before` and `limit`."""
-        return journal.operations(self.workspace, **wanted)
+        return journal.operations(self.workspace, **options_of(journal.operations, wanted))
 
     def waiting(self, *, decisions: bool = False) -> ConsentListing:
         """Return what waits for consent or for a second signal."""
@@ -210,7 +213,7 @@ class Memories:
             query: What to look for.
             request: The other fields of `SearchRequest`.
         """
-        return recall.search(self.workspace, SearchRequest(query=query, **request))
+        return recall.search(self.workspace, made(SearchRequest, query=query, **request))
 
     def query(self, request: Mapping[str, Any]) -> tuple[Item, ...]:
         """Answer an agent's request, within its allowlist and its budget.
@@ -231,6 +234,6 @@ class Memories:
             query: What it is for.
             request: The other fields of `ContextRequest`.
         """
-        asked = ContextRequest(query=query, **request)
+        asked = made(ContextRequest, query=query, **request)
         built, hits = contexts.build_and_retrieve(self.workspace, asked)
         return BuiltContext(**msgspec.structs.asdict(built), retrieval_results=tuple(hits))

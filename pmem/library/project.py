@@ -32,6 +32,7 @@ from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.library.apps import Apps
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
+from pmem.library.typed import made, options_of
 from pmem.merges import MergesChecked
 from pmem.notation import flatten
 from pmem.provenance import Provenance
@@ -142,11 +143,11 @@ class Project(Memories, Conversations):
     def evaluate(self, file: str | None = None, **request: Any) -> Evaluation:
         """Ask a golden set's questions; `request` has the other fields of EvaluationRequest."""
         asked = golden.read(file or golden.default_file(self.workspace))
-        return evaluation.evaluate(self.workspace, EvaluationRequest(golden=asked, **request))
+        return evaluation.evaluate(self.workspace, made(EvaluationRequest, golden=asked, **request))
 
     def add_question(self, query: str, reference: str, **request: Any) -> QuestionAdded:
         """Add to a golden set what a query must find; see QuestionRequest for more."""
-        line = QuestionRequest(query=query, reference=reference, **request)
+        line = made(QuestionRequest, query=query, reference=reference, **request)
         return golden.add(self.workspace, line)
 
     def import_messages(self, lines: Iterable[bytes], name: str = "transcript") -> Imported:
@@ -171,7 +172,9 @@ class Project(Memories, Conversations):
         Args:
             options: `dry_run` and `expected`; see `consolidation.consolidate`.
         """
-        return consolidation.consolidate(self.workspace, **options)
+        return consolidation.consolidate(
+            self.workspace, **options_of(consolidation.consolidate, options)
+        )
 
     def sweep(self, **options: Any) -> UpkeepReport:
         """Remove what is unused, and delete for good what was removed long ago.
@@ -179,7 +182,7 @@ class Project(Memories, Conversations):
         Args:
             options: `dry_run` and `expected`; see `consolidation.sweep`.
         """
-        return consolidation.sweep(self.workspace, **options)
+        return consolidation.sweep(self.workspace, **options_of(consolidation.sweep, options))
 
     def check(self) -> Checked:
         """Read everything and report all that is wrong."""

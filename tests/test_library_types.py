@@ -1,0 +1,209 @@
+"""Calls of the library with values of wrong types: a refusal in one sentence, and nothing kept."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from pmem import AddRequest, PmemError, Project
+from pmem.apps import RememberRequest
+from pmem.contexts import ContextRequest
+from pmem.conversations import SayRequest
+from pmem.core.filters import Filter
+from pmem.core.journal import Wanted
+from pmem.episodes import EpisodeFilter, EpisodeRequest
+from pmem.errors import InvalidValue
+from pmem.facts import FactFilter
+from pmem.memories import EditRequest
+from pmem.pruning import PruneRequest
+from pmem.recall import SearchRequest
+from tests.conftest import NOW
+from tests.faults.console import bytes_of
+from tests.policy.calls import OPENING, public
+
+ANY: Final = object()
+"""Stands for the value of a field that is not given, but in its turn."""
+UNTYPED: Final[Any] = "x"
+NAMED: Final = frozenset({"content", "query", "role", "summary", "conversation", "title", "app"})
+WRONG: Final[tuple[Any, ...]] = (None, 7, 1.5, b"x", ["x", 7], {"x": 1}, object(), "\ud800")
+
+
+class Made(NamedTuple):
+    """A prepared project, and the ids of two memories and a conversation in it."""
+
+    folder: str
+    ref: str
+    other: str
+    talk: str
+
+
+def _calls(made: Made) -> dict[str, dict[str, Any]]:
+    """Return valid arguments of every operation, by name."""
+    ref, talk = made.ref, made.talk
+    return {
+        "add": {"content": "We use Go", **_fields(AddRequest)},
+        "edit": {"reference": ref, "content": "We use Rust", **_fields(EditRequest)},
+        "supersede": {"reference": ref, "content": "We use Rust", **_fields(EditRequest)},
+        "supersede_by": {"reference": ref, "successor": made.other},
+        "show": {"reference": ref, "at": NOW},
+        "list": {"wanted": Filter(), "limit": 3, "at": NOW},
+        "block": {"wanted": Filter()},
+        "pin": {"reference": ref, "pinned": True},
+        "link": {"start": ref, "end": made.other, "type": "x", "strength": 0.5},
+        "unlink": {"start": ref, "end": made.other},
+        "history": {"reference": ref},
+        "search": {"query": "Go", **_fields(SearchRequest)},
+        "build_context": {"query": "Go", **_fields(ContextRequest)},
+        "query": {"request": {"query": "Go"}},
+        "events": {"limit": 3, "record": ref, **_fields(Wanted)},
+        "audit": {"user": "ada"},
+        "start_conversation": {"title": "x", "app": "calendar"},
+        "add_message": {"role": "user", "content": "Hello", **_fields(SayRequest)},
+        "end_conversation": {"outcome": "x", "reference": talk},
+        "pause_conversation": {"reference": talk},
+        "resume_conversation": {"reference": talk},
+        "clear_conversation": {"reference": talk},
+        "conversations": {"status": None},
+        "transcript": {"reference": talk},
+        "prune_conversation": {"reference": talk, **_fields(PruneRequest)},
+        "conversation_stats": {"reference": talk},
+        "facts": {"limit": 3, **_fields(FactFilter)},
+        "add_episode": {"summary": "x", "title": "x", **_fields(EpisodeRequest)},
+        "episodes": {"limit": 3, **_fields(EpisodeFilter)},
+        "narrative_arc": {"reference": talk},
+        "delta": {"thread": "t"},
+        "save_checkpoint": {"thread": "t", "state": {}, "user": "ada"},
+        "load_checkpoint": {"thread": "t", "user": "ada"},
+        "remove_checkpoint": {"thread": "t", "user": "ada"},
+        "checkpoints": {"user": "ada"},
+        "changelog": {"revisions": "HEAD.."},
+        "provenance": {"reference": ref},
+        "evaluate": {"file": "golden.jsonl"},
+        "add_question": {"query": "Go", "reference": ref, "file": "golden.jsonl", "max_rank": 3},
+        "import_messages": {"lines": [], "name": "x"},
+        "import_arrays": {"folder": "absent", "untrusted": True},
+        "check_merges": {"revisions": "HEAD.."},
+        "at": {"when": NOW},
+        "add_all": {"requests": [AddRequest(content="x")]},
+        "promote_facts": {"above": 0.5},
+        "purge": {"force": True},
+        "repair": {"dry_run": True},
+        "verify": {"update": True},
+        "doctor": {"fix": True},
+        "waiting": {"decisions": True},
+        "consolidate": {"dry_run": True, "expected": None},
+        "sweep": {"dry_run": True, "expected": None},
+        "remove": {"*": ref},
+        "restore": {"*": ref},
+        "settle": {"*": ref, "other": True},
+        "approve": {"*": ref},
+        "reject": {"*": ref},
+        "reject_facts": {"*": ref},
+        "apps.remember": {"app": "calendar", "content": "x", **_fields(RememberRequest)},
+        "apps.list": {"app": "calendar"},
+        "apps.show": {"app": "calendar", "reference": ref},
+        "apps.context": {"app": "calendar", "conversation": talk},
+        "apps.compact": {"app": "calendar"},
+        "apps.delete": {"app": "calendar", "reference": ref, "for_good": True},
+        "apps.purge": {"app": "calendar"},
+        "apps.uninstall": {"app": "calendar", "purge": True},
+        "operations": {"after": None, "before": None, "limit": 3},
+    }
+
+
+def _fields(struct: Any) -> dict[str, Any]:
+    return {name: ANY for name in struct.__struct_fields__ if name not in NAMED}
+
+
+NOTHING: Final = set(
+    "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover apps"
+    " apps.using".split()
+)
+"""What takes no values, or opens the memory in another way."""
+CALLS: Final = _calls(Made("", "", "", ""))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = str(tmp_path_factory.mktemp("made") / ".project-memory")
+    project = Project(folder, actor="ada", now=NOW)
+    one = project.add("We use PostgreSQL 17").memory.id
+    other = project.add("Deploys happen on Fridays").memory.id
+    talk = project.start_conversation("Queue").id
+    project.add_message("user", "We decided to use Go.")
+    return Made(folder, one, other, talk)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_value_of_a_wrong_type_is_refused_or_taken_whole(
+    name: str, made: Made, tmp_path: Path
+) -> None:
+    folder = str(tmp_path / ".project-memory")
+    valid = _calls(made)[name]
+    for argument in valid:
+        for wrong in WRONG:
+            if not os.path.isdir(folder):
+                shutil.copytree(made.folder, folder)
+                before = bytes_of(folder)
+            _call(Project(folder, actor="ada", now=NOW), name, {**valid, argument: wrong})
+            if bytes_of(folder) != before:
+                assert not Project(folder).check().findings, (argument, wrong)
+                shutil.rmtree(folder)
+
+
+def _call(project: Project, name: str, given: dict[str, Any]) -> None:
+    """Call an operation; a refusal must be a sentence that pmem wrote."""
+    operation: Any = project
+    for part in name.split("."):
+        operation = getattr(operation, part)
+    known = {key: value for key, value in given.items() if value is not ANY and key != "*"}
+    try:
+        operation(*[given[key] for key in given if key == "*"], **known)
+    except PmemError as error:
+        refused: PmemError | None = error
+    else:
+        refused = None
+    assert refused is None or refused.exit_code != PmemError.exit_code
+
+
+def test_every_operation_with_arguments_is_tried() -> None:
+    assert set(CALLS) | NOTHING == public()
+    assert set(OPENING) - {"at"} <= NOTHING
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda p: p.add(7), "content must be text, not a whole number"),
+        (lambda p: p.add(None), "content must be text, not None"),
+        (lambda p: p.add("x", tags=["a", 7]), r"tags\[1\] must be text, not a whole number"),
+        (lambda p: p.add("x", importance="high"), "importance must be a number, not text"),
+        (lambda p: p.add("x", type="rumour"), "type cannot be 'rumour'"),
+        (lambda p: p.add("x", valid_from=7), "valid_from must be a time such as"),
+        (lambda p: p.search("x", top_k="3"), "top_k must be a whole number, not text"),
+        (lambda p: p.remove(["a"]), "references must be text, not a list"),
+        (lambda p: p.list(limit=1.5), "limit must be a whole number, not one with a fraction"),
+        (lambda p: p.list(Filter(types=UNTYPED)), "types must be a list, not text"),
+        (lambda p: p.add_all("x"), r"requests must be a list, not text"),
+        (lambda p: p.import_messages(["{}"]), "lines must be bytes, not text"),
+        (lambda p: p.add_message("user", "x", tool_call=b"x"), "tool's call .* not bytes"),
+        (lambda p: p.add_message("user", "x", tool_call={1: 2}), "tool's call has a key"),
+        (lambda p: p.consolidate(dry_run="yes"), "dry_run must be true or false, not text"),
+    ],
+)
+def test_the_sentence_names_the_argument(call: Any, sentence: str) -> None:
+    with pytest.raises(InvalidValue, match=sentence):
+        call(_talking())
+
+
+def _talking() -> Project:
+    project = Project(now=NOW)
+    project.start_conversation()
+    return project
+
+
+def test_a_field_that_there_is_not_is_a_mistake_of_the_program() -> None:
+    with pytest.raises(TypeError, match="colour"):
+        Project(now=NOW).add("x", colour="red")
