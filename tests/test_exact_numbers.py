@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from hypothesis import example, given, settings
 
 from pmem import Project
@@ -74,8 +75,8 @@ def test_the_past_and_one_document_keep_them(tmp_path: Path) -> None:
     project.import_messages([b'{"content": "Hi", "tool_call": [%d]}' % 2**70], "talk")
     memory = project.add("We use Go").memory
     path = os.path.join(folder, "long-term-memory", f"{memory.id}.json")
-    text = Path(path).read_text().replace('"event":', f'"before": {{"x": {2**70}}}, "event":')
-    Path(path).write_text(text)
+    begun = msgspec.structs.replace(memory.history[0], before={"x": 2**70})
+    Path(path).write_bytes(dump(msgspec.structs.replace(memory, history=(begun,))))
     later = Project(folder, now=NOW + timedelta(days=1), actor="ada")
     later.edit(memory.id, "We use Rust")
     then = later.at(NOW).show(memory.id)

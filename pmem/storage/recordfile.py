@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
 import msgspec
 import orjson
 
-from pmem.core.exactjson import reread
+from pmem.core.exactjson import NotJson, reread
+from pmem.core.exactjson import read as read_exactly
 from pmem.errors import Damaged, NewerSchema, StorageRefused, Unresolved
 from pmem.ids import is_id
 from pmem.records import SCHEMA, Record, dump
@@ -19,7 +19,6 @@ _IDENTITIES: Final = (("id",), ("target", "type"), ("event", "at"), ("file", "di
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LEVELS: Final = bytes.maketrans(b"{}", b"[]")
 _NOT_LEVELS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
-_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
 
 R = TypeVar("R", bound=Record)
 Stamp = tuple[int, int, int]
@@ -203,28 +202,12 @@ def _deep(path: str) -> Damaged:
 
 
 def _whole(data: bytes, path: str) -> dict[str, Any]:
-    """Read every key of a record, also what the decoder skipped without a look.
-
-    orjson turns whole numbers beyond 64 bits into others, so those are refused.
-    """
+    """Read every key of a record, also what the decoder skipped without a look."""
     try:
-        value: dict[str, Any] = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
+        value: dict[str, Any] = read_exactly(data)
+    except NotJson as error:
         raise _diagnosis(data, path, error) from None
-    if _LONG_NUMBER.search(_STRING.sub(b"", data)):
-        import json
-
-        if any(not -(2**63) <= number < 2**64 for number in _whole_numbers(json.loads(data))):
-            raise Damaged(f"{path} has a whole number beyond 64 bits", "write it as a text")
     return value
-
-
-def _whole_numbers(value: Any) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _whole_numbers(item)
 
 
 def _carry(old: dict[str, Any], known: dict[str, Any], new: dict[str, Any]) -> None:
