@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.fuzz import commands, files, gitoutput, requests, texts
+from tests.fuzz import commands, files, gitoutput, requests, texts, whole
 from tests.fuzz.judging import Entry
 
 ENTRIES: Final[tuple[Entry, ...]] = (
@@ -11,4 +11,5 @@ ENTRIES: Final[tuple[Entry, ...]] = (
     *texts.ENTRIES,
     *gitoutput.ENTRIES,
     *commands.ENTRIES,
+    *whole.ENTRIES,
 )
