@@ -80,7 +80,8 @@ class Asked(ABC):
 
     def _who(self, variable: str, given: str | None, what: str) -> str | None:
         pinned = self.environment.get(variable)
-        if "" in (pinned, given):  # it would mean everybody
+        if any(name is not None and not name.strip() for name in (pinned, given)):
+            # it would mean everybody
             raise InvalidValue(f"{what} is empty", "say who asks")
         if not pinned and not given:
             return None

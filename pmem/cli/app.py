@@ -18,7 +18,7 @@ from typer.models import CommandInfo
 
 from pmem.cli import render
 from pmem.cli.session import Answer, Session, utf8
-from pmem.errors import PmemError, StorageRefused, Unfinished, UsageError
+from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -370,7 +370,8 @@ def _computed(session: Session, arguments: Sequence[str]) -> Any:
     options = takewhile("--".__ne__, arguments)
     session.json = "--json" in options  # also when things go wrong before options are read
     for argument in arguments:
-        utf8(argument, "an argument")
+        if "\0" in utf8(argument, "an argument"):
+            raise InvalidValue(f"an argument has a zero byte: {argument!r}", "leave it out")
     if _COMPLETE in session.environment:
         _load_completion()
     try:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pmem.cli.session import Session
+from pmem.core.checks import share
 from pmem.core.filters import Filter
 from pmem.core.trust import Trust
 from pmem.records import MemoryType, State
@@ -65,8 +66,11 @@ def filters(
     """Turn the shared options into the filter that they describe.
 
     Raises:
-        InvalidValue: A time is none.
+        InvalidValue: A time is none, or an importance lies outside 0 to 1.
     """
+    for bound in (at_least, at_most):
+        if bound is not None:
+            share("importance", bound)
     return Filter(
         types=tuple(types or ()),
         categories=tuple(categories or ()),

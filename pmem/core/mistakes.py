@@ -58,7 +58,8 @@ def _must(what: str) -> str:
     if not got:
         return f"is not allowed: {what}"
     names = [_NAMES.get(name, name) for name in wanted.split(" | ") if name != "null"]
-    other = "one with a fraction" if (wanted, got) == ("int", "float") else _NAMES.get(got, got)
+    is_fraction = got == "float" and "int" in wanted.split(" | ")
+    other = "one with a fraction" if is_fraction else _NAMES.get(got, got)
     return f"must be {' or '.join(names or ['null'])}, not {other}"
 
 

@@ -14,6 +14,8 @@ from pmem.errors import InvalidValue, NotFound, StorageRefused
 from pmem.storage import git
 from pmem.storage.objects import Objects, no_git
 
+_LONGEST_NAME: Final = 4096
+"""Characters of a revision at the most; a command line has its limits."""
 _REVISION: Final = re.compile(r"(?![-^])[^\x00-\x20\x7f:?*\[\\{]+")
 _FORMAT: Final = "--format=%x01%H%x00%an%x00%aI%x00%s"
 _LOG: Final = (
@@ -107,7 +109,7 @@ class Repository:
             NoRevision: Git knows none of that name, or there is no repository.
             NotFound: There is no git.
         """
-        if not _REVISION.fullmatch(revision) or ".." in revision:
+        if len(revision) > _LONGEST_NAME or not _REVISION.fullmatch(revision) or ".." in revision:
             raise NoRevision(revision, "git takes no such name")
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:

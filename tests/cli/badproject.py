@@ -1,10 +1,13 @@
 """A small project, and what can be wrong around it."""
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final
+from functools import cache
+from tempfile import TemporaryDirectory
+from typing import IO, Final
 
 from pmem.records import (
     STORES,
@@ -67,20 +70,35 @@ RECORDS: Final[tuple[Record, ...]] = (
 )
 
 
+_KEPT: Final[list[TemporaryDirectory[str]]] = []
+
+
+@cache
+def _template() -> str:
+    """Return a folder with the project in it, made once."""
+    _KEPT.append(TemporaryDirectory(prefix="pmem-bad-"))
+    here = _KEPT[-1].name
+    root = os.path.join(here, ".project-memory")
+    initialise(root)
+    for record in RECORDS:
+        _write(os.path.join(root, STORES[type(record)], f"{record.id}.json"), dump(record))
+    _write(os.path.join(here, "request.json"), b'{"query": "queue"}')
+    _write(os.path.join(here, "binary"), b"\0\1\2")
+    _write(os.path.join(here, "latin"), "Größe".encode("latin-1"))
+    os.mkdir(os.path.join(here, "folder"))
+    return here
+
+
 def fill(root: str, wrong: str = "") -> None:
-    """Make the project.
+    """Make the project, and some files beside it.
 
     Args:
         root: Its memory folder.
         wrong: What is wrong with it, one of `WRONG`.
     """
-    initialise(root)
-    for record in RECORDS:
-        _write(os.path.join(root, STORES[type(record)], f"{record.id}.json"), dump(record))
-    _write("request.json", b'{"query": "queue"}')
-    _write("binary", b"\0\1\2")
-    _write("latin", "Größe".encode("latin-1"))
-    os.mkdir("folder")
+    for held in _HELD:
+        held.close()
+    shutil.copytree(_template(), os.path.dirname(root), dirs_exist_ok=True)
     if wrong:
         WRONG[wrong](root)
 
@@ -118,6 +136,15 @@ def _broken_queue(root: str) -> None:
     _write(os.path.join(root, "local", "consent.json"), b"[]")
 
 
+def _another_writer(root: str) -> None:
+    """Hold the lock as another process does, until the next project is made."""
+    _config("lock_timeout = 0.01\n")(root)
+    os.makedirs(os.path.join(root, "local"), exist_ok=True)
+    _HELD[:] = [open(os.path.join(root, "local", "lock"), "a")]  # noqa: SIM115 - it is held
+    fcntl.flock(_HELD[0], fcntl.LOCK_EX)
+
+
+_HELD: Final[list[IO[str]]] = []
 WRONG: Final[dict[str, Callable[[str], None]]] = {
     "no project": shutil.rmtree,
     "a file for a project": _a_file,
@@ -135,6 +162,7 @@ WRONG: Final[dict[str, Callable[[str], None]]] = {
     "a newer record": _record(b'{"schema": 2}'),
     "a record with markers": _record(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n"),
     "a record not in UTF-8": _record(b'{"id": "\xff"}'),
+    "another writer": _another_writer,
     "a broken state": _broken_state,
     "a broken queue": _broken_queue,
 }

@@ -3,21 +3,25 @@ r"""Bad input of every kind, each with its exit code, its sentence and what to d
 The table is `bad_input.txt`. A case there is what is wrong around (after `#`, one of
 `badproject.WRONG`), a command line, what stands on its standard input as Python writes bytes, the
 exit code with the sentence, and the hint. `@300` is a text of 300 characters, `@bytes` one that
-is not UTF-8, `@deep` 100,000 opened lists. `UPDATE_TRANSCRIPTS=1` rewrites codes and sentences.
+is not UTF-8, `@nul` one with a zero byte, `@lines` one of two lines, `@blank` one of white space,
+`@deep` 100,000 opened lists. `UPDATE_TRANSCRIPTS=1` rewrites codes and sentences.
 """
 
 import ast
 import json
 import os
 import shlex
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
 
-from tests.cli.badproject import WRONG, fill
+from tests.cli.badproject import ONE, WRONG, fill
 from tests.cli.conftest import NOW
-from tests.faults.console import PROGRAM, Done, bytes_of, pmem
+from tests.faults.console import PROGRAM, Done, bytes_of, pmem, real
 
 TABLE: Final = os.path.join(os.path.dirname(__file__), "bad_input.txt")
 UPDATE: Final = "UPDATE_TRANSCRIPTS" in os.environ
@@ -57,9 +61,12 @@ class Case(NamedTuple):
         return "\n".join(lines)
 
 
+_WORDS: Final = {"@bytes": "caf\udce9", "@nul": "a\0b", "@lines": "a\nb", "@blank": " \t\n"}
+
+
 def _expanded(word: str) -> str:
-    if word == "@bytes":
-        return "caf\udce9"
+    if word in _WORDS:
+        return _WORDS[word]
     return "x" * int(word[1:]) if word[:1] == "@" and word[1:].isdecimal() else word
 
 
@@ -138,7 +145,7 @@ def _rewrite(case: Case, told: Case) -> None:
 def test_the_table_is_long_and_has_every_kind() -> None:
     assert len(CASES) >= 60
     assert len({(case.wrong, case.command, case.stdin) for case in CASES}) == len(CASES)
-    assert {case.code for case in CASES} == {2, 3, 4, 5, 7, 74}
+    assert {case.code for case in CASES} == {2, 3, 4, 5, 6, 7, 74}
     assert {case.wrong for case in CASES} == {"", *WRONG}
     assert len({case.message for case in CASES}) >= 60
 
@@ -186,3 +193,56 @@ def test_a_closed_standard_input_gets_a_sentence(command: str) -> None:
     assert Path("err").read_text().startswith("pmem: ")
     assert Path("code").read_text() in ("2\n", "3\n")
     assert Path("out").read_text() == ""
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize(
+    ("closed", "command", "code"),
+    [
+        ("request.json", "query request.json", 74),
+        ("latin", "import messages latin", 74),
+        ("latin", "add --batch latin", 74),
+        (".project-memory/config.toml", "config list", 5),
+        (f".project-memory/long-term-memory/{ONE}.json", f"show {ONE}", 74),
+        ("folder", "export audit folder/trail.jsonl", 74),
+    ],
+)
+def test_what_may_not_be_read_or_written_is_named(
+    closed: str, command: str, code: int, plain: tuple[str, ...]
+) -> None:
+    fill(os.path.abspath(".project-memory"))
+    os.chmod(closed, 0o000 if os.path.isfile(closed) else 0o555)
+    done = real(*command.split(), before=plain)
+    os.chmod(closed, 0o755)
+    assert (done.code, done.out) == (code, b"")
+    sentence, hint = done.err.splitlines()
+    assert os.path.basename(closed) in sentence
+    assert "Permission denied" in sentence
+    assert hint.startswith("hint: ")
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("command", ["changelog HEAD..", "check --staged", "setup git"])
+def test_without_git_the_sentence_says_so(command: str) -> None:
+    fill(os.path.abspath(".project-memory"))
+    before = _kept(os.getcwd())
+    done = pmem(*command.split(), environment={"PATH": "/nowhere"})
+    assert (done.code, done.out) == (3, b"")
+    assert "git" in done.err
+    assert "hint: " in done.err
+    assert _kept(os.getcwd()) == before
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_an_interrupt_at_the_standard_input_ends_without_a_word() -> None:
+    fill(os.path.abspath(".project-memory"))
+    before = _kept(os.getcwd())
+    running = subprocess.Popen(
+        [PROGRAM, "add", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode in (130, -signal.SIGINT)
+    assert (out, err.count(b"pmem:")) == (b"", 0)
+    assert _kept(os.getcwd()) == before

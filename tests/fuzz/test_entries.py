@@ -49,11 +49,11 @@ def _encoded(text: str) -> bytes:
 
 @EVERY_ENTRY
 def test_every_example_is_read_without_an_error(entry: Entry) -> None:
-    for data in entry.examples:
-        outcome = judge(entry, data, twice=True)
-        allowed = {"value", *(error.__name__ for error in entry.errors)}
+    outcomes = [judge(entry, data, twice=True) for data in entry.examples]
+    allowed = {"value", *(error.__name__ for error in entry.errors)}
+    for outcome in outcomes:
         assert outcome.kind in allowed, outcome.told
-    assert any(judge(entry, data).kind == "value" for data in entry.examples)
+    assert any(outcome.kind == "value" for outcome in outcomes)
 
 
 @pytest.mark.parametrize("entry", QUICK, ids=lambda entry: entry.name)
@@ -117,14 +117,15 @@ def test_whole_numbers_of_any_size_are_kept(number: int) -> None:
         (lambda data: bytearray(1_000_000_000), "MemoryError"),
         (lambda data: next(_COUNTED), "something else the second time"),
         (lambda data: __import__("warnings").warn("x", stacklevel=1), "UserWarning"),
-        (lambda data: [n for n in range(30_000_000) if n < 0], "CPU time"),
+        (lambda data: [n for n in range(5_000_000) if n < 0], "CPU time"),
     ],
     ids=["exception", "endless", "memory", "changing", "warning", "slow"],
 )
 def test_what_must_not_happen_is_noticed(
     run: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.fuzz.judging.CUT_OFF_SECONDS", 2.0)
+    monkeypatch.setattr("tests.fuzz.judging.CUT_OFF_SECONDS", 1.5)
+    monkeypatch.setattr("tests.fuzz.judging.MOST_SECONDS", 0.1)
     with guarded(), pytest.raises(Violation, match=why):
         judge(Entry("broken", run, (b"",)), b"", twice=True)
 
@@ -133,7 +134,7 @@ def test_the_same_seed_gives_the_same_results_in_every_process(tmp_path: object)
     found = set()
     for hash_seed in ("1", "2"):
         done = subprocess.run(
-            [sys.executable, "-m", "tests.fuzz", "--inputs", "150", "--only", "text"],
+            [sys.executable, "-m", "tests.fuzz", "--inputs", "60", "--only", "text"],
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
             cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
             capture_output=True,
