@@ -202,7 +202,7 @@ def test_a_closed_standard_input_gets_a_sentence(command: str) -> None:
         ("request.json", "query request.json", 74),
         ("latin", "import messages latin", 74),
         ("latin", "add --batch latin", 74),
-        (".project-memory/config.toml", "config list", 5),
+        (".project-memory/config.toml", "config list", 74),
         (f".project-memory/long-term-memory/{ONE}.json", f"show {ONE}", 74),
         ("folder", "export audit folder/trail.jsonl", 74),
     ],
