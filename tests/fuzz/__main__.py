@@ -50,20 +50,23 @@ class Tally:
         return f"{self.entry.name:<36}{self.kinds.total():>8}{slowest}  {errors}"
 
 
-def fuzz(entries: tuple[Entry, ...], inputs: int, seed: int) -> list[Tally]:
+def fuzz(
+    entries: tuple[Entry, ...], inputs: int, seed: int, *, examples: bool = True
+) -> list[Tally]:
     """Give entry points mutated inputs.
 
     Args:
         entries: The entry points.
         inputs: How many in all.
         seed: The same seed, the same inputs.
+        examples: Give each its own examples first.
     """
     whole = sum(entry.share for entry in entries)
     tallies = []
     for entry in entries:
         random = Random(f"{seed} {entry.name}")
         tally = Tally(entry)
-        for example in entry.examples:
+        for example in entry.examples if examples else ():
             tally.take(example, twice=True)
         for number in range(round(inputs * entry.share / whole)):
             data = mutated(random.choice(entry.examples), random, entry.examples)
