@@ -247,7 +247,7 @@ def test_a_conversation_is_never_wanted(full: Workspace) -> None:
 
 
 def test_nothing_is_added_to_a_set_with_a_bad_line(full: Workspace) -> None:
-    with pytest.raises(InvalidValue, match=r"set\.jsonl line 1 is no question"):
+    with pytest.raises(InvalidValue, match=r"set\.jsonl line 1 is not valid JSON"):
         question_added(full, "q", "m7", file=write("<<<<<<< HEAD\n"))
     assert text_of("set.jsonl") == "<<<<<<< HEAD\n"
 
