@@ -21,6 +21,7 @@ USAGE: Final = 2
 SECONDS: Final = 30
 """How long the driver may take before its process is ended, and the fallback does the work."""
 _MOST_BYTES: Final = 64 * 1024 * 1024
+_PART_BYTES: Final = 64 * 1024
 _MARKER: Final = 7
 _SCRATCH: Final = ".tmp-"
 
@@ -180,11 +181,13 @@ def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:
 
 
 def _read(path: str) -> bytes:
+    data = bytearray()
     with open(path, "rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise OSError(27, "File too large", path)
-    return data
+        while part := file.read(_PART_BYTES):
+            data += part
+            if len(data) > _MOST_BYTES:
+                raise OSError(27, "File too large", path)
+    return bytes(data)
 
 
 def _replace(path: str, data: bytes, memory: str) -> None:

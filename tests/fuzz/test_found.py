@@ -1,9 +1,12 @@
 """Inputs that fuzzing found to break something, and that must never do so again."""
 
+import tracemalloc
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from pmem import gitmerge
 from tests.fuzz.commands import FILES as PROJECT
 from tests.fuzz.entries import ENTRIES
 from tests.fuzz.judging import guarded, judge
@@ -58,3 +61,15 @@ FOUND: Final[tuple[tuple[str, bytes], ...]] = (
 def test_what_fuzzing_found_stays_mended(name: str, data: bytes) -> None:
     with guarded():
         judge(_BY_NAME[name], data, twice=True)
+
+
+def test_a_merge_takes_the_memory_that_its_files_need(tmp_path: Path) -> None:
+    """It asked for 64 MB for each of its three files, whatever their sizes."""
+    paths = [str(tmp_path / name) for name in ("base", "ours", "theirs")]
+    for path in paths:
+        Path(path).write_bytes(_RECORD)
+    tracemalloc.start()
+    gitmerge.merge_driver([*paths, "7", "long-term-memory/a-00000000.json"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
