@@ -198,6 +198,8 @@ def _counted(workspace: Workspace, message: Message) -> Message:
 
 
 def _array_files(folder: str) -> dict[str, bytes]:
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InvalidValue(f"{folder} is no folder", "give the one with the files")
     found: dict[str, bytes] = {}
     for name in arrays.FILES:
         path = os.path.join(folder, name)
@@ -205,8 +207,6 @@ def _array_files(folder: str) -> dict[str, bytes]:
             found[name] = read_bytes(path, MOST_ARRAY_BYTES, "a file of arrays")[0]
         except FileNotFoundError:
             continue
-        except NotADirectoryError:
-            raise InvalidValue(f"{folder} is no folder", "give the one with the files") from None
         except Damaged as error:
             raise InvalidValue(error.message, error.hint) from None
     if not found:
