@@ -17,10 +17,25 @@ if TYPE_CHECKING:
     import re
 
 DIGEST: Final = "sha256:"
-_WORDS: Final = (
-    *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "contrase"),
-    *("пароль", "密", "パスワード", "секрет", "bearer ", "basic ", "curl ", "wget ", "http "),
+_WORDS: Final = ("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "pw", "login", "creds")
+_OTHER_WORDS: Final = (
+    *("contrase", "wachtwoord", "senha", "clave", "chiave", "chave api"),
+    *("lösenord", "hasło", "пароль", "密", "パスワード", "секрет", "비밀번호", "schlüssel"),
+    *("clé api", "ключ api", "apiキー"),
 )
+_PROGRAMS: Final = (
+    *("mysql", "mariadb", "mycli", "xtrabackup", "7z", " login ", "s-cli", "y-cli", "ldap"),
+    *("mongo", "cqlsh", "rdesktop", "psexec", "sqlcmd", "bcp", "ipmitool", "mosquitto", "zip "),
+    *("plink", "pscp", "psftp", "keytool", "jarsigner", "smb", "rpcclient", "openssl", "lftp"),
+    *("htpasswd", "stdin", "sudo -s", "with-token", "passphrase-fd"),
+)
+"""What stands in a text in lower case that has a command line with a password."""
+_OTHER_PROGRAMS: Final = ("sqlplus ", "expdp ", "impdp ", "rabbitmqctl ", "nmcli ", "vault login ")
+_OPTION: Final = " -"
+_BREAK: Final = "\\"
+_BAR: Final = "|"
+_WRAPPED: Final = 32
+"""How long a line is that goes on in the next one, at least."""
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
 _SHORTEST: Final = 6
@@ -48,6 +63,13 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     """
     if len(text) < _SHORTEST:
         return []
+    if not text.isascii() or _BREAK in text:
+        from pmem.core.secrets.unseen import joined
+
+        plain = joined(text)
+        if len(plain.text) < len(text):
+            found = find(plain.text, allowed)
+            return [Secret(each.kind, *plain.span(each.start, each.end)) for each in found]
     found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
     kept: list[Secret] = []
     for each in found:
@@ -147,12 +169,36 @@ def _candidates(text: str) -> Iterator[Secret]:
         from pmem.core.secrets.links import passwords
 
         yield from (Secret(*each) for each in passwords(text))
-    if any(map(lowered.__contains__, _WORDS)) and any(map(_may_be_drawn, text.split())):
-        from pmem.core.secrets import assigned
+    if _has_commands(lowered):
+        from pmem.core.secrets import commands
 
-        for word in (*assigned.PASSWORDS, *assigned.TOKENS):
-            if word in lowered:
-                yield from (Secret(*each) for each in assigned.held(text, lowered, word))
+        yield from (Secret(*each) for each in commands.passwords(text))
+    if _has_words(lowered) and any(map(_may_be_drawn, text.split())):
+        yield from _assigned(text, lowered)
+
+
+def _assigned(text: str, lowered: str) -> Iterator[Secret]:
+    """Yield what the text itself calls a secret."""
+    from pmem.core.secrets import assigned, pairs
+
+    for word in (*assigned.PASSWORDS, *assigned.TOKENS):
+        if word in lowered:
+            yield from (Secret(*each) for each in assigned.held(text, lowered, word))
+    if _BAR in text:
+        yield from (Secret(*each) for each in pairs.in_tables(text))
+    if any(map(lowered.__contains__, pairs.LOGINS)):
+        yield from (Secret(*each) for each in pairs.beside(text))
+
+
+def _has_commands(lowered: str) -> bool:
+    if _OPTION in lowered and any(map(lowered.__contains__, _PROGRAMS)):
+        return True
+    return any(map(lowered.__contains__, _OTHER_PROGRAMS))
+
+
+def _has_words(lowered: str) -> bool:
+    """Tell whether a text speaks of secrets in one of the languages known."""
+    return any(map(lowered.__contains__, _WORDS)) or any(map(lowered.__contains__, _OTHER_WORDS))
 
 
 def _may_be_drawn(word: str) -> bool:

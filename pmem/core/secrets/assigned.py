@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from string import ascii_letters, digits
 from typing import Final, NamedTuple
 
-from pmem.core.secrets.innocent import is_password, is_token
+from pmem.core.secrets.innocent import is_password, is_strong, is_token
 
 PASSWORDS: Final = (
     "password",
@@ -16,14 +16,35 @@ PASSWORDS: Final = (
     "kennwort",
     "contraseña",
     "mot de passe",
+    "wachtwoord",
+    "lösenord",
+    "hasło",
+    "senha",
+    "clave",
     "пароль",
     "密码",
     "密碼",
     "パスワード",
+    "비밀번호",
     "pwd",
     "pass",
+    "pw",
 )
-TOKENS: Final = ("secret", "token", "key", "credential", "密钥", "секрет")
+TOKENS: Final = (
+    *("secret", "token", "key", "credential", "密钥", "секрет", "schlüssel", "chiave"),
+    *("clé api", "clave api", "chave api", "ключ api", "apiキー"),
+)
+_SHORT: Final = ("pass", "pw")
+"""Words for passwords that are parts of many others."""
+_KEYS: Final = ("key", "schlüssel", "chiave")
+_NO_PASS: Final = frozenset(
+    """
+    first second third fourth last final next previous single one two each every this that per
+    compiler optimizer optimization lint render forward backward type parser analysis llvm mlir ssa
+    rewrite boarding season bus train nth multi cleanup review shadow depth lighting
+    """.split()
+)
+"""What stands before `pass` where it is a turn or a ticket."""
 _KINDS_OF_KEYS: Final = (
     "api",
     "access",
@@ -44,9 +65,50 @@ _KINDS_OF_KEYS: Final = (
     "subscription",
     "integration",
     "admin",
+    "write",
+    "ingest",
+    "ingestion",
+    "webhook",
+    "application",
+    "app",
+    "bot",
+    "recovery",
+    "decryption",
+    "unseal",
+    "root",
+    "hmac",
+    "jwt",
+    "aes",
+    "cookie",
 )
 """What stands before `key` where a key is a secret: a primary key or a cache key is none."""
 _BEFORE_KEY: Final = 16
+_SERVICES: Final = frozenset(
+    """
+    airtable algolia amplitude anthropic asana auth0 azure bitly bugsnag cloudflare cloudinary
+    cohere contentful coveralls datadog deepl deepseek digitalocean discord dropbox elastic
+    elevenlabs fastly figma firebase flickr freshdesk gemini geocoding giphy github gitlab google
+    grafana groq heroku honeycomb hubspot huggingface hunter intercom ipinfo jira klaviyo
+    launchdarkly linear loggly mailchimp mailgun mailjet mandrill mapbox mistral mixpanel nasa
+    netlify newrelic notion okta openai openrouter openweather opsgenie pagerduty paddle paypal
+    pinecone pingdom plaid postmark posthog pusher rapidapi razorpay rollbar segment sendgrid
+    sentry shodan shopify slack snyk sonarqube sparkpost splunk spotify square stripe supabase
+    tavily telegram tiingo tmdb together trello twilio twitch typesense unsplash vercel virustotal
+    vonage voyage weatherapi wolfram yelp youtube zapier zendesk zoom
+    """.split()
+)
+_NO_SERVICES: Final = frozenset(
+    """
+    the a an our my your their his her its this that each every which one no any new old same
+    primary foreign cache sort partition public object row lookup index unique composite natural
+    surrogate routing idempotency dedup redis kafka git commit shard bucket hash group host map
+    dictionary message event document item entry record translation answer content image layer
+    chunk blob block build lock s3 etag join ssh gpg pgp and or of for with
+    """.split()
+)
+"""Capitalised or not, what stands before `key` where that is no secret."""
+_PROPER: Final = re.compile(r"([A-Za-z][\w.+-]{1,24})(?:'s)?[ _-]{1,2}$")
+_OF_SERVICE: Final = re.compile(r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})", re.IGNORECASE)
 _VARIABLE: Final = "KEY="
 _HELD: Final = re.compile(
     r"""
@@ -55,20 +117,22 @@ _HELD: Final = re.compile(
     (?:\s?\([^()\n]{0,40}+\))?+
     (?:
       ["']?\s{1,3}value=(?=["'])
-      | \s{0,4}+(?::=|=>|->|={1,3}|:{1,2}|：)\s{0,8}+(?:=\s?)?+
-      | (?:\s(?:for|of|to|on|in|at|from|used|we|i|you)(?:\s[\w'./-]{1,24}+){1,5}?)?
+      | ["']?>\s{0,8}+(?:<!\[CDATA\[)?+(?=[^\s<>]{4,256}+<|[^\s<>]{4,256}+\]\]>)
+      | \s{0,4}+(?::=|=>|->|={1,3}|:{1,2}|：)\s{0,8}+(?:=\s?|[|>][+-]?\s{1,12}+)?+
+      | (?:\s(?:for|of|to|on|in|at|from|used|we|i|you|für|des|der|vom|von|zum|de|del|du|di|da|do
+              |voor|para|per|pour|la|для|от)(?:\s[\w'./-]{1,24}+){1,5}?)?
         (?:
-          \s{1,3}+(?:is|was|are|ist|lautet|es|est|equals|became|to|это)
+          \s{1,3}+(?:is|was|are|ist|lautet|es|est|equals|became|to|это|è|é|är|to:|reads|says)
           (?:\s(?:now|currently|still|set|changed|reset|to))*+ (?:\s?:)?+
           | \s?[:=]
         )
         \s{1,3}+
-      | \s?(?:是|は|为|為)[：:]?\s?
+      | \s?(?:是|は|为|為|는|은)[：:]?\s?
       | (?P<flag>[ ]{1,3}(?=[^\s=:-]))
     )
     (?:
-      (?P<quote>["'`])(?P<quoted>[^"'`\n]{4,256})(?P=quote)
-      | ["'`*]{0,3}(?P<bare>[^\s"'`<>]{4,256})
+      (?P<quote>["'`])(?P<quoted>[^"'`\n]{4,256}+)(?P=quote)
+      | ["'`*]{0,3}+(?P<bare>[^\s"'`<>]{4,96}+)
     )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -81,19 +145,28 @@ _NOT_SECRET: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _GLUED: Final = re.compile(r"s?(?:[_-]|[0-9]|[A-Z]|$|s$)")
-_IN_FLAG: Final = re.compile(r"(?:^|\s)--[A-Za-z-]*[A-Za-z]$")
-_GOING_ON: Final = frozenset(f"{ascii_letters}{digits} \n\t\"'`*)](_-:=：是は为為")
+_IN_FLAG: Final = re.compile(
+    r"(?:(?:^|\s)--[A-Za-z-]{0,40}[A-Za-z]|(?:^|\s)(?:ENV|ARG|set|setx|setenv)\s+\w{1,40})$"
+)
+_GOING_ON: Final = frozenset(f"{ascii_letters}{digits} \n\t\"'`*)](_-:=：是は为為는은>")
 """What follows a word that a value is given for."""
 _PARAMETER: Final = re.compile(r"[;&,|](?=[\w .-]{1,30}=)|\\n|\\r")
 _QUOTES: Final = "\"'`<>(["
 _TRAILING: Final = ".,;:)]}»”’*"
 _CALLING: Final = frozenset({"as", "is", "="})
+_LEAST_ROOM: Final = 14
+"""With fewer characters between two words of the same kind there is hardly a value."""
+_MANY: Final = 256
+"""Of so many words in a text some surroundings may be equal; so many of them are remembered."""
+_LOOK_AHEAD: Final = 640
+"""No value begins and is judged farther behind its word."""
+_LONGEST_SERVICE: Final = 30
 _WORDS_BACK: Final = 5
 _LONGEST_WORD: Final = 12
 _LOOK_BACK: Final = 240
 _NEAR: Final = 48
 _LONG: Final = 32
-_MOST: Final = 256
+_MOST: Final = 96
 """How much of a value is judged; what is longer is found whole all the same."""
 _UNBROKEN: Final = re.compile(r"[^\s\"'`<>]*")
 
@@ -106,6 +179,9 @@ class Held(NamedTuple):
     end: int
 
 
+_Seen = dict[tuple[int, str], Held | None]
+
+
 def held(text: str, lowered: str, word: str) -> Iterator[Held]:
     """Yield what a text calls by one of the words in `PASSWORDS` or `TOKENS`.
 
@@ -114,30 +190,92 @@ def held(text: str, lowered: str, word: str) -> Iterator[Held]:
         lowered: The same in lower case, as long.
         word: The word.
     """
+    seen: _Seen | None = {} if lowered.count(word) > _MANY else None
     place = lowered.find(word)
     while place >= 0:
         end = place + len(word)
-        if _names_a_secret(text, lowered, word, place):
-            found = _after(text, word, end) if text[end : end + 1] in _GOING_ON else None
-            if found is None and _may_be_called(lowered[max(0, place - _NEAR) : place]):
-                found = _before(text, word, place)
+        following = lowered.find(word, end)
+        if following < 0 or following >= end + _LEAST_ROOM or not _is_filled(lowered, word, end):
+            found = _seen_around(text, lowered, word, place, seen)
             if found is not None:
                 yield found
-                end = max(end, found.end)
-        place = lowered.find(word, end)
+                if following < found.end:
+                    following = lowered.find(word, max(end, found.end))
+        place = following
 
 
-def _names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
-    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key."""
-    if word == "pass":  # no compass, and no password either
-        around = lowered[place - 1 : place] + lowered[place + len(word) : place + len(word) + 1]
-        return not any(map(str.isalpha, around))
-    if word != "key":
+def _is_filled(lowered: str, word: str, end: int) -> bool:
+    """Tell whether a word comes twice more where a value would stand."""
+    return lowered.count(word, end, end + 2 * _LEAST_ROOM + 2 * len(word)) > 1
+
+
+def _seen_around(
+    text: str, lowered: str, word: str, place: int, seen: _Seen | None
+) -> Held | None:
+    """Return `_around`, which in a text that repeats itself is looked for but once."""
+    if seen is None:
+        return _around(text, lowered, word, place)
+    first = max(0, place - _LOOK_BACK - _NEAR)
+    key = place - first, text[first : place + _LOOK_AHEAD]
+    if key in seen:
+        old = seen[key]
+        return old and old._replace(start=old.start + first, end=old.end + first)
+    found = _around(text, lowered, word, place)
+    if len(seen) < _MANY and (found is None or found.end < place + _LOOK_AHEAD):
+        seen[key] = found and found._replace(start=found.start - first, end=found.end - first)
+    return found
+
+
+def _around(text: str, lowered: str, word: str, place: int) -> Held | None:
+    """Return the value that belongs to a word at a place: after it, else before it."""
+    if not names_a_secret(text, lowered, word, place):
+        return None
+    end = place + len(word)
+    found = _after(text, word, end) if text[end : end + 1] in _GOING_ON else None
+    if found is None and _may_be_called(lowered[max(0, place - _NEAR) : place]):
+        return _before(text, word, place)
+    return found
+
+
+def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
+    """Tell whether a word is one for secrets here: an API key and `X_KEY=`, but no primary key.
+
+    Args:
+        text: Any text.
+        lowered: The same in lower case, as long.
+        word: The word.
+        place: Where it begins.
+    """
+    if word in _SHORT:  # no compass, and no password either
+        return _stands_alone(text, lowered, word, place)
+    if word not in _KEYS:
         return True
     if text.startswith(_VARIABLE, place):
         return text[place - 1 : place] == "_"
     before = lowered[max(0, place - _BEFORE_KEY) : place].rstrip(" _-")
-    return before.endswith(_KINDS_OF_KEYS)
+    return before.endswith(_KINDS_OF_KEYS) or _is_of_service(text, place, place + len(word))
+
+
+def _stands_alone(text: str, lowered: str, word: str, place: int) -> bool:
+    """Tell whether a short word is one of its own, and no turn or ticket: `first pass = ...`."""
+    end = place + len(word)
+    if any(map(str.isalpha, lowered[place - 1 : place] + lowered[end : end + 1])):
+        return False
+    if text[place - 1 : place] not in (" ", "-"):
+        return True
+    words = lowered[max(0, place - _BEFORE_KEY) : place].replace("-", " ").split()
+    return not words or words[-1] not in _NO_PASS
+
+
+def _is_of_service(text: str, place: int, end: int) -> bool:
+    """Tell whether a key is one of a service: "our Datadog key", "the key for Mapbox"."""
+    match = _PROPER.search(text[max(0, place - _LONGEST_SERVICE) : place])
+    if match is not None:
+        name = match[1].removesuffix("'s")
+        if name.lower() not in _NO_SERVICES and (name[0].isupper() or name.lower() in _SERVICES):
+            return True
+    match = _OF_SERVICE.match(text, end)
+    return match is not None and match[1].lower() in _SERVICES
 
 
 def _after(text: str, word: str, end: int) -> Held | None:
@@ -148,8 +286,9 @@ def _after(text: str, word: str, end: int) -> Held | None:
     group = "bare" if match["quoted"] is None else "quoted"
     start, value = match.start(group), match[group]
     if group == "bare":
-        value = _PARAMETER.split(value)[0].rstrip(_TRAILING)
-    found = _judged(word, value, start)
+        parameter = _PARAMETER.search(value)
+        value = (value if parameter is None else value[: parameter.start()]).rstrip(_TRAILING)
+    found = judged(word, value, start)
     if found is not None and len(value) == _MOST:  # it goes on
         return found._replace(end=_UNBROKEN.match(text, found.end).end())  # type: ignore[union-attr]
     return found
@@ -157,16 +296,16 @@ def _after(text: str, word: str, end: int) -> Held | None:
 
 def _is_holder(text: str, match: re.Match[str]) -> bool:
     """Tell whether the name in which the word stands holds a secret, not something about one."""
-    if match["flag"] is not None:
-        before = text[max(0, match.start() - _NEAR) : match.start()]
-        if "--" not in before or _IN_FLAG.search(before) is None:
-            return False
-    rest = match["rest"]
-    if not rest:
-        return True
-    ending = max(0, len(rest) - _BEFORE_KEY)
-    about = _NOT_SECRET.match(rest) or _NOT_SECRET.search(rest, ending)
-    return about is None and _GLUED.match(rest) is not None
+    if match["flag"] is not None and not _is_flag(text, match.start()):
+        value = match["bare"] or match["quoted"]
+        return not match["rest"] and is_strong(value.rstrip(_TRAILING))
+    return not match["rest"] or is_end(match["rest"])
+
+
+def _is_flag(text: str, end: int) -> bool:
+    """Tell whether the word that ends at a place takes a value after it: `--token x`."""
+    before = text[max(0, end - _NEAR) : end]
+    return ("--" in before or "_" in before) and _IN_FLAG.search(before) is not None
 
 
 def _may_be_called(near: str) -> bool:
@@ -190,11 +329,28 @@ def _called(text: str, word: str, end: int) -> Held | None:
     value = words[-1].rstrip(_TRAILING + _QUOTES) if words else ""
     start = end - len(words[-1]) if words else end
     bare = value.lstrip(_QUOTES)
-    return _judged(word, bare, start + len(value) - len(bare))
+    return judged(word, bare, start + len(value) - len(bare))
 
 
-def _judged(word: str, value: str, start: int) -> Held | None:
-    """Return a value if it can be a secret of its kind."""
+def is_end(rest: str) -> bool:
+    """Tell whether a name that goes on after a word for secrets is one of a secret itself.
+
+    Args:
+        rest: What follows the word.
+    """
+    ending = max(0, len(rest) - _BEFORE_KEY)
+    about = _NOT_SECRET.match(rest) or _NOT_SECRET.search(rest, ending)
+    return not rest or (about is None and _GLUED.match(rest) is not None)
+
+
+def judged(word: str, value: str, start: int) -> Held | None:
+    """Return a value if it can be a secret of its kind.
+
+    Args:
+        word: The word for it, of `PASSWORDS` or `TOKENS`.
+        value: The value.
+        start: Where it begins.
+    """
     if len(value) > _LONG and word in value.lower():  # one value after the other, and no secret
         return None
     kind = "password" if word in PASSWORDS else "assigned-secret"

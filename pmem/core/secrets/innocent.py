@@ -1,6 +1,7 @@
 """What looks like a secret and is none: examples, placeholders, references, words and numbers."""
 
 import re
+from itertools import pairwise
 from math import log2
 from typing import Final
 
@@ -19,12 +20,19 @@ _USUAL: Final = frozenset(
     """.split()
 )
 """Words that stand for a password, or that everybody knows as the first one."""
+_PLAIN: Final = re.compile(
+    r"(?:(?:test|tester|testing|admin|administrator|root|user|guest|demo|default|dev|local|temp|tmp"
+    r"|initial|pass|passwd|password|passwort|pwd|secret|token|key|my|db|qwerty|qwertz|asdf|abc|letmein"
+    r"|changeit|hello|foo|bar|baz|mock|stub|value|some|the|new|old|p[a@]ssw[o0]rd|s3cr[e3]t|passw0rd"
+    r")[-_.]?){1,4}(?:1|12|123|1234|12345|123456|321|0{1,4}|[1-9])?[!?]{0,3}",
+)
+"""What everybody takes for an example: `admin123`, `test_password_1`."""
 _TECHNICAL: Final = re.compile(
     r"(?i)sha-?[0-9]{1,3}|md5|base-?(?:32|58|62|64)|argon2[a-z]*|pbkdf2|bcrypt[0-9]*|scrypt|oauth-?2?"
     r"|utf-?(?:8|16|32)|aes-?[0-9]*|[reh]s(?:256|384|512)|ed25519|x25519|x509|hmac|i18n|k8s|http2?"
     r"|ipv[46]|ecdsa|rsa-?[0-9]*|[0-9]fa|pkcs-?[0-9]*|p12|k3s|ec2|s3|saml2|oidc|1password|tls1?|uuid-?v?[0-9]?"
 )
-_NUMBER: Final = re.compile(r"[v~+-]?[0-9][0-9.,:_/TZ+-]*(?:-[a-z]+|[A-Za-z%]{0,3})*")
+_NUMBER: Final = re.compile(r"[v~+-]?[0-9][0-9.,:_/TZ+-]*(?:-[a-z]{1,16}|[A-Za-z%]{1,3}){0,2}")
 _PART: Final = re.compile(r"[A-Za-z]{1,20}|[0-9]{1,4}|[A-Za-z]{0,4}[0-9]{1,3}[A-Za-z]{0,2}")
 _DIGEST: Final = re.compile(
     r"(?i)(?:sha[0-9]{1,3}|md5)[:-]|sha[0-9]{1,3}sum|ssh-|AAAA[BCE]|\$2[aby]\$"
@@ -38,6 +46,9 @@ _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _FEWEST_CHARACTERS: Final = 5
 _LEAST_PASSWORD: Final = 6
 _LEAST_TOKEN: Final = 16
+_LEAST_STRONG: Final = 10
+_LEAST_CHANGES: Final = 3
+_LONGEST_PLAIN: Final = 32
 _LEAST_DIGITS: Final = 2
 _LEAST_SHUFFLED: Final = 20
 _LEAST_CASE: Final = 0.25
@@ -62,7 +73,27 @@ def is_usual(value: str) -> bool:
     Args:
         value: What stands where a password would.
     """
-    return value.strip("*.-_").lower() in _USUAL or is_example(value) or not value.strip("*.xX-_")
+    bare = value.strip("*.-_").lower()
+    return (
+        bare in _USUAL
+        or is_example(value)
+        or not value.strip("*.xX-_")
+        or (len(bare) <= _LONGEST_PLAIN and _PLAIN.fullmatch(bare) is not None)
+    )
+
+
+def is_strong(value: str) -> bool:
+    """Tell whether a value looks drawn even where nothing says that it is a secret's.
+
+    Args:
+        value: A word of a text.
+    """
+    if len(value) < _LEAST_STRONG or not is_token(value.ljust(_LEAST_TOKEN, value[-1])):
+        return False
+    kinds = (str.islower, str.isupper, str.isdigit)
+    mixed = all(any(map(kind, value)) for kind in kinds)  # type: ignore[arg-type]
+    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
+    return changes >= _LEAST_CHANGES and (mixed or len(value) >= _LEAST_SHUFFLED)
 
 
 def is_password(value: str) -> bool:

@@ -173,8 +173,8 @@ SHAPES: Final = (
     Shape(
         "authorization-header",
         ("bearer ", "authorization"),
-        r"(?i)(?<![a-z0-9])(?:bearer|authorization[\"']?: {0,3}[\"']?token) {1,3}"
-        r"([a-z0-9._~+/-]{20,}={0,2})",
+        r"(?i)(?<![a-z0-9])(?:bearer {1,3}|authorization[\"']?[:=] {0,3}[\"']?(?:[a-z-]{2,20} {1,3})?"
+        r"(?=[a-z._~+/-]{0,40}[0-9]))([a-z0-9._~+/-]{20,}={0,2})",
     ),
 )
 
@@ -190,6 +190,11 @@ COMMANDS: Final = (
         r"(?<!\S)(?:-u|--user|--auth|-a) {1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
     ),
     Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
+    Shape(
+        "connection-password",
+        ("jdbc:oracle:",),
+        r"(?i)jdbc:oracle:[a-z0-9]{1,8}:[^\s/@:]{1,64}/([^\s@\"'<>${]{4,128})@",
+    ),
     Shape(
         "netrc-password",
         ("login ",),
