@@ -119,7 +119,7 @@ def list_(
         )
     found = apps.listing(workspace, app)
     return Answer(
-        data=found,
+        data=render.masked(found, "app"),
         lines=map(_memory_line, found.items),
         note="" if found.items else f"app {found.app} has no memory",
     )
@@ -149,7 +149,7 @@ def context(
     note = "" if built.items else f"app {built.app} has no memory"
     if built.omitted:
         note = f"no room for {', '.join(map(short, built.omitted))}"
-    return Answer(data=built, raw=built.text, note=note)
+    return Answer(data=render.masked(built, "app"), raw=built.text, note=note)
 
 
 def compact(ctx: typer.Context, app: App) -> Answer:
@@ -158,7 +158,7 @@ def compact(ctx: typer.Context, app: App) -> Answer:
     done = apps.tidy(session.workspace, app)
     lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
-    return Answer(data=done, lines=lines, note=said)
+    return Answer(data=render.masked(done, "app"), lines=lines, note=said)
 
 
 def delete(
@@ -185,7 +185,8 @@ def purge(
     session: Session = ctx.obj
     _ask_to_purge(app, "not purged", yes=yes)
     done = apps.purge(session.workspace, app)
-    return Answer(data=done, lines=[[("deleted ", "yellow"), (_many(done.deleted), "")]])
+    lines: list[Line] = [[("deleted ", "yellow"), (_many(done.deleted), "")]]
+    return Answer(data=render.masked(done, "app"), lines=lines)
 
 
 def uninstall(
@@ -202,6 +203,7 @@ def uninstall(
         _ask_to_purge(app, "not uninstalled", yes=yes)
     done = apps.uninstall(session.workspace, app, purged=with_memories)
     said = f"{_many(done.deleted)} deleted" if with_memories else f"{_many(done.kept)} kept"
+    done = render.masked(done, "app")
     return Answer(data=done, lines=[[("uninstalled ", "yellow"), (f"{done.app}  {said}", "")]])
 
 

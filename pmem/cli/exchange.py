@@ -9,6 +9,7 @@ import typer
 from pmem import exchange, journal
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
 from pmem.exchange import Imported
@@ -72,7 +73,7 @@ def export_arrays(
         return Answer(data=msgspec.json.decode(document), raw=escaped(document.decode()))
     session.workspace.must_be_writable()
     exchange.write_files(folder, files)
-    paths = [os.path.join(folder, name) for name in sorted(files)]
+    paths = [unsecret(os.path.join(folder, name)) for name in sorted(files)]
     lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
     return Answer(data={"files": paths}, lines=lines)
 
@@ -99,8 +100,9 @@ def export_audit(
     if place and not os.path.isdir(place):
         raise InvalidValue(f"there is no folder {place} to write into", "make it first")
     exchange.write_files(place, {os.path.basename(file): data})
-    line: Line = [("wrote ", "green"), (f"{file}: {len(rows):,} events", "")]
-    return Answer(data={"file": file, "events": len(rows)}, lines=[line])
+    said = unsecret(file)
+    line: Line = [("wrote ", "green"), (f"{said}: {len(rows):,} events", "")]
+    return Answer(data={"file": said, "events": len(rows)}, lines=[line])
 
 
 def _imported(done: Imported) -> Answer:

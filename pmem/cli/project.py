@@ -9,6 +9,7 @@ import typer
 from pmem import figures, gitsetup, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.secrets import unsecret
 from pmem.errors import PmemError, Refused
 from pmem.notation import as_text
 from pmem.workspace import Workspace
@@ -41,11 +42,12 @@ def init(
         track_conversations=track_conversations,
         environment=session.environment,
     )
+    path = unsecret(done.path)
     word = "started" if done.created else "is ready:"
     next_ = 'next: pmem add "what should be remembered"' if done.created else ""
     return Answer(
-        data={"path": done.path, "created": done.created},
-        lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
+        data={"path": path, "created": done.created},
+        lines=[[("memory ", ""), (f"{word} ", "green"), (path, "cyan")]],
         note="\n".join(filter(None, ("" if no_git else _start_git(session, done.path), next_))),
     )
 

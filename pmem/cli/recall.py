@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pmem import recall
-from pmem.cli import options
+from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
@@ -95,7 +95,7 @@ def search(
     )
     found = recall.search(session.workspace_at(at), request)
     return Answer(
-        data=found,
+        data=render.masked(found, "query"),
         lines=chain(_hit_lines(found, explain=explain), _related_lines(found)),
         note="" if found.hits else _reason(found),
         exit_code=1 if exit_status and not found.hits else 0,

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, NoReturn, TextIO
+    from typing import Any, NoReturn, TextIO, TypeVar
+
+    from msgspec import Struct
 
     from pmem.cli.session import Answer, Line, Session
     from pmem.errors import PmemError
+
+    T = TypeVar("T", bound=Struct)
 
 SCHEMA = "pmem/1"
 _PROGRESS_STEPS = 200
@@ -54,6 +58,20 @@ def fail(session: "Session", error: "PmemError") -> None:
     _write(sys.stderr, f"pmem: {clean(message)}\n")
     if hint:
         _write(sys.stderr, f"hint: {clean(hint)}\n")
+
+
+def masked(data: "T", *fields: str) -> "T":
+    """Return an answer's data without the secrets in what it repeats of the command line.
+
+    Args:
+        data: A struct.
+        fields: Its fields that hold what the command line said.
+    """
+    from msgspec.structs import replace
+
+    from pmem.core.secrets import unsecret
+
+    return replace(data, **{name: unsecret(getattr(data, name)) for name in fields})
 
 
 def progress(session: "Session", what: str) -> "Callable[[int, int], None]":
@@ -134,17 +152,19 @@ def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
 
 
 def _show_notes(session: "Session", note: str) -> None:
+    from pmem.core.secrets import unsecret
+
     if note:
-        _write(sys.stderr, f"{clean(note)}\n")
+        _write(sys.stderr, f"{clean(unsecret(note))}\n")
     if session.opened is not None and session.opened.made_room:
         from pmem.cli.apps import room_notes
 
         for line in room_notes(session.opened.made_room):
-            _write(sys.stderr, f"{clean(line)}\n")
+            _write(sys.stderr, f"{clean(unsecret(line))}\n")
     for passed in session.gate_notes:
         _write(sys.stderr, f"pmem: {clean(passed)}\n")
     for problem in session.problems:
-        _write(sys.stderr, f"pmem: left out: {clean(problem.message)}\n")
+        _write(sys.stderr, f"pmem: left out: {clean(unsecret(problem.message))}\n")
 
 
 def _json(value: "Any") -> bytes:

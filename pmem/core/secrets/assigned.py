@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from string import ascii_letters, digits
 from typing import Final, NamedTuple
 
@@ -123,7 +124,7 @@ _HELD: Final = re.compile(
               |voor|para|per|pour|la|для|от)(?:\s[\w'./-]{1,24}+){1,5}?)?
         (?:
           \s{1,3}+(?:is|was|are|ist|lautet|es|est|equals|became|to|это|è|é|är|to:|reads|says)
-          (?:\s(?:now|currently|still|set|changed|reset|to))*+ (?:\s?:)?+
+          (?:\s(?:now|currently|still|set|changed|reset|to)\b)*+ (?:\s?:)?+
           | \s?[:=]
         )
         \s{1,3}+
@@ -154,8 +155,8 @@ _PARAMETER: Final = re.compile(r"[;&,|](?=[\w .-]{1,30}=)|\\n|\\r")
 _QUOTES: Final = "\"'`<>(["
 _TRAILING: Final = ".,;:)]}»”’*"
 _CALLING: Final = frozenset({"as", "is", "="})
-_LEAST_ROOM: Final = 14
-"""With fewer characters between two words of the same kind there is hardly a value."""
+_LEAST_ROOM: Final = 32
+"""Where a word comes twice more within so many characters, it stands there for no value."""
 _MANY: Final = 256
 """Of so many words in a text some surroundings may be equal; so many of them are remembered."""
 _LOOK_AHEAD: Final = 640
@@ -192,21 +193,22 @@ def held(text: str, lowered: str, word: str) -> Iterator[Held]:
     """
     seen: _Seen | None = {} if lowered.count(word) > _MANY else None
     place = lowered.find(word)
+    following = _next(lowered, word, place)
     while place >= 0:
-        end = place + len(word)
-        following = lowered.find(word, end)
-        if following < 0 or following >= end + _LEAST_ROOM or not _is_filled(lowered, word, end):
+        after = _next(lowered, word, following)
+        if after < 0 or after > place + _LEAST_ROOM:
             found = _seen_around(text, lowered, word, place, seen)
             if found is not None:
                 yield found
                 if following < found.end:
-                    following = lowered.find(word, max(end, found.end))
-        place = following
+                    following = lowered.find(word, max(place + len(word), found.end))
+                    after = _next(lowered, word, following)
+        place, following = following, after
 
 
-def _is_filled(lowered: str, word: str, end: int) -> bool:
-    """Tell whether a word comes twice more where a value would stand."""
-    return lowered.count(word, end, end + 2 * _LEAST_ROOM + 2 * len(word)) > 1
+def _next(lowered: str, word: str, place: int) -> int:
+    """Return where a word stands after the one at a place; less than 0 if nowhere."""
+    return place if place < 0 else lowered.find(word, place + len(word))
 
 
 def _seen_around(
@@ -353,6 +355,11 @@ def judged(word: str, value: str, start: int) -> Held | None:
     """
     if len(value) > _LONG and word in value.lower():  # one value after the other, and no secret
         return None
-    kind = "password" if word in PASSWORDS else "assigned-secret"
-    fits = is_password(value) if word in PASSWORDS else is_token(value)
-    return Held(kind, start, start + len(value)) if value and fits else None
+    is_short = word in PASSWORDS
+    kind = "password" if is_short else "assigned-secret"
+    return Held(kind, start, start + len(value)) if value and _fits(value, is_short) else None
+
+
+@lru_cache(maxsize=256)
+def _fits(value: str, is_short: bool) -> bool:
+    return is_password(value) if is_short else is_token(value)

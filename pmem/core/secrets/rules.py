@@ -187,7 +187,7 @@ COMMANDS: Final = (
     Shape(
         "command-password",
         ("curl ", "wget ", "http "),
-        r"(?<!\S)(?:-u|--user|--auth|-a) {1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
+        r"(?<!\S)(?:-u|-U|--user|--proxy-user|--auth|-a)[= ]{1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
     ),
     Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
     Shape(
