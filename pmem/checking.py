@@ -11,6 +11,7 @@ from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of, successors_of
 from pmem.core.rawjson import NotJson, load
+from pmem.core.secrets import unsecret
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import Damaged, NewerSchema, PmemError
 from pmem.ids import short
@@ -105,7 +106,7 @@ def settings_findings(workspace: Workspace) -> list[Finding]:
         assert workspace.settings
     except PmemError as error:
         path = os.path.join(workspace.root, CONFIG_FILE)
-        return [Finding(path, error.code, error.message)]
+        return [Finding(path, error.code, unsecret(error.message))]
     return []
 
 
@@ -136,7 +137,7 @@ def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
         try:
             look()
         except PmemError as error:
-            yield Finding(path, error.code, error.message)
+            yield Finding(path, error.code, unsecret(error.message))
 
 
 def of_problem(problem: Problem, source: Source) -> Finding:
@@ -149,7 +150,7 @@ def of_problem(problem: Problem, source: Source) -> Finding:
     data = source(problem.path)
     newer = problem.code == NewerSchema.code
     line = line_of_field(data, "schema") if newer else line_of_damage(data)
-    return Finding(problem.path, problem.code, problem.message, line if data else None)
+    return Finding(problem.path, problem.code, unsecret(problem.message), line if data else None)
 
 
 def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Finding]:

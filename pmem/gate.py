@@ -22,7 +22,8 @@ T = TypeVar("T")
 _DIGITS: Final = 64
 _HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
 _HINT: Final = (
-    "leave it out, or keep the rest with --redact; docs/secrets.md: how to allow an example"
+    "leave it out, or keep the rest with --redact; "
+    "if it is no secret, list it in secrets.allow (docs/secrets.md tells how)"
 )
 
 

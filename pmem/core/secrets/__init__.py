@@ -17,7 +17,18 @@ if TYPE_CHECKING:
     import re
 
 DIGEST: Final = "sha256:"
-_WORDS: Final = ("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "pw", "login", "creds")
+_WORDS: Final = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "kennwort",
+    "pw",
+    "login",
+    "creds",
+)
 _OTHER_WORDS: Final = (
     *("contrase", "wachtwoord", "senha", "clave", "chiave", "chave api"),
     *("lösenord", "hasło", "пароль", "密", "パスワード", "секрет", "비밀번호", "schlüssel"),
@@ -31,10 +42,17 @@ _PROGRAMS: Final = (
 )
 """What stands in a text in lower case that has a command line with a password."""
 _OTHER_PROGRAMS: Final = ("sqlplus ", "expdp ", "impdp ", "rabbitmqctl ", "nmcli ", "vault login ")
+_LOGINS: Final = ("creds", "credential", "login", "log in", "sign in", "user", "account", "zugang")
+"""What stands before a name and a password in lower case."""
 _OPTION: Final = " -"
 _BREAK: Final = "\\"
 _BAR: Final = "|"
-_WRAPPED: Final = 32
+_NEW_LINE: Final = "\n"
+_GOING_ON: Final = (
+    r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*+"
+    r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
+)
+_WRAPPED: Final = 56
 """How long a line is that goes on in the next one, at least."""
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
@@ -77,7 +95,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
             kept[-1] = _joined(kept[-1], each)
         elif not _is_allowed(text[each.start : each.end], allowed):
             kept.append(each)
-    return kept
+    return list(_wholes(text, kept)) if _NEW_LINE in text else kept
 
 
 def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secret]:
@@ -159,6 +177,24 @@ def _joined(one: Secret, other: Secret) -> Secret:
     return Secret(kind, one.start, max(one.end, other.end))
 
 
+def _wholes(text: str, found: Iterable[Secret]) -> Iterator[Secret]:
+    """Yield findings with the lines in which long ones go on, and none within another."""
+    end = 0
+    for each in found:
+        if each.start >= end:
+            whole = _whole(text, each)
+            end = whole.end
+            yield whole
+
+
+def _whole(text: str, each: Secret) -> Secret:
+    """Return a finding with the lines in which a long token goes on."""
+    if text[each.end : each.end + 1] != _NEW_LINE or each.end - each.start < _WRAPPED:
+        return each
+    match = _compiled(_GOING_ON).match(text, each.end)
+    return each if match is None else each._replace(end=match.end())
+
+
 def _candidates(text: str) -> Iterator[Secret]:
     lowered = _lower(text)
     if max(map(len, text.split()), default=0) >= _LEAST:
@@ -179,14 +215,18 @@ def _candidates(text: str) -> Iterator[Secret]:
 
 def _assigned(text: str, lowered: str) -> Iterator[Secret]:
     """Yield what the text itself calls a secret."""
-    from pmem.core.secrets import assigned, pairs
+    from pmem.core.secrets import assigned
 
     for word in (*assigned.PASSWORDS, *assigned.TOKENS):
         if word in lowered:
             yield from (Secret(*each) for each in assigned.held(text, lowered, word))
     if _BAR in text:
+        from pmem.core.secrets import pairs
+
         yield from (Secret(*each) for each in pairs.in_tables(text))
-    if any(map(lowered.__contains__, pairs.LOGINS)):
+    if any(map(lowered.__contains__, _LOGINS)):
+        from pmem.core.secrets import pairs
+
         yield from (Secret(*each) for each in pairs.beside(text))
 
 

@@ -109,7 +109,9 @@ _NO_SERVICES: Final = frozenset(
 )
 """Capitalised or not, what stands before `key` where that is no secret."""
 _PROPER: Final = re.compile(r"([A-Za-z][\w.+-]{1,24})(?:'s)?[ _-]{1,2}$")
-_OF_SERVICE: Final = re.compile(r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})", re.IGNORECASE)
+_OF_SERVICE: Final = re.compile(
+    r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})", re.IGNORECASE
+)
 _VARIABLE: Final = "KEY="
 _HELD: Final = re.compile(
     r"""
@@ -211,9 +213,7 @@ def _next(lowered: str, word: str, place: int) -> int:
     return place if place < 0 else lowered.find(word, place + len(word))
 
 
-def _seen_around(
-    text: str, lowered: str, word: str, place: int, seen: _Seen | None
-) -> Held | None:
+def _seen_around(text: str, lowered: str, word: str, place: int, seen: _Seen | None) -> Held | None:
     """Return `_around`, which in a text that repeats itself is looked for but once."""
     if seen is None:
         return _around(text, lowered, word, place)
@@ -271,12 +271,12 @@ def _stands_alone(text: str, lowered: str, word: str, place: int) -> bool:
 
 def _is_of_service(text: str, place: int, end: int) -> bool:
     """Tell whether a key is one of a service: "our Datadog key", "the key for Mapbox"."""
-    match = _PROPER.search(text[max(0, place - _LONGEST_SERVICE) : place])
+    match = re.search(_PROPER, text[max(0, place - _LONGEST_SERVICE) : place])
     if match is not None:
         name = match[1].removesuffix("'s")
         if name.lower() not in _NO_SERVICES and (name[0].isupper() or name.lower() in _SERVICES):
             return True
-    match = _OF_SERVICE.match(text, end)
+    match = re.match(_OF_SERVICE, text[end : end + _NEAR], re.IGNORECASE)
     return match is not None and match[1].lower() in _SERVICES
 
 

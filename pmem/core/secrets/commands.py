@@ -62,8 +62,8 @@ _PROGRAM: Final = re.compile(
     rf"(?<![\w.$-])(?:{'|'.join(sorted(_PROGRAMS, key=len, reverse=True))})(?![\w.=:/-])"
 )
 _WORD: Final = re.compile(
-    r"""[ \t\r]*+(?:(?P<end>[\n`;|&]|\Z)|(?P<word>(?:[^\s'"`;|&]|"[^"\n]{0,256}+"|'[^'\n]{0,256}+'"""
-    r"""|["'])++))"""
+    r"""[ \t\r]*+(?:(?P<end>[\n`;|&]|\Z)"""
+    r"""|(?P<word>(?:[^\s'"`;|&]|"[^"\n]{0,256}+"|'[^'\n]{0,256}+'|["'])++))"""
 )
 _QUOTES: Final = "\"'"
 _UNFIT_STARTS: Final = ("$", "<", "{", "-", "%", "(", "[", "@")

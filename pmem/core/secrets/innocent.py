@@ -20,11 +20,11 @@ _USUAL: Final = frozenset(
     """.split()
 )
 """Words that stand for a password, or that everybody knows as the first one."""
-_PLAIN: Final = re.compile(
+_PLAIN: Final = (
     r"(?:(?:test|tester|testing|admin|administrator|root|user|guest|demo|default|dev|local|temp|tmp"
     r"|initial|pass|passwd|password|passwort|pwd|secret|token|key|my|db|qwerty|qwertz|asdf|abc|letmein"
     r"|changeit|hello|foo|bar|baz|mock|stub|value|some|the|new|old|p[a@]ssw[o0]rd|s3cr[e3]t|passw0rd"
-    r")[-_.]?){1,4}(?:1|12|123|1234|12345|123456|321|0{1,4}|[1-9])?[!?]{0,3}",
+    r")[-_.]?){1,4}(?:1|12|123|1234|12345|123456|321|0{1,4}|[1-9])?[!?]{0,3}"
 )
 """What everybody takes for an example: `admin123`, `test_password_1`."""
 _TECHNICAL: Final = re.compile(
@@ -78,7 +78,7 @@ def is_usual(value: str) -> bool:
         bare in _USUAL
         or is_example(value)
         or not value.strip("*.xX-_")
-        or (len(bare) <= _LONGEST_PLAIN and _PLAIN.fullmatch(bare) is not None)
+        or (len(bare) <= _LONGEST_PLAIN and re.fullmatch(_PLAIN, bare) is not None)
     )
 
 
@@ -91,7 +91,7 @@ def is_strong(value: str) -> bool:
     if len(value) < _LEAST_STRONG or not is_token(value.ljust(_LEAST_TOKEN, value[-1])):
         return False
     kinds = (str.islower, str.isupper, str.isdigit)
-    mixed = all(any(map(kind, value)) for kind in kinds)  # type: ignore[arg-type]
+    mixed = all(any(map(kind, value)) for kind in kinds)
     changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
     return changes >= _LEAST_CHANGES and (mixed or len(value) >= _LEAST_SHUFFLED)
 

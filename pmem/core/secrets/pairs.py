@@ -9,9 +9,7 @@ from pmem.core.secrets import assigned
 from pmem.core.secrets.assigned import Held
 from pmem.core.secrets.innocent import is_password
 
-LOGINS: Final = ("creds", "credential", "login", "log in", "sign in", "user", "account", "zugang")
-"""What stands before a name and a password in lower case."""
-BAR: Final = "|"
+_BAR: Final = "|"
 _PAIR: Final = re.compile(
     r"""(?<!\w)(?:creds?|credentials?|log-?ins?|log[ ]in|sign[ ]in|accounts?|zugangsdaten)
     (?:\s(?:for|of|to|on|in|at|für)(?:\s(?!is|are|sind|with)[\w'./-]{1,24}+){1,5})?
@@ -59,7 +57,7 @@ def in_tables(text: str) -> Iterator[Held]:
     """
     place, header, previous = 0, [""], [""]
     for line in text.split("\n"):
-        cells = _cells(line, place) if BAR in line else []
+        cells = _cells(line, place) if _BAR in line else []
         place += len(line) + 1
         if not cells:
             header = previous = [""]
@@ -72,11 +70,11 @@ def in_tables(text: str) -> Iterator[Held]:
 
 def _cells(line: str, place: int) -> list[_Cell]:
     found = []
-    for cell in line.split(BAR):
+    for cell in line.split(_BAR):
         inner = cell.lstrip(_DRESS)
         found.append(_Cell(inner.rstrip(_DRESS), place + len(cell) - len(inner)))
         place += len(cell) + 1
-    return found if line.lstrip().startswith(BAR) else []
+    return found if line.lstrip().startswith(_BAR) else []
 
 
 def _row(cells: list[_Cell], header: list[str]) -> Iterator[Held]:
@@ -85,7 +83,8 @@ def _row(cells: list[_Cell], header: list[str]) -> Iterator[Held]:
         names += header[number : number + 1]
         for name in names:
             word = _word(name) if len(name) <= _LONGEST_NAME else None
-            found = assigned.judged(word, cell.text, cell.start) if word and cell.text else None
+            one_word = cell.text and " " not in cell.text
+            found = assigned.judged(word, cell.text, cell.start) if word and one_word else None
             if found is not None:
                 yield found
                 break

@@ -173,7 +173,8 @@ SHAPES: Final = (
     Shape(
         "authorization-header",
         ("bearer ", "authorization"),
-        r"(?i)(?<![a-z0-9])(?:bearer {1,3}|authorization[\"']?[:=] {0,3}[\"']?(?:[a-z-]{2,20} {1,3})?"
+        r"(?i)(?<![a-z0-9])(?:bearer {1,3}"
+        r"|authorization[\"']?[:=] {0,3}[\"']?(?:[a-z-]{2,20} {1,3})?"
         r"(?=[a-z._~+/-]{0,40}[0-9]))([a-z0-9._~+/-]{20,}={0,2})",
     ),
 )
@@ -187,7 +188,8 @@ COMMANDS: Final = (
     Shape(
         "command-password",
         ("curl ", "wget ", "http "),
-        r"(?<!\S)(?:-u|-U|--user|--proxy-user|--auth|-a)[= ]{1,3}[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
+        r"(?<!\S)(?:-u|-U|--user|--proxy-user|--auth|-a)[= ]{1,3}"
+        r"[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
     ),
     Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
     Shape(

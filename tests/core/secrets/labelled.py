@@ -242,6 +242,7 @@ CONTEXTS: Final[tuple[tuple[str, str, Maker], ...]] = (
     ("connection-password", "amqp://worker:{}@mq:5672/%2F", token("", WORD, 12)),
     ("connection-password", "redis://:{}@cache:6379/0", token("", WORD, 20)),
     ("connection-password", "mysql+pymysql://app:{}@10.0.0.5/shop", token("", WORD, 12)),
+    ("connection-password", "jdbc:oracle:thin:app/{}@//db:1521/XE", token("", WORD, 14)),
     ("url-password", "git clone https://kim:{}@git.acme.test/app.git", token("", WORD, 18)),
     ("url-password", "the feed is at http://feed:{}@10.1.2.3/rss", token("", WORD, 10)),
     ("authorization-header", "curl -H 'Authorization: Bearer {}' api.test", token("", WORD, 40)),
