@@ -109,9 +109,7 @@ _NO_SERVICES: Final = frozenset(
 )
 """Capitalised or not, what stands before `key` where that is no secret."""
 _PROPER: Final = re.compile(r"([A-Za-z][\w.+-]{1,24})(?:'s)?[ _-]{1,2}$")
-_OF_SERVICE: Final = re.compile(
-    r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})", re.IGNORECASE
-)
+_OF_SERVICE: Final = r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})"
 _VARIABLE: Final = "KEY="
 _HELD: Final = re.compile(
     r"""
