@@ -108,7 +108,7 @@ _NO_SERVICES: Final = frozenset(
     """.split()
 )
 """Capitalised or not, what stands before `key` where that is no secret."""
-_PROPER: Final = re.compile(r"([A-Za-z][\w.+-]{1,24})(?:'s)?[ _-]{1,2}$")
+_PROPER: Final = r"([A-Za-z][\w.+-]{1,24})(?:'s)?[ _-]{1,2}$"
 _OF_SERVICE: Final = r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})"
 _VARIABLE: Final = "KEY="
 _HELD: Final = re.compile(
