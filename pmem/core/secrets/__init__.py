@@ -82,10 +82,10 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     if len(text) < _SHORTEST:
         return []
     if not text.isascii() or _BREAK in text:
-        from pmem.core.secrets.unseen import joined
+        from pmem.core.secrets.unseen import has_any, joined
 
-        plain = joined(text)
-        if len(plain.text) < len(text):
+        if has_any(text):
+            plain = joined(text)
             found = find(plain.text, allowed)
             return [Secret(each.kind, *plain.span(each.start, each.end)) for each in found]
     found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))

@@ -155,8 +155,8 @@ _PARAMETER: Final = re.compile(r"[;&,|](?=[\w .-]{1,30}=)|\\n|\\r")
 _QUOTES: Final = "\"'`<>(["
 _TRAILING: Final = ".,;:)]}»”’*"
 _CALLING: Final = frozenset({"as", "is", "="})
-_LEAST_ROOM: Final = 32
-"""Where a word comes twice more within so many characters, it stands there for no value."""
+_LEAST_ROOM: Final = 7
+"""How much room a sign and a value need; where a word comes again and again, there is none."""
 _MANY: Final = 256
 """Of so many words in a text some surroundings may be equal; so many of them are remembered."""
 _LOOK_AHEAD: Final = 640
@@ -196,7 +196,7 @@ def held(text: str, lowered: str, word: str) -> Iterator[Held]:
     following = _next(lowered, word, place)
     while place >= 0:
         after = _next(lowered, word, following)
-        if after < 0 or after > place + _LEAST_ROOM:
+        if after < 0 or max(following - place, after - following) >= len(word) + _LEAST_ROOM:
             found = _seen_around(text, lowered, word, place, seen)
             if found is not None:
                 yield found

@@ -21,7 +21,7 @@ MARKS: Final = frozenset(
     for code in range(first, last + 1)
 )
 """Soft hyphens, joiners, marks of direction, selectors and tags: none of them has a shape."""
-_UNSEEN: Final = re.compile(rf"(?:[{''.join(sorted(MARKS))}]|\\\r?\n)+")
+_UNSEEN: Final = re.compile(rf"[{''.join(sorted(MARKS))}]+|\\\r?\n")
 
 
 class Joined(NamedTuple):
@@ -43,6 +43,15 @@ class Joined(NamedTuple):
     def _origin(self, place: int) -> int:
         piece = bisect_right(self.starts, place) - 1
         return self.origins[piece] + place - self.starts[piece]
+
+
+def has_any(text: str) -> bool:
+    """Tell whether a text has what nobody sees, or lines that a backslash parts.
+
+    Args:
+        text: Any text.
+    """
+    return not MARKS.isdisjoint(text) or "\\\n" in text or "\\\r\n" in text
 
 
 def joined(text: str) -> Joined:

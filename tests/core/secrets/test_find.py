@@ -73,6 +73,17 @@ def test_there_are_as_many_innocents_as_secrets() -> None:
     assert len(innocent + more_innocent + spoken) >= len(hidden + more_hidden + written)
 
 
+@pytest.mark.parametrize("word", ["pass", "pw", "token", "密码"])
+def test_none_of_many_is_missed(word: str) -> None:
+    random = Random(3)
+    values = [labelled.drawn(random, labelled.WORD, 17) + "4x9" for _ in range(600)]
+    text = "\n".join(f"{word}={value}" for value in values)
+    assert [text[hit.start : hit.end] for hit in find(text)] == values
+    short = [f"aKq{number}x" for number in range(4000, 4600)]
+    text = "\n".join(f"pw={value}" for value in short)
+    assert [text[hit.start : hit.end] for hit in find(text)] == short
+
+
 def test_what_nobody_sees_is_taken_out_with_the_secret() -> None:
     for part in ("\u200b", "\u00ad", "\ufeff", "\u2060", "\\\n", "\\\r\n"):
         text = f"token: {PASSWORD}{part}{PASSWORD[:8]}{part}{PASSWORD[2:]}{part} and more"
