@@ -51,16 +51,17 @@ class Decider:
         return self._answer(surplus)
 
 
-def limited(root: str, hours: float = 0, **rules: float) -> Project:
+def limited(root: str, hours: float = 0, of: str | None = None, **rules: float) -> Project:
     """Open a project some hours later, with other rules for apps.
 
     Args:
         root: Its folder.
         hours: How much later.
+        of: The agent that opens it, if it is one.
         rules: Settings below `apps`.
     """
     settings: dict[str, Any] = {f"apps.{name}": value for name, value in rules.items()}
-    return Project(root, now=NOW + timedelta(hours=hours), actor="ada", **settings)
+    return Project(root, now=NOW + timedelta(hours=hours), actor="ada", agent=of, **settings)
 
 
 def raising(_request: Any) -> Any:

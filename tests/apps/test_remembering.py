@@ -116,7 +116,8 @@ def test_a_memory_that_took_another_one_in_is_left_alone(root: str) -> None:
     talk = ended(project, "We decided to use PostgreSQL.")
     (first,) = project.apps.list("calendar").items
     text = "Note that the user: We decided to use PostgreSQL"
-    fakes.limited(root, 1, limit=2).add(text, app="calendar", force=True)
+    theirs = fakes.limited(root, 1, limit=2, of="planner")
+    theirs.add(text, app="calendar", force=True)
     (decided,) = project.apps.compact("calendar").decisions
     assert (decided.action, decided.target) == ("edit", first.id)
     later = fakes.limited(root, limit=2)

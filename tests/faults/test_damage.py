@@ -236,7 +236,7 @@ def test_links_are_not_followed(target: str, damaged_id: str, root: str, tmp_pat
 
 CONFIGURATIONS = {
     "not TOML": (b"chunk_size = = 3\n", 5, "not valid TOML"),
-    "not UTF-8": (b"project_name = '\xff'\n", 5, "not valid TOML"),
+    "not UTF-8": (b"project_name = '\xff'\n", 5, "is not UTF-8"),
     "byte-order mark": (b"\xef\xbb\xbfchunk_size = 3\n", 5, "not valid TOML"),
     "duplicate key": (b"chunk_size = 3\nchunk_size = 4\n", 5, "not valid TOML"),
     "out of range": (b"chunk_size = 0\n", 3, "at least 1"),

@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, Unresolved
+from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, Unresolved
 from pmem.exchange import import_arrays
 from pmem.lifecycle import purge, remove
 from pmem.memories import AddRequest, EditRequest, add, edit
@@ -299,9 +299,9 @@ def test_a_store_that_is_a_file_is_refused(root: str) -> None:
     os.rmdir(folder)
     write(folder, b"")
     workspace = opened(root)
-    with pytest.raises(StorageRefused, match="Not a directory"):
+    with pytest.raises(Damaged, match="is a file, not a store"):
         list(workspace.memories.find())
-    with pytest.raises(StorageRefused, match="Not a directory"):
+    with pytest.raises(Damaged, match="is a file, not a store"):
         add(workspace, AddRequest(content="new"))
 
 
