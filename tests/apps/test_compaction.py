@@ -31,7 +31,7 @@ NUMBERS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath"
 
 def filled(root: str, count: int, app: str = "calendar", **rules: float) -> Project:
     """Give an app so many memories, as a merge in git may, and hold it to its limit from now on."""
-    project = fakes.limited(root, **rules)
+    project = fakes.limited(root, 0, None, **rules)
     fakes.limited(root, limit=max(count, 10)).add_all(
         [
             AddRequest(content=f"The {NUMBERS[n % 10]} room {n} has {n * 3} seats.", app=app)

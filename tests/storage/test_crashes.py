@@ -11,6 +11,7 @@ from pmem.errors import StorageRefused
 from pmem.memories import AddRequest, add
 from pmem.storage import durable
 from pmem.workspace import Workspace
+from tests.effort import IS_THOROUGH
 from tests.storage import faults
 from tests.storage.commands import COMMANDS, add_several, prepare, say_and_overflow
 from tests.storage.folders import Tree, copied, fixed_chance, opened, strays, tree, values
@@ -52,8 +53,8 @@ def run(root: str, command: Command) -> None:
 
 
 def steps_until_it_succeeds(once: Callable[[int], bool]) -> int:
-    """Run with a fault at the first call, the second, ... until no fault is met."""
-    for step in range(1, MOST_STEPS):
+    """Run with a fault at every call, or at some in a hurry, until no fault is met."""
+    for step in range(1, MOST_STEPS, 1 if IS_THOROUGH else 3):
         if once(step):
             return step - 1
     raise AssertionError("the command never came to its end")
