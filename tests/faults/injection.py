@@ -7,6 +7,7 @@ calls that only read do not.
 import errno
 import fcntl
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
@@ -86,6 +87,39 @@ def death(name: str, args: tuple[Any, ...]) -> None:
     os._exit(137)
 
 
+@contextmanager
+def half_written(name: str, args: tuple[Any, ...]) -> Iterator[None]:
+    """Let a file be for a moment as `death` leaves it; other calls leave nothing."""
+    if "write" not in name:
+        yield
+        return
+    descriptor, data, *place = args
+    half = data[: len(data) // 2]
+    with open(f"{_DESCRIPTORS}/{descriptor}", "r+b", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        at = place[0] if place else _position(descriptor, size)
+        before = os.pread(file.fileno(), len(half), at)
+        os.pwrite(file.fileno(), half, at)
+        yield
+        os.pwrite(file.fileno(), before, at)
+        _truncate(file.fileno(), size)
+
+
+def can_look_between() -> bool:
+    """Tell whether `half_written` works on this system."""
+    return os.path.isdir(_DESCRIPTORS)
+
+
+def _position(descriptor: int, size: int) -> int:
+    appends = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND
+    return size if appends else os.lseek(descriptor, 0, os.SEEK_CUR)
+
+
+def termination(name: str, args: tuple[Any, ...]) -> None:
+    """Do what `kill` does to a process that handles no signal."""
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def _visited(name: str, original: Callable[..., Any], visit: sqlite_calls.Visit) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         visit(name, args)
@@ -96,3 +130,5 @@ def _visited(name: str, original: Callable[..., Any], visit: sqlite_calls.Visit)
 
 _flock = fcntl.flock
 _write = os.write
+_truncate = os.ftruncate
+_DESCRIPTORS: Final = "/proc/self/fd"

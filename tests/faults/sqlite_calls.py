@@ -50,6 +50,10 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
 """The calls that change something or take a lock."""
 
 
+_SEED: Final = 28
+"""`SQLITE_TESTCTRL_PRNG_SEED` of sqlite3.h."""
+
+
 @contextmanager
 def hooked(visit: Visit) -> Iterator[bool]:
     """Tell of the calls that SQLite makes; yields whether that can be done here."""
@@ -70,6 +74,24 @@ def hooked(visit: Visit) -> Iterator[bool]:
     finally:
         for name, original, _ in kept:
             _set(vfs, name, ctypes.c_void_p(original))
+
+
+def with_fixed_chance() -> bool:
+    """Make what SQLite draws, the salt of its journals, come out the same from here on.
+
+    Returns:
+        Whether that can be done here.
+    """
+    import _sqlite3
+
+    try:
+        library = ctypes.CDLL(_sqlite3.__file__)
+        control, randomness = library.sqlite3_test_control, library.sqlite3_randomness
+    except (OSError, AttributeError):
+        return False
+    control(_SEED, ctypes.c_int(1), ctypes.c_void_p())
+    randomness(0, ctypes.c_void_p())  # so that the next draw is the seed's first
+    return True
 
 
 def _set(vfs: _Vfs, name: str, call: ctypes.c_void_p) -> None:

@@ -6,41 +6,50 @@ call that writes, renames, syncs or locks, it is killed, interrupted, or refused
 """
 
 import argparse
-import hashlib
 import json
+import multiprocessing
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Final, NamedTuple
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 from unittest import mock
 
 from pmem.storage.backend import Change
 from pmem.storage.jsonfiles import JsonFiles
 from tests.faults import injection, world
+from tests.faults.original import Original
 from tests.faults.world import ROOT, WRITES, Ran, State, Write
 from tests.storage.faults import Act, in_a_child
 
 KILL: Final = "KILL"
+TERMINATE: Final = "TERM"
 INTERRUPT: Final = "INT"
+DEADLY: Final[dict[str, int]] = {KILL: 137, TERMINATE: -signal.SIGTERM}
+"""What ends the process, and how its end is told."""
 ACTS: Final[dict[str, Act]] = {
     KILL: injection.death,
+    TERMINATE: injection.termination,
     INTERRUPT: injection.interrupt,
     **{name: injection.error(name) for name in injection.FAULTS},
 }
-IN_SQLITE: Final = (KILL, "ENOSPC", "EIO")
+IN_SQLITE: Final = (*DEADLY, "ENOSPC", "EIO")
 """What happens at SQLite's own calls, too; it makes one error of most that it is answered."""
 KEPT: Final = "is kept"
 """What a refusal says when the change is there all the same."""
-_KILLED: Final = 137
 _INTERRUPTED: Final = 130
 _REFUSALS: Final = (74, 6)
 _MOST_CALLS: Final = 3000
 _TEMPORARY: Final = re.compile(r"\.tmp-[0-9]+-[0-9a-f]+|access-[0-9a-f]+")
+_REASON: Final = re.compile("|".join(map(os.strerror, injection.FAULTS.values())))
+_UNANSWERED: Final = "it died before it answered"
 _SHOWN: Final = 3
 _ID: Final = re.compile(r"[0-9a-z]{8}-[0-9a-z]{8}")
 
@@ -65,38 +74,63 @@ class Bench:
     def __init__(self, folder: str, name: str) -> None:
         self.name = name
         self.write: Write = WRITES[name]
-        self.faults = 0
+        self.faults: Counter[str] = Counter()
         self.broken: list[Broken] = []
-        self._template = os.path.join(folder, "template")
-        self._start = os.path.join(folder, "start")
+        start = os.path.join(folder, "start")
         self._place = os.path.join(folder, "place")
         self._sound: set[tuple[str, str]] = set()
-        world.copied(self._template, self._start)
+        world.copied(os.path.join(folder, "template"), start)
         self.known = world.names()
         if self.write.prepare is not None:
             self.write.prepare()
-        self._ids = set(_ID.findall(repr(world.state(self._start))))
-        self.before = self.state(self._start)
+        self._ids = _ids_in(world.state(start))
+        self.before = self.state(start)
+        self._original = Original(start, self._place)
         self.fresh()
-        with injection.injected(0, injection.death) as counter, self._steps() as self.midway:
+        with self._steps() as self.midway:
             self.usual = world.do(self.write, self.known)
-        self.calls = counter.calls
         self.after = self.state(self._place)
+        self.fresh()
+        with injection.injected(0, injection.death) as counter:
+            world.do(self.write, self.known)
+        self.calls = counter.calls
         self._findings = self._checked() | self._checked_before()
 
     def sweep(self, fault: str, *, stride: int = 1) -> None:
         """Let a fault happen at every call, or at every so many."""
+        known = self._left_by(fault) if fault in DEADLY and injection.can_look_between() else []
         for call in range(1, _MOST_CALLS, stride):
-            self.faults += 1
-            if self._once(fault, call):
+            self.faults[fault] += 1
+            left = known[call - 1] if call <= len(known) else None
+            if (left, _UNANSWERED) in self._sound:
+                continue  # a death at another call left the very same
+            if self._once(fault, call, left):
                 return
         raise AssertionError(f"{self.name} never came to its end")
 
-    def _once(self, fault: str, call: int) -> bool:
+    def _left_by(self, fault: str) -> list[str]:
+        """Return a digest of what the command's death at each of its calls would leave.
+
+        It is looked at between the calls, so that one run tells of all of them.
+        """
+        self.fresh()
+        found: list[str] = []
+
+        def look(name: str, args: tuple[Any, ...]) -> None:
+            torn = injection.half_written(name, args) if fault == KILL else nullcontext()
+            with torn:
+                found.append(self._original.fingerprint(_TEMPORARY))
+
+        with injection.injected(1, look, from_then_on=True):
+            world.do(self.write, self.known)
+        return found
+
+    def _once(self, fault: str, call: int, left: str | None = None) -> bool:
         """Run the command with one fault; tell whether it ran out of calls before it."""
         self.fresh()
-        if fault == KILL:
-            done, met = self._killed(call)
+        if fault in DEADLY:
+            done, met = self._ended(fault, call)
+            assert left in (None, self._original.fingerprint(_TEMPORARY)), f"{fault} at {call}"
         else:
             inside = fault in IN_SQLITE
             with injection.injected(call, ACTS[fault], in_sqlite=inside) as counter:
@@ -109,23 +143,24 @@ class Bench:
             self.broken.append(Broken(self.name, fault, call, what))
         return not met
 
-    def _killed(self, call: int) -> tuple[Ran | None, bool]:
-        met = in_a_child(lambda: self._until_killed(call)) == _KILLED
-        return None, met
+    def _ended(self, fault: str, call: int) -> tuple[None, bool]:
+        """Let a child come to its end at a call; tell whether it did."""
 
-    def _until_killed(self, call: int) -> None:
-        with injection.injected(call, injection.death):
-            world.do(self.write, self.known)
+        def until_then() -> None:
+            with injection.injected(call, ACTS[fault]):
+                world.do(self.write, self.known)
+
+        return None, in_a_child(until_then) == DEADLY[fault]
 
     def fresh(self) -> str:
         """Start again from the project as it was; return where it is."""
-        return world.copied(self._start, self._place)
+        return self._original.fresh()
 
     def _judge(self, done: Ran | None, met: bool) -> None:
         """See that everything is as promised; raises an AssertionError that says what is not."""
-        print_ = self._fingerprint()
         acknowledged = not met if done is None else done.code == self.usual.code
-        key = (print_, f"{acknowledged} {done}")
+        told = _told(done) if done or acknowledged else _UNANSWERED
+        key = (self._original.fingerprint(_TEMPORARY), told)
         if key in self._sound:
             return
         if os.path.isdir(ROOT):
@@ -134,7 +169,9 @@ class Bench:
         if acknowledged and found != self.after and self._recalls_wait():
             world.do(self.write, self.known)
             found = self.state(self._place)
-        if acknowledged and self.write.answers and met:
+        if self.write.reads and done is not None and done.code != _INTERRUPTED:
+            assert done[:2] == self.usual[:2], f"it does not read: {done}"
+        if acknowledged and (self.write.answers or self.write.reads) and met:
             pass  # the same is told again
         elif acknowledged:
             assert found == self.after, f"acknowledged and lost: {_differs(found, self.after)}"
@@ -203,9 +240,11 @@ class Bench:
         if not self.write.whole and found != self.after:
             again = world.do(self.write, self.known)
             assert again.code in (self.usual.code, 3, 0), f"run again: {again.code} {again.err}"
+            now = self.state(self._place)
             for path in self.after.keys() - world.records(self.after).keys():
-                now = self.state(self._place).get(path)
-                assert now == self.after[path], f"run again, {path} is not as it should be"
+                assert now.get(path) == self.after[path], (
+                    f"run again, {path} is not as it should be"
+                )
         assert self._checked() <= self._findings, self._checked() - self._findings
         added = world.ran("add", "What comes afterwards", "--force")
         assert added.code == 0, f"the next write: {added.err}"
@@ -221,10 +260,12 @@ class Bench:
         A command that tries again after a refusal makes another one.
         """
         found = world.state(place)
-        fresh = sorted(set(_ID.findall(repr(found))) - self._ids)
+        fresh = sorted(_ids_in(found) - self._ids)
         numbers = {identifier: f"new {number}" for number, identifier in enumerate(fresh)}
 
         def named(text: str) -> str:
+            if numbers.keys().isdisjoint(_ids_of(text)):
+                return text
             return _ID.sub(lambda found: numbers.get(found[0], found[0]), text)
 
         return {named(path): named(data) for path, data in found.items()}
@@ -240,22 +281,19 @@ class Bench:
         self.fresh()
         return self._checked()
 
-    def _fingerprint(self) -> str:
-        """Return a digest of all that can make a difference afterwards."""
-        digest = hashlib.sha256()
-        for path, data in sorted(_everything(self._place)):
-            digest.update(f"{_TEMPORARY.sub('.tmp', path)}\0{len(data)}\0".encode() + data)
-        return digest.hexdigest()
+
+def _ids_in(found: State) -> set[str]:
+    return {identifier for item in found.items() for text in item for identifier in _ids_of(text)}
 
 
-def _everything(place: str) -> Iterator[tuple[str, bytes]]:
-    for folder, _, files in os.walk(place):
-        for name in files:
-            if name in ("search.sqlite3", "index.sqlite3", "operations.log", "access.log"):
-                continue
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                yield os.path.relpath(path, place), file.read()
+@lru_cache(maxsize=4096)
+def _ids_of(text: str) -> frozenset[str]:
+    return frozenset(_ID.findall(text))
+
+
+def _told(done: Ran | None) -> str:
+    """Return what a command told, whatever the system's reason was."""
+    return _REASON.sub("", _TEMPORARY.sub("", str(done)))
 
 
 def _differs(found: State, wanted: State) -> list[str]:
@@ -271,7 +309,7 @@ def swept(folder: str, name: str, faults: Sequence[str], *, stride: int = 1) -> 
         faults: Which ones, of `ACTS`.
         stride: At every call, or at every so many.
     """
-    with world.surroundings(folder):
+    with world.surroundings(folder), world.command_lines():
         bench = Bench(folder, name)
         for fault in faults:
             bench.sweep(fault, stride=stride)
@@ -284,32 +322,58 @@ def quick_place() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
+class Swept(NamedTuple):
+    """What came of a command's sweep: how many calls it makes, and faults that it had, by kind."""
+
+    name: str
+    calls: int
+    faults: dict[str, int]
+    broken: list[Broken]
+    seconds: float
+
+    def __str__(self) -> str:
+        wrong = f", {len(self.broken)} WRONG" if self.broken else ""
+        line = f"{self.name:<24}{self.calls:5} calls {sum(self.faults.values()):6} faults"
+        told = [f"    {item.fault} at call {item.call}: {item.what}" for item in self.broken]
+        return "\n".join([f"{line} {self.seconds:6.1f} s{wrong}", *told[:_SHOWN]])
+
+
+def _in_a_folder_of_its_own(job: tuple[str, str, Sequence[str], int]) -> Swept:
+    template, name, faults, stride = job
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=quick_place()) as folder:
+        shutil.copytree(template, os.path.join(folder, "template"), symlinks=True)
+        bench = swept(folder, name, faults, stride=stride)
+    seconds = time.monotonic() - begun
+    return Swept(name, bench.calls, dict(bench.faults), bench.broken, seconds)
+
+
 def main() -> int:
     """Sweep the commands that the command line asks for, and report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", choices=[*WRITES], help="one command")
     parser.add_argument("--faults", default=",".join(ACTS), help="which, separated by commas")
     parser.add_argument("--stride", type=int, default=1, help="at every so many calls")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at once")
     options = parser.parse_args()
-    folder = tempfile.mkdtemp(dir=quick_place())
-    os.mkdir(os.path.join(folder, "template"))
-    world.build(os.path.join(folder, "template"))
-    faults = options.faults.split(",")
-    broken: list[Broken] = []
-    total, begun = 0, time.monotonic()
-    for name in options.only or WRITES:
-        bench = swept(folder, name, faults, stride=options.stride)
-        broken += bench.broken
-        total += bench.faults
-        wrong = f", {len(bench.broken)} WRONG" if bench.broken else ""
-        sys.stdout.write(f"{name:<24}{bench.calls:5} calls {bench.faults:6} faults{wrong}\n")
-        for item in bench.broken[:_SHOWN]:
-            sys.stdout.write(f"    {item.fault} at call {item.call}: {item.what}\n")
-        sys.stdout.flush()
-    shutil.rmtree(folder)
+    begun = time.monotonic()
+    faults: Counter[str] = Counter()
+    wrong = 0
+    with tempfile.TemporaryDirectory(dir=quick_place()) as template:
+        world.build(template)
+        os.chdir("/")
+        given = options.faults.split(","), options.stride
+        jobs = [(template, name, *given) for name in options.only or WRITES]
+        with multiprocessing.Pool(options.jobs) as pool:
+            for done in pool.imap_unordered(_in_a_folder_of_its_own, jobs):
+                faults.update(done.faults)
+                wrong += len(done.broken)
+                sys.stdout.write(f"{done}\n")
+                sys.stdout.flush()
+    kinds = ", ".join(f"{kind} {number}" for kind, number in faults.items())
     seconds = time.monotonic() - begun
-    sys.stdout.write(f"{total} faults, {len(broken)} wrong, {seconds:.0f} s\n")
-    return int(bool(broken))
+    sys.stdout.write(f"{faults.total()} faults ({kinds}), {wrong} wrong, {seconds:.0f} s\n")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, closing, contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final, NamedTuple
 from unittest import mock
 
-from pmem.cli.app import run as run_app
+from pmem.cli import app
+from tests.faults import sqlite_calls
 from tests.storage.folders import contradict
 
 ROOT: Final = ".project-memory"
@@ -41,6 +42,8 @@ class Write(NamedTuple):
     whole: bool = True
     prepare: Callable[[], None] | None = None
     answers: bool = False
+    reads: bool = False
+    """It reads, and notes on the way what it learnt; a fault there may change nothing it says."""
 
 
 class Ran(NamedTuple):
@@ -90,6 +93,23 @@ def _moved() -> None:
         file.write("# first\n" + text)
 
 
+def _planned() -> None:
+    with open("plan.json", "wb") as file:
+        file.write(_must("sweep", "--dry-run", "--json").out)
+
+
+def _set_up() -> None:
+    _repository()
+    _must("setup", "git")
+    _must("setup", "pre-commit")
+
+
+def _nonsense() -> None:
+    """Damage what a clone keeps for itself, so that it must be moved away."""
+    with open(f"{ROOT}/local/state.sqlite3", "wb") as file:
+        file.write(b"no database" * 999)
+
+
 def _away() -> None:
     os.rename(ROOT, "elsewhere")
 
@@ -104,7 +124,9 @@ WRITES: Final[dict[str, Write]] = {
         ("add", "--batch", "-"), _lines(*({"content": f"Item {n} of a batch"} for n in range(3)))
     ),
     "add --agent": Write(("add", "The user lives in Linz.", "--agent", "planner")),
+    "add --cite": Write(("add", "It imports what it needs", "--cite", "retry.py:1")),
     "edit": Write(("edit", "MEMORY", "Pancakes are served on Mondays")),
+    "edit --cite": Write(("edit", "MEMORY", "--cite", "retry.py:1-3", "--type", "procedure")),
     "edit --supersede": Write(("edit", "MEMORY", "No pancakes any more", "--supersede")),
     "edit --superseded-by": Write(("edit", "MEMORY", "--superseded-by", "OTHER")),
     "rm": Write(("rm", "MEMORY", "OTHER")),
@@ -119,7 +141,9 @@ WRITES: Final[dict[str, Write]] = {
     "verify": Write(("verify", "--update"), prepare=_moved),
     "consolidate": Write(("consolidate",), whole=False),
     "sweep": Write(("sweep",), whole=False),
+    "sweep --plan": Write(("sweep", "--plan", "plan.json"), whole=False, prepare=_planned),
     "doctor": Write(("doctor", "--fix"), whole=False, prepare=_incomplete),
+    "doctor --fix of a database": Write(("doctor", "--fix"), whole=False, prepare=_nonsense),
     "repair": Write(("repair",), prepare=_unmerged),
     "conversation start": Write(("conversation", "start", "Another talk")),
     "conversation say": Write(
@@ -148,12 +172,22 @@ WRITES: Final[dict[str, Write]] = {
     "config unset": Write(("config", "unset", "chunk_size")),
     "import messages": Write(("import", "messages", "-"), TALK),
     "import arrays": Write(("import", "arrays", "arrays")),
+    "import arrays --untrusted": Write(("import", "arrays", "arrays", "--untrusted")),
     "setup git": Write(("setup", "git"), whole=False, prepare=_repository),
     "setup pre-commit": Write(("setup", "pre-commit"), whole=False, prepare=_repository),
+    "setup git --remove": Write(("setup", "git", "--remove"), whole=False, prepare=_set_up),
+    "setup pre-commit --remove": Write(
+        ("setup", "pre-commit", "--remove"), whole=False, prepare=_set_up
+    ),
     "export arrays": Write(("export", "arrays", "exported"), whole=False),
     "export audit": Write(("export", "audit", "trail.jsonl")),
     "eval run": Write(("eval", "run", "--accept")),
     "eval add": Write(("eval", "add", "breakfast", "OTHER")),
+    "search": Write(("search", "pancakes"), whole=False, reads=True),
+    "context": Write(("context", "pancakes"), whole=False, reads=True),
+    "query": Write(("query", "-"), b'{"query": "pancakes"}', whole=False, reads=True),
+    "list": Write(("list",), whole=False, reads=True),
+    "app context": Write(("app", "context", "calendar"), whole=False, reads=True),
 }
 """Every writing command, on the project that `build` makes."""
 
@@ -230,6 +264,27 @@ def names() -> dict[str, str]:
     return found
 
 
+@contextmanager
+def command_lines() -> Iterator[None]:
+    """Build each command's options once, as they are the same in every run."""
+    with ExitStack() as patches:
+        for name in ("root", "_group", "_command"):
+            patches.enter_context(mock.patch.object(app, name, _once(getattr(app, name))))
+        yield
+
+
+def _once(build: Callable[..., Any]) -> Callable[..., Any]:
+    built: dict[str, Any] = {}
+
+    def call(*args: Any) -> Any:
+        key = repr(args)
+        if key not in built:
+            built[key] = build(*args)
+        return built[key]
+
+    return call
+
+
 def ran(*arguments: str, stdin: bytes = b"") -> Ran:
     """Run a command within this process, in the current folder, with every sync."""
     out, err = io.BytesIO(), io.BytesIO()
@@ -237,7 +292,7 @@ def ran(*arguments: str, stdin: bytes = b"") -> Ran:
     stderr = io.TextIOWrapper(err, encoding="utf-8", write_through=True)
     given = io.TextIOWrapper(io.BytesIO(stdin))
     with mock.patch("sys.stdin", given), redirect_stdout(stdout), redirect_stderr(stderr):
-        code = run_app(arguments)
+        code = app.run(arguments)
         stdout.flush()
         stderr.flush()
     return Ran(code, out.getvalue(), err.getvalue().decode())
@@ -253,6 +308,7 @@ def do(write: Write, known: Mapping[str, str]) -> Ran:
 def fixed_chance(seed: int = 7) -> Iterator[None]:
     """Make ids come out the same every time."""
     chance = random.Random(seed)
+    sqlite_calls.with_fixed_chance()
     with mock.patch.object(os, "urandom", chance.randbytes):
         yield
 
@@ -327,7 +383,11 @@ def _stored(path: str) -> bool:
 def _tables(path: str) -> Iterator[tuple[str, str]]:
     with closing(sqlite3.connect(path)) as connection:
         query = "select name from sqlite_master where type = 'table' order by name"
-        for (name,) in connection.execute(query).fetchall():
+        try:
+            names = connection.execute(query).fetchall()
+        except sqlite3.DatabaseError:
+            names = []  # a damaged one, as one of the commands is to find it
+        for (name,) in names:
             yield name, repr(sorted(connection.execute(f"select * from {name}").fetchall()))
 
 
