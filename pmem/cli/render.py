@@ -39,6 +39,8 @@ def show(session: "Session", answer: "Answer") -> None:
     sys.stdout.flush()
     if not session.quiet:
         _show_notes(session, answer.note)
+        if not answer.exit_code and session.broken_settings:
+            _write(sys.stderr, f"pmem: {clean(session.broken_settings)}\n")
 
 
 def fail(session: "Session", error: "PmemError") -> None:

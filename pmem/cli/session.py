@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.configuration import folder_name
-from pmem.errors import InvalidValue, StorageRefused, UsageError
+from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.storage.backend import Problem
 from pmem.times import in_utc, parse_time
 from pmem.workspace import Workspace, discover
@@ -141,6 +141,17 @@ class Session:
         for view in self.views:
             if view.revision is not None:
                 yield from view.problems
+
+    @property
+    def broken_settings(self) -> str:
+        """What is wrong with the settings, where the command needed none; else nothing."""
+        if self.opened is None:
+            return ""
+        try:
+            self.opened.settings  # noqa: B018 - reading them is what may fail
+        except PmemError as error:
+            return error.message
+        return ""
 
     @property
     def gate_notes(self) -> list[str]:

@@ -29,7 +29,9 @@ def delta(
     """
     session: Session = ctx.obj
     found = threads.delta(session.workspace, thread)
-    return Answer(data=found, lines=[[(line, "")] for line in found.lines], note=_note(found))
+    return Answer(
+        data=found, lines=[[(line, "")] for line in found.lines], note=_note(session, found)
+    )
 
 
 def save(
@@ -93,9 +95,12 @@ def _line(item: CheckpointInfo) -> Line:
     ]
 
 
-def _note(found: Delta) -> str:
+def _note(session: Session, found: Delta) -> str:
+    if not found.revision:
+        return "a new thread, which could not be noted: it starts once it asks where pmem may write"
     if found.total:
-        return ""
+        untold = found.revision == found.since and not session.read_only
+        return "this could not be noted as told and is told again next time" if untold else ""
     if found.since:
         return f"nothing new since revision {found.since}"
     return "a new thread: what there is counts as seen"

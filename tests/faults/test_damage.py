@@ -10,6 +10,7 @@ import pytest
 
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
+from tests.faults.test_locked import READING
 
 GOOD = "The kitchen closes at ten"
 
@@ -257,7 +258,8 @@ def test_a_bad_configuration_is_named_and_left_alone(name: str, damaged_id: str,
         assert says in done.err
         assert (path if code == 5 else "project") in done.err
     assert before == bytes_of(root)
-    assert pmem("list").code == 0
+    listed = pmem("list")
+    assert (listed.code, says in listed.err) == (0, True)
     checked = pmem("check", "--json")
     assert checked.code == 1
     assert [path] == [item["path"] for item in checked.data["findings"]]
@@ -265,6 +267,86 @@ def test_a_bad_configuration_is_named_and_left_alone(name: str, damaged_id: str,
     if code == 5:
         assert pmem("config", "set", "chunk_size", "4").code == 5
         assert before == bytes_of(root)
+
+
+IN_SPITE_OF_SETTINGS = (
+    ("list",),
+    ("show", "MEMORY"),
+    ("history", "MEMORY"),
+    ("events",),
+    ("search", "kitchen"),
+    ("query", "-"),
+    ("context", "kitchen"),
+    ("delta", "--thread", "review"),
+    ("verify",),
+    ("stats",),
+    ("check",),
+    ("scan",),
+    ("doctor",),
+    ("conversation", "list"),
+    ("conversation", "show", "talk"),
+    ("conversation", "stats", "talk"),
+    ("facts", "list"),
+    ("consent", "list"),
+    ("episode", "list"),
+    ("episode", "show", "EPISODE"),
+    ("episode", "arc"),
+    ("app", "list", "calendar"),
+    ("app", "show", "calendar", "APP"),
+    ("app", "context", "calendar"),
+    ("app", "stats"),
+    ("checkpoint", "load", "review"),
+    ("checkpoint", "list"),
+    ("config", "list"),
+    ("config", "get", "chunk_size"),
+    ("export", "arrays"),
+    ("export", "audit"),
+    ("eval",),
+    ("sweep", "--dry-run"),
+    ("consolidate", "--dry-run"),
+)
+
+
+@pytest.fixture
+def everything(damaged_id: str) -> dict[str, str]:
+    """Give every reading command something to read."""
+    found = {"MEMORY": damaged_id, "APP": added("The dentist is late", "--app", "calendar")}
+    line = b'{"conversation": "talk", "id": 1, "content": "We use SQLite"}'
+    assert pmem("import", "messages", "-", stdin=line).code == 0
+    assert pmem("conversation", "start", "Now").code == 0
+    episode = pmem("episode", "add", "We chose a queue", "--title", "Queue", "--json")
+    found["EPISODE"] = episode.data["id"]
+    assert pmem("checkpoint", "save", "review", "{}").code == 0
+    assert pmem("eval", "add", "kitchen", damaged_id).code == 0
+    return found
+
+
+def test_every_reading_command_is_tried_with_broken_settings() -> None:
+    tried = {" ".join(words) for words in IN_SPITE_OF_SETTINGS}
+    left = {name for name in READING if not any(each.startswith(name) for each in tried)}
+    assert left == {"completion", "changelog"}  # no memory, and one of git's revisions
+
+
+@pytest.mark.parametrize("words", IN_SPITE_OF_SETTINGS, ids=" ".join)
+def test_broken_settings_are_named_by_every_command_in_one_sentence(
+    words: tuple[str, ...], everything: dict[str, str], root: str
+) -> None:
+    """It is refused what settings decide about; what they do not touch is told all the same."""
+    words = tuple(everything.get(word, word) for word in words)
+    question = b'{"query": "kitchen"}'
+    usual = pmem(*words, stdin=question)
+    assert usual.code in (0, 1), usual
+    path = os.path.join(root, "config.toml")
+    spoil(path, lambda old: b"chunk_size = = 3\n")
+    done = pmem(*words, stdin=question)
+    assert done.code in (0, 1, 5), done
+    lines = [*done.err.splitlines(), *done.out.decode().splitlines()]
+    assert len([line for line in lines if path in line]) == 1, done
+    assert done.code != 5 or done.out == b""
+    if done.code == 0:
+        assert done.out == usual.out
+        assert f"pmem: {path} is not valid TOML" in done.err
+        assert pmem(*words, "--quiet", stdin=question).err == ""
 
 
 def test_a_bad_value_can_be_mended_by_command(damaged_id: str, root: str) -> None:

@@ -239,3 +239,24 @@ def test_an_export_to_a_closed_folder_is_named(
     assert done.code == 74
     assert str(closed) in done.err.splitlines()[0]
     assert list(closed.iterdir()) == []
+
+
+def test_a_thread_is_told_where_nothing_can_be_noted(
+    memory_id: str, root: str, plain: tuple[str, ...]
+) -> None:
+    """What is said to have been seen must be seen the next time."""
+    assert pmem("delta", "--thread", "known").code == 0
+    added("The kitchen opens at six")
+    subprocess.run(["chmod", "-R", "a-w", root], check=True)
+    for _ in range(2):
+        new = real("delta", "--thread", "new", before=plain)
+        known = real("delta", "--thread", "known", before=plain)
+        assert (new.code, new.out) == (0, b"")
+        assert "could not be noted" in new.err
+        assert "counts as seen" not in new.err
+        assert (known.code, b"opens at six" in known.out) == (0, True)
+        assert known.err == "this could not be noted as told and is told again next time\n"
+    subprocess.run(["chmod", "-R", "u+w", root], check=True)
+    assert "counts as seen" in pmem("delta", "--thread", "new").err
+    told = pmem("delta", "--thread", "known")
+    assert (b"opens at six" in told.out, told.err) == (True, "")
