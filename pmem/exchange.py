@@ -30,7 +30,7 @@ from pmem.records import (
     dump_line,
     plain,
 )
-from pmem.storage.durable import write_file
+from pmem.storage.durable import sweep_dead, write_file
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.workspace import Workspace, event_of
@@ -158,9 +158,12 @@ def export_arrays(workspace: Workspace) -> dict[str, bytes]:
 def write_files(folder: str, files: dict[str, bytes]) -> None:
     """Write files into a folder, each one whole or not at all.
 
+    What an export that was killed left there goes.
+
     Raises:
         StorageRefused: The disk or a file refused.
     """
+    sweep_dead(folder or os.curdir)
     for name, data in files.items():
         path = os.path.join(folder, name)
         try:

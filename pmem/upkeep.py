@@ -10,7 +10,7 @@ import msgspec
 from pmem import gitsetup
 from pmem.checking import check, link_findings, settings_findings, weak_settings
 from pmem.core.filters import EVERYTHING
-from pmem.errors import Damaged, InvalidValue
+from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
 from pmem.records import STORES
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
@@ -192,12 +192,17 @@ def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
         return Diagnosis(name="clone", ok=False, detail=detail)
-    wrong = workspace.local.sound()
-    if not wrong:
+    wrong = workspace.local.wrong()
+    if wrong is None:
         return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")
+    if isinstance(wrong, StorageRefused | Locked):  # that says nothing against the database
+        if fix:
+            raise wrong
+        return Diagnosis(name="clone", ok=False, detail=wrong.message)
     if not fix or not os.path.lexists(workspace.local.path):
-        return Diagnosis(
-            name="clone", ok=False, detail=f"{wrong}: `pmem doctor --fix` moves it away"
-        )
+        detail = f"{wrong.message}: `pmem doctor --fix` moves it away"
+        return Diagnosis(name="clone", ok=False, detail=detail)
     aside = workspace.local.move_away()
-    return Diagnosis(name="clone", ok=True, detail=f"{wrong}; it is now {aside}", fixed=True)
+    return Diagnosis(
+        name="clone", ok=True, detail=f"{wrong.message}; it is now {aside}", fixed=True
+    )

@@ -10,7 +10,7 @@ import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import msgspec
@@ -23,6 +23,7 @@ from pmem.storage.ownfile import read
 STAGED: Final = "commit"
 _PLAN: Final = "plan.json"
 _TEMPORARY: Final = ".tmp-"
+_OF_A_WRITER: Final = re.compile(r"\.tmp-([1-9][0-9]{0,9})-[0-9a-f]{8}")
 _SUFFIX: Final = ".json"
 _STAGED_NAME: Final = re.compile(r"[0-9]+\.json")
 _NO_PLAN: Final = "remove that folder if it came with the project"
@@ -117,6 +118,32 @@ def sweep(folder: str) -> None:
             path = os.path.join(folder, name)
             folder_left = os.path.isdir(path) and not os.path.islink(path)
             shutil.rmtree(path) if folder_left else os.unlink(path)
+
+
+def sweep_dead(folder: str) -> None:
+    """Remove from a folder that is not pmem's what its writers left when they were killed.
+
+    Args:
+        folder: Others may be writing into it, so what a living process writes stays.
+    """
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            found = _OF_A_WRITER.fullmatch(name)
+            if found and not _is_alive(int(found[1])):
+                _remove_quietly(os.path.join(folder, name))
+
+
+def _is_alive(process: int) -> bool:
+    """Tell whether a process may be running; where that cannot be asked, it may be."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def write_file(path: str, data: bytes, scratch: str | None = None, mode: int | None = None) -> None:

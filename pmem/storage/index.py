@@ -142,7 +142,7 @@ class Index:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         self._connection = connection
         ownfile.check_plain(connection)
-        connection.execute("pragma synchronous = off")
+        connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
         (version,) = connection.execute("pragma user_version").fetchone()
         if version != _VERSION:
             _rebuild(connection)

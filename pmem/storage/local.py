@@ -17,7 +17,7 @@ from datetime import datetime
 from itertools import compress
 from typing import Final, NamedTuple
 
-from pmem.errors import Damaged, Locked, NewerSchema, PmemError, Refused, StorageRefused
+from pmem.errors import Damaged, Locked, NewerSchema, PmemError, Refused, StorageRefused, Unfinished
 from pmem.storage import durable, ownfile
 from pmem.times import in_utc, iso
 
@@ -25,6 +25,8 @@ FILE: Final = "state.sqlite3"
 VERSION: Final = 1
 BUSY_SECONDS: Final = 5.0
 _FOLDER: Final = "local"
+_COUNTER: Final = slice(24, 28)
+"""Where a database keeps its change counter (SQLite's file format, 1.3.7)."""
 _SCHEMA: Final = (
     "create table checkpoint (thread text, user text, created_at text, updated_at text, data blob,"
     " primary key (thread, user))",
@@ -146,6 +148,7 @@ class LocalState:
             self._exists()
             with durable.refusals(self._root):
                 durable.make_folder(self._local)
+            before = _commits(self._path)
             with closing(self._connect("rwc")) as connection:
                 connection.execute("pragma synchronous = extra")
                 connection.execute("begin immediate")
@@ -153,18 +156,25 @@ class LocalState:
                     for statement in _SCHEMA:
                         connection.execute(statement)
                 yield connection
-                connection.execute("commit")
+                self._commit(connection, before)
 
-    def sound(self) -> str:
-        """Say what is wrong with the database; nothing where it can be used."""
+    def _commit(self, connection: sqlite3.Connection, before: bytes) -> None:
+        """End a transaction; one that was made although its end was refused is told as made."""
         try:
-            with self.reading() as connection:
-                if connection is None:
-                    return ""
-                (found,) = connection.execute("pragma quick_check(1)").fetchone()
+            connection.execute("commit")
+        except sqlite3.Error as error:
+            undone = os.path.exists(self._path + "-journal")  # whoever comes next rolls it back
+            if undone or _commits(self._path) == before:
+                raise
+            raise Unfinished(self._sentence(error).message) from error
+
+    def wrong(self) -> PmemError | None:
+        """Return what is wrong with the database; None where it can be used."""
+        try:
+            self.check()
         except PmemError as error:
-            return error.message
-        return "" if found == "ok" else self._damaged(str(found)).message
+            return error
+        return None
 
     def move_away(self) -> str:
         """Move a database that cannot be used aside, and return its new path.
@@ -377,6 +387,19 @@ def _rows(connection: sqlite3.Connection, where: str, *values: str | None) -> li
         Saved(thread, user, size, _moment(created), _moment(updated))
         for thread, user, size, created, updated in connection.execute(query, values)
     ]
+
+
+def _commits(path: str) -> bytes:
+    """Return what SQLite counts a database's commits with; empty before the first one.
+
+    Closing the file takes every lock of this process on it away: not to be used within a
+    transaction that is to go on.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(_COUNTER.stop)[_COUNTER]
+    except OSError:
+        return b""
 
 
 def _known(connection: sqlite3.Connection) -> list[int]:

@@ -354,7 +354,7 @@ def _connect(path: str) -> sqlite3.Connection:
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     ownfile.check_plain(connection)
-    connection.execute("pragma synchronous = off")
+    connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
     connection.execute("pragma cache_size = -65536")
     (version,) = connection.execute("pragma user_version").fetchone()
     if version != VERSION:

@@ -34,11 +34,11 @@ class Original:
 
     Args:
         start: The project's folder.
-        place: Where the copy is made.
+        place: Where the copy is made; the project itself is worked on where they are the same.
     """
 
     def __init__(self, start: str, place: str) -> None:
-        self.place = world.copied(start, place)
+        self.place = place if start == place else world.copied(start, place)
         self._held = {path: _held(found) for path, found in _walk(place)}
         self._stamps = {
             path: _stamp(found.stat(follow_symlinks=False)) for path, found in _walk(place)

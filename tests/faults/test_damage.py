@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.faults.console import added, bytes_of, pmem
+from tests.faults.console import added, bytes_of, pmem, real
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.test_locked import READING
 
@@ -387,3 +387,17 @@ def test_damage_of_what_a_clone_keeps_for_itself_is_found(
     assert [(path, "damaged")] == [(f["path"], f["code"]) for f in checked.data["findings"]]
     assert pmem("doctor").code == 1
     assert before == bytes_of(root, local=True)
+
+
+def test_the_doctor_moves_no_database_away_that_others_use_or_the_disk_refuses(
+    damaged_id: str, root: str, plain: tuple[str, ...]
+) -> None:
+    """What cannot be read now is no damage: the threads and checkpoints in it are sound."""
+    assert pmem("checkpoint", "save", "review", "{}").code == 0
+    path = os.path.join(root, "local", "state.sqlite3")
+    os.chmod(path, 0)
+    for words, code in ((("doctor", "--fix"), 74), (("doctor",), 1)):
+        assert real(*words, before=plain).code == code
+    os.chmod(path, 0o644)
+    assert pmem("checkpoint", "load", "review").code == 0
+    assert not [name for name in os.listdir(f"{root}/local") if "damaged" in name]

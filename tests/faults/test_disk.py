@@ -260,3 +260,19 @@ def test_a_thread_is_told_where_nothing_can_be_noted(
     assert "counts as seen" in pmem("delta", "--thread", "new").err
     told = pmem("delta", "--thread", "known")
     assert (b"opens at six" in told.out, told.err) == (True, "")
+
+
+def test_an_export_removes_what_a_killed_one_left(memory_id: str, tmp_path: Path) -> None:
+    folder = tmp_path / "exported"
+    folder.mkdir()
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead, alive = f".tmp-{gone.pid}-0123abcd", f".tmp-{os.getpid()}-0123abcd"
+    others = {alive, ".tmp-notes", f".tmp-{gone.pid}-mine"}
+    for name in {dead, *others}:
+        (folder / name).write_text("half")
+    assert pmem("export", "arrays", str(folder)).code == 0
+    assert {name for name in os.listdir(folder) if name.startswith(".tmp")} == others
+    (folder / dead).write_text("half")
+    assert pmem("export", "audit", str(folder / "trail.jsonl")).code == 0
+    assert not (folder / dead).exists()

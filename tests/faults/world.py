@@ -42,6 +42,8 @@ class Write(NamedTuple):
     whole: bool = True
     prepare: Callable[[], None] | None = None
     answers: bool = False
+    finds: bool = False
+    """It tells with exit code 1 what is wrong: the refusal itself, too."""
     reads: bool = False
     """It reads, and notes on the way what it learnt; a fault there may change nothing it says."""
 
@@ -142,8 +144,10 @@ WRITES: Final[dict[str, Write]] = {
     "consolidate": Write(("consolidate",), whole=False),
     "sweep": Write(("sweep",), whole=False),
     "sweep --plan": Write(("sweep", "--plan", "plan.json"), whole=False, prepare=_planned),
-    "doctor": Write(("doctor", "--fix"), whole=False, prepare=_incomplete),
-    "doctor --fix of a database": Write(("doctor", "--fix"), whole=False, prepare=_nonsense),
+    "doctor": Write(("doctor", "--fix"), whole=False, prepare=_incomplete, finds=True),
+    "doctor --fix of a database": Write(
+        ("doctor", "--fix"), whole=False, prepare=_nonsense, finds=True
+    ),
     "repair": Write(("repair",), prepare=_unmerged),
     "conversation start": Write(("conversation", "start", "Another talk")),
     "conversation say": Write(
