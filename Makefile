@@ -18,6 +18,7 @@ thorough: $(VENV)/.developing  # with all the examples that the properties ask f
 faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.sweep
 	$(BIN)/python -m tests.faults.powercuts
+	$(BIN)/python -m tests.faults.index_cuts
 	$(BIN)/python -m tests.faults.storm
 	$(BIN)/python -m tests.fuzz --inputs 100000
 	$(BIN)/python -m tests.fuzz --guided --seconds 60

@@ -83,11 +83,23 @@ def recorded(local: str, index: str) -> Recording:
             calls.append(Call(os.path.basename(path), None, args[1]))
 
     before = _files(local)
+    _changed_by_others()
     with sqlite_calls.hooked(visit), world.fixed_chance():
         assert world.ran("search", "breakfast").code == 0
         assert world.ran("add", "Unheard of things").code == 0
         assert world.ran("search", "unheard").code == 0
     return Recording(before, _files(local), calls)
+
+
+def _changed_by_others() -> None:
+    """Change a record past pmem, and so long ago that only the indexes' own words are looked at."""
+    path = f"{ROOT}/long-term-memory/{world.names()['OTHER']}.json"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text.replace("The kitchen closes at ten", "Waffles are served on Sundays"))
+    os.utime(path + ".new", ns=(_LONG_AGO, _LONG_AGO + 1_000_000_000))
+    os.replace(path + ".new", path)
 
 
 def cuts(recording: Recording, chance: random.Random, several: int) -> Iterator[State]:
@@ -122,7 +134,8 @@ def unordered(recording: Recording, chance: random.Random, several: int) -> Iter
     """Yield what a cut would leave of a database that is not synced: pages without a journal."""
     pages = [call for call in recording.calls if not call.file.endswith(JOURNAL)]
     for draw in range(several):
-        kept = [page for page in pages if chance.random() < 0.5]
+        share = chance.choice((0.1, 0.5, 0.9))
+        kept = [page for page in pages if chance.random() < share]
         yield State(f"unsynced, draw {draw}", _with(recording.before, kept))
 
 
@@ -133,7 +146,7 @@ def damage(recording: Recording, index: str, chance: random.Random) -> Iterator[
     old = recording.before
     beside = index + JOURNAL
     hot = _with(old, next(_transactions(recording.calls))[0])[beside]
-    for name, files in {
+    states: dict[str, Files] = {
         "gone": {index: None},
         "empty": {index: b""},
         "garbage": {index: noise},
@@ -149,7 +162,8 @@ def damage(recording: Recording, index: str, chance: random.Random) -> Iterator[
         "a garbage log": {f"{index}-wal": noise[:9000]},
         "a garbage log with its memory": {f"{index}-wal": noise[:9000], f"{index}-shm": noise[:99]},
         "an old index": {index: old[index]},
-    }.items():
+    }
+    for name, files in states.items():
         yield State(name, {**recording.after, **files})
 
 

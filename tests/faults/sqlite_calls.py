@@ -7,6 +7,7 @@ Its syncs are not among them.
 
 import ctypes
 import errno
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -69,9 +70,13 @@ def hooked(visit: Visit) -> Iterator[bool]:
             call = form(_stepping(name, form(original), visit))
             kept.append((name, original, call))
             _set(vfs, name, ctypes.cast(call, ctypes.c_void_p))
+    collects = gc.isenabled()
+    gc.disable()  # it could close a database while SQLite waits for our answer, lock in hand
     try:
         yield bool(kept)
     finally:
+        if collects:
+            gc.enable()
         for name, original, _ in kept:
             _set(vfs, name, ctypes.c_void_p(original))
 
