@@ -70,7 +70,7 @@ def test_the_calls_of_sqlite_are_met_too(folder: str) -> None:
     if not bench.calls:
         pytest.skip("this SQLite does not let its calls be replaced")
     assert bench.calls > 10
-    assert set(ACTS) == {"KILL", "INT", *injection.FAULTS}
+    assert set(ACTS) == {"KILL", "TERM", "INT", *injection.FAULTS}
 
 
 @pytest.mark.parametrize("name", ["add", "edit --supersede", "conversation end"])
