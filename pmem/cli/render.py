@@ -40,7 +40,7 @@ def show(session: "Session", answer: "Answer") -> None:
     if not session.quiet:
         _show_notes(session, answer.note)
         if not answer.exit_code and session.broken_settings:
-            _write(sys.stderr, f"pmem: {clean(session.broken_settings)}\n")
+            _note(f"pmem: {session.broken_settings}")
 
 
 def fail(session: "Session", error: "PmemError") -> None:
@@ -154,19 +154,24 @@ def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
 
 
 def _show_notes(session: "Session", note: str) -> None:
-    from pmem.core.secrets import unsecret
-
     if note:
-        _write(sys.stderr, f"{clean(unsecret(note))}\n")
+        _note(note)
     if session.opened is not None and session.opened.made_room:
         from pmem.cli.apps import room_notes
 
         for line in room_notes(session.opened.made_room):
-            _write(sys.stderr, f"{clean(unsecret(line))}\n")
+            _note(line)
     for passed in session.gate_notes:
         _write(sys.stderr, f"pmem: {clean(passed)}\n")
     for problem in session.problems:
-        _write(sys.stderr, f"pmem: left out: {clean(unsecret(problem.message))}\n")
+        _note(f"pmem: left out: {problem.message}")
+
+
+def _note(text: str) -> None:
+    """Print a line on standard error, without the secrets that it repeats."""
+    from pmem.core.secrets import unsecret
+
+    _write(sys.stderr, f"{clean(unsecret(text))}\n")
 
 
 def _json(value: "Any") -> bytes:
