@@ -22,7 +22,7 @@ faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.storm
 	$(BIN)/python -m tests.fuzz --inputs 100000
 	$(BIN)/python -m tests.fuzz --guided --seconds 60
-	PMEM_HOSTILE=1 $(BIN)/python -m pytest -n auto tests/hostile
+	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto tests/hostile
 
 check: lint types test  # the tests hold the docs too
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from pmem.setup import initialise
 from pmem.workspace import Workspace
-from tests.effort import examples
+from tests.effort import IS_THOROUGH, examples
 from tests.once import Once, built_once
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
@@ -31,6 +31,28 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep an even sample of the cases of a test that asks for it: `@pytest.mark.some(8)`."""
+    if IS_THOROUGH:
+        return
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("some") is not None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = [item for group in cases.values() for item in _beyond_a_sample(group)]
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
+
+
+def _beyond_a_sample(items: list[pytest.Item]) -> list[pytest.Item]:
+    mark = items[0].get_closest_marker("some")
+    assert mark is not None
+    most = min(mark.args[0], len(items))
+    kept = {place * len(items) // most for place in range(most)}
+    return [item for place, item in enumerate(items) if place not in kept]
 
 
 @pytest.fixture(autouse=True)

@@ -327,6 +327,7 @@ def test_every_reading_command_is_tried_with_broken_settings() -> None:
     assert left == {"completion", "changelog"}  # no memory, and one of git's revisions
 
 
+@pytest.mark.some(14)
 @pytest.mark.parametrize("words", IN_SPITE_OF_SETTINGS, ids=" ".join)
 def test_broken_settings_are_named_by_every_command_in_one_sentence(
     words: tuple[str, ...], everything: dict[str, str], root: str

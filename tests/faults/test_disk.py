@@ -154,6 +154,7 @@ def test_a_read_only_mount_can_be_read(tmpfs: Mount, with_local: bool) -> None:
     assert "Read-only file system" in done.err
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("with_local", [True, False])
 def test_a_read_only_folder_can_be_read(
     memory_id: str, root: str, plain: tuple[str, ...], with_local: bool

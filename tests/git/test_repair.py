@@ -71,6 +71,7 @@ def now(path: str = PATH) -> Json:
     return found
 
 
+@pytest.mark.some(10)
 @pytest.mark.parametrize(
     ("way", "marked"), [*((way, False) for way in WAYS), *((way, True) for way in MARKED)]
 )
@@ -420,6 +421,7 @@ def test_a_dry_run_says_the_same_and_changes_nothing() -> None:
     assert pmem("repair", "--json").data == dry.data
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("how", ["stages", "committed", "added", "two records"])
 @pytest.mark.parametrize("step", range(6))
 def test_killed_anywhere_it_is_finished_by_the_next_run(

@@ -12,6 +12,7 @@ import pytest
 from pmem.errors import Damaged
 from pmem.records import Memory
 from pmem.storage.recordfile import parse, read_bytes
+from tests.effort import IS_THOROUGH
 from tests.faults.console import Done, bytes_of, pmem
 from tests.hostile.projects import GOOD, OTHER, PLANS, PLANTS, STORE, kinds, memory, write
 from tests.hostile.shapes import SHAPES
@@ -20,11 +21,9 @@ from tests.policy.paths import MATRIX
 
 SECONDS = 3
 CODES = {0, 1, 2, 3, 5, 7, 9, 74}
-WHOLE = bool(os.environ.get("PMEM_HOSTILE"))
-"""Try every command on every project: `PMEM_HOSTILE=1 pytest tests/hostile` takes minutes."""
 QUICK = ("search", "add", "consolidate", "check", "delta", "eval run")
-"""They open everything that is opened by name."""
-EVERY = tuple(MATRIX) if WHOLE else QUICK
+"""They open everything that is opened by name; the other commands take minutes."""
+EVERY = tuple(MATRIX) if IS_THOROUGH else QUICK
 OFTEN = {"", "link", "link to a folder", "link to an empty file", "pipe", "hard link to a database"}
 
 
@@ -43,7 +42,7 @@ SOME_SHAPES = {
 CHOSEN = [
     name
     for name in PLANTS
-    if WHOLE
+    if IS_THOROUGH
     or (
         name.removeprefix("a record that has ") in SOME_SHAPES if name in SHAPES else is_often(name)
     )
@@ -98,6 +97,7 @@ def harmless(command: str, root: str, secret: str) -> Done:
     return done
 
 
+@pytest.mark.some(64)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_hostile_project_does_no_harm(name: str, project: str, secret: str) -> None:
     PLANTS[name](project, secret)

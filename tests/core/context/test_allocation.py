@@ -296,6 +296,7 @@ def plenty(count: int, words: int = 18) -> Candidates:
     )
 
 
+@pytest.mark.some(14)
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("count", COUNTERS)
 @pytest.mark.parametrize("share", [0.0, 0.6, 1.0])

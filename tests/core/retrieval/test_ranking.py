@@ -79,6 +79,7 @@ def test_the_order_in_which_documents_came_changes_nothing(question: str) -> Non
             assert hit.score == pytest.approx(twin.score, abs=1e-9)
 
 
+@pytest.mark.some(20)
 @EVERY_QUESTION
 @pytest.mark.parametrize("limit", [1, 3, 10, 100])
 def test_fewer_hits_are_the_first_of_more(question: str, limit: int) -> None:

@@ -72,6 +72,7 @@ def test_links_add_their_share_of_the_priors_at_the_most(question: str) -> None:
         assert gain == pytest.approx(most * (hit.number % 5 / 4))
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("prior", [0.02, 0.5, 1.0])
 @pytest.mark.parametrize("limit", [1, 3, 10])

@@ -31,6 +31,7 @@ def spoken(*names: str) -> tuple[MemoryStatistics, list[str]]:
     return store, keys
 
 
+@pytest.mark.some(60)
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize(("name", "question", "wanted"), ASKED)
 def test_the_message_that_says_it_comes_first(
