@@ -86,16 +86,9 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
 
         if has_any(text):
             plain = joined(text)
-            found = find(plain.text, allowed)
-            return [Secret(each.kind, *plain.span(each.start, each.end)) for each in found]
-    found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
-    kept: list[Secret] = []
-    for each in found:
-        if kept and each.start < kept[-1].end:
-            kept[-1] = _joined(kept[-1], each)
-        elif not _is_allowed(text[each.start : each.end], allowed):
-            kept.append(each)
-    return list(_wholes(text, kept)) if _NEW_LINE in text else kept
+            seen = _seen(plain.text, allowed)
+            return [Secret(each.kind, *plain.span(each.start, each.end)) for each in seen]
+    return _seen(text, allowed)
 
 
 def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secret]:
@@ -169,6 +162,18 @@ def place(text: str, secret: Secret) -> str:
     line = text.count("\n", 0, secret.start) + 1
     column = secret.start - text.rfind("\n", 0, secret.start)
     return f"line {line}, character {column}"
+
+
+def _seen(text: str, allowed: Collection[str]) -> list[Secret]:
+    """Return the secrets in a text as it stands."""
+    found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
+    kept: list[Secret] = []
+    for each in found:
+        if kept and each.start < kept[-1].end:
+            kept[-1] = _joined(kept[-1], each)
+        elif not _is_allowed(text[each.start : each.end], allowed):
+            kept.append(each)
+    return list(_wholes(text, kept)) if _NEW_LINE in text else kept
 
 
 def _joined(one: Secret, other: Secret) -> Secret:

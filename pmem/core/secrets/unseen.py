@@ -21,7 +21,8 @@ MARKS: Final = frozenset(
     for code in range(first, last + 1)
 )
 """Soft hyphens, joiners, marks of direction, selectors and tags: none of them has a shape."""
-_UNSEEN: Final = re.compile(rf"[{''.join(sorted(MARKS))}]+|\\\r?\n")
+_ANY: Final = f"[{''.join(sorted(MARKS))}]"
+_UNSEEN: Final = re.compile(rf"{_ANY}++|\\{_ANY}*+(?:\r{_ANY}*+)?\n")
 
 
 class Joined(NamedTuple):

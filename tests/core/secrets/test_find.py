@@ -85,10 +85,16 @@ def test_none_of_many_is_missed(word: str) -> None:
 
 
 def test_what_nobody_sees_is_taken_out_with_the_secret() -> None:
-    for part in ("\u200b", "\u00ad", "\ufeff", "\u2060", "\\\n", "\\\r\n"):
+    for part in ("\u200b", "\u00ad", "\ufeff", "\u2060", "\\\n", "\\\r\n", "\\\u200b\r\u00ad\n"):
         text = f"token: {PASSWORD}{part}{PASSWORD[:8]}{part}{PASSWORD[2:]}{part} and more"
         (hit,) = find(text)
         assert redacted(text, [hit]) == f"token: [redacted: assigned-secret]{part} and more"
+
+
+def test_any_number_of_backslashes_and_line_ends_is_looked_through() -> None:
+    text = f"token: {PASSWORD}{PASSWORD[:8]} " + "\\" * 5000 + "\n" * 5000
+    (hit,) = find(text)
+    assert text[hit.start : hit.end] == PASSWORD + PASSWORD[:8]
 
 
 def test_a_token_that_goes_on_in_the_next_lines_is_found_whole() -> None:
