@@ -35,7 +35,7 @@ def sentence(error: ClickException) -> tuple[str, str]:
         commands = context.command.list_commands(context)
         close = get_close_matches(message.split("'")[1], commands, cutoff=_ALIKE)
         hint = f"did you mean {' or '.join(close)}?" if close else hint
-    elif _NO_CHOICE in message:
+    elif message.startswith("Invalid value") and _NO_CHOICE in message:
         hint = _closest(message) or hint
     elif message.startswith("No such option: -") and "--" not in message:
         hint = f"put `--` before a text that starts with a dash; {hint}"
