@@ -186,6 +186,8 @@ def test_every_operation_with_arguments_is_tried() -> None:
         (lambda p: p.remove(["a"]), "references must be text, not a list"),
         (lambda p: p.list(limit=1.5), "limit must be a whole number, not one with a fraction"),
         (lambda p: p.list(Filter(types=UNTYPED)), "types must be a list, not text"),
+        (lambda p: p.list({"types": 7}), r"^wanted\.types must be a list, not a whole number"),
+        (lambda p: p.save_checkpoint("t", {1: 2}), "^a key of state must be text, not a whole"),
         (lambda p: p.add_all("x"), r"requests must be a list, not text"),
         (lambda p: p.import_messages(["{}"]), "lines must be bytes, not text"),
         (lambda p: p.add_message("user", "x", tool_call=b"x"), "tool's call .* not bytes"),

@@ -23,20 +23,25 @@ _AT: Final = " - at "
 _QUOTED: Final = re.compile(r"`([^`]*)`")
 
 
-def sentence(error: Exception, choices: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
+def sentence(
+    error: Exception,
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    name: str = "",
+) -> str:
     """Say what is wrong with a value: `content must be text, not a whole number`.
 
     Args:
         error: What msgspec says against it.
         choices: What may stand in places where only some words may.
+        name: What the whole value is called; without it, places are named from within.
     """
-    what, place = _parted(str(error))
-    named = _QUOTED.search(what)
-    name = named[1] if named else ""
+    what, place = _parted(str(error), name)
+    quoted = _QUOTED.search(what)
+    key = quoted[1] if quoted else ""
     if what.startswith("Object missing"):
-        return f"{place or 'it'} has no `{name}`"
+        return f"{place or 'it'} has no `{key}`"
     if what.startswith("Object contains unknown"):
-        return f"{place or 'it'} has the unknown key `{name}`"
+        return f"{place or 'it'} has the unknown key `{key}`"
     if place in choices:
         return f"{place} must be one of {', '.join(choices[place])}"
     if what.startswith("Invalid enum value"):
@@ -63,14 +68,14 @@ def _must(what: str) -> str:
     return f"must be {' or '.join(names or ['null'])}, not {other}"
 
 
-def _parted(error: str) -> tuple[str, str]:
+def _parted(error: str, name: str) -> tuple[str, str]:
     """Part an error into what it is and where."""
     what, _, path = error.rpartition(_AT)
-    return (what, _place(path)) if path.startswith(("`$", "`key")) else (error, "")
+    return (what, _place(path, name)) if path.startswith(("`$", "`key")) else (error, name)
 
 
-def _place(path: str) -> str:
+def _place(path: str, name: str) -> str:
     """Return where a value stands: `history[0].at` for "`$.history[0].at`"."""
     if path.startswith("`key` in "):
-        return f"a key of {_place(path.removeprefix('`key` in ')) or 'it'}"
-    return path.strip("`").removeprefix("$").removeprefix(".")
+        return f"a key of {_place(path.removeprefix('`key` in '), name) or 'it'}"
+    return (name + path.strip("`").removeprefix("$")).removeprefix(".")

@@ -76,9 +76,9 @@ def _field(name: str, value: Any, owner: Any) -> Any:
     try:
         return _value(value, _hints(owner).get(name, Any))
     except msgspec.ValidationError as error:
-        said = mistakes.sentence(error).removeprefix("it")
+        said = mistakes.sentence(error, name=name)
         said = f"{said.removesuffix('null')}None" if said.endswith(", not null") else said
-        raise InvalidValue(f"{name}{said}") from None
+        raise InvalidValue(said) from None
 
 
 def _value(value: Any, hint: Any) -> Any:
