@@ -130,6 +130,7 @@ BROKEN: Final = (
     f'{{"{TOKEN}": 1}}',
     f'{{"content": "x", "timestamp": "{TOKEN}"}}',
     f'{{"content": "x", "role": "{TOKEN}"}}',
+    f'[{{"id": "x", "content": "x", "type": "{TOKEN}"}}]',
     f'{{"query": "x", "filters": {{"{TOKEN}": 1}}}}',
     f'{{"query": "x", "budget_tokens": "{TOKEN}"}}',
     f'{{"query": "x", "format": "{TOKEN}"}}',

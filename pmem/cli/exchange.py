@@ -110,5 +110,7 @@ def _imported(done: Imported) -> Answer:
         f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
         f"{len(done.skipped)} skipped"
     )
-    skipped = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
-    return Answer(data=done, lines=[[(figures, "")]], note="\n".join(skipped))
+    told = tuple(render.masked(item, "where", "why") for item in done.skipped)
+    skipped = [f"skipped {item.where}: it {item.why}" for item in told]
+    data = msgspec.structs.replace(done, skipped=told)
+    return Answer(data=data, lines=[[(figures, "")]], note="\n".join(skipped))
