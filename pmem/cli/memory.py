@@ -10,7 +10,7 @@ import typer
 from pmem import lookup, memories
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
-from pmem.core import checks, exactjson, mistakes
+from pmem.core import checks, exactjson
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
@@ -267,6 +267,8 @@ def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddR
     except exactjson.NotJson as error:
         raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOTHING) from None
     except msgspec.ValidationError as error:
+        from pmem.core import mistakes
+
         why = mistakes.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOTHING) from None
     return msgspec.structs.replace(request, force=request.force or force)

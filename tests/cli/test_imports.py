@@ -53,6 +53,22 @@ def test_a_plain_command_imports_nothing_heavy(
     assert imported(*command) & HEAVY == set()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["list"], ["show", "k3v9k3v9"], ["search", "database"], ["context", "database"]],
+    ids=" ".join,
+)
+def test_what_only_reads_imports_no_rules_on_passwords(
+    command: list[str], project: str, record: str
+) -> None:
+    assert {"pmem.core.secrets.assigned", "pmem.core.mistakes"} & imported(*command) == set()
+
+
+def test_a_search_needs_the_gate_only_to_repeat_its_query(project: str, record: str) -> None:
+    assert "pmem.core.secrets" not in imported("search", "database")
+    assert "pmem.core.secrets" in imported("search", "database", "--json")
+
+
 def test_the_version_needs_no_command_line() -> None:
     modules = imported("--version")
     assert {"typer", "msgspec", "orjson", "importlib.metadata", "re"} & modules <= {"re"}

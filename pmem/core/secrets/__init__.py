@@ -250,7 +250,7 @@ def _may_be_drawn(word: str) -> bool:
     """Tell whether a word can be a password or a token: most words of a sentence cannot."""
     if len(word) < _SHORTEST or len(word) >= _LEAST:
         return len(word) >= _LEAST
-    if word.isalpha():
+    if word.isalpha() or word.replace(",", "").isdigit():
         return False
     return any(map(str.isdigit, word)) or not _SYMBOLS.isdisjoint(word[:-1])
 
