@@ -25,8 +25,6 @@ FILE: Final = "state.sqlite3"
 VERSION: Final = 1
 BUSY_SECONDS: Final = 5.0
 _FOLDER: Final = "local"
-_COUNTER: Final = slice(24, 28)
-"""Where a database keeps its change counter (SQLite's file format, 1.3.7)."""
 _SCHEMA: Final = (
     "create table checkpoint (thread text, user text, created_at text, updated_at text, data blob,"
     " primary key (thread, user))",
@@ -148,23 +146,29 @@ class LocalState:
             self._exists()
             with durable.refusals(self._root):
                 durable.make_folder(self._local)
-            before = _commits(self._path)
             with closing(self._connect("rwc")) as connection:
                 connection.execute("pragma synchronous = extra")
                 connection.execute("begin immediate")
                 if not self._is_made(connection):
                     for statement in _SCHEMA:
                         connection.execute(statement)
-                yield connection
-                self._commit(connection, before)
+                with closing(self._connect("ro")) as witness:
+                    before = _version(witness)
+                    yield connection
+                    self._commit(connection, lambda: _version(witness) != before)
 
-    def _commit(self, connection: sqlite3.Connection, before: bytes) -> None:
-        """End a transaction; one that was made although its end was refused is told as made."""
+    def _commit(self, connection: sqlite3.Connection, seen: Callable[[], bool]) -> None:
+        """End a transaction; one that was made although its end was refused is told as made.
+
+        Args:
+            connection: In the transaction.
+            seen: Tells whether another connection sees it.
+        """
         try:
             connection.execute("commit")
         except sqlite3.Error as error:
             undone = os.path.exists(self._path + "-journal")  # whoever comes next rolls it back
-            if undone or _commits(self._path) == before:
+            if undone or not seen():
                 raise
             raise Unfinished(self._sentence(error).message) from error
 
@@ -389,17 +393,10 @@ def _rows(connection: sqlite3.Connection, where: str, *values: str | None) -> li
     ]
 
 
-def _commits(path: str) -> bytes:
-    """Return what SQLite counts a database's commits with; empty before the first one.
-
-    Closing the file takes every lock of this process on it away: not to be used within a
-    transaction that is to go on.
-    """
-    try:
-        with open(path, "rb") as file:
-            return file.read(_COUNTER.stop)[_COUNTER]
-    except OSError:
-        return b""
+def _version(connection: sqlite3.Connection) -> int:
+    """Return a number that changes with every commit of another connection."""
+    (version,) = connection.execute("pragma data_version").fetchone()
+    return int(version)
 
 
 def _known(connection: sqlite3.Connection) -> list[int]:

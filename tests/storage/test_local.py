@@ -195,6 +195,22 @@ def test_a_writer_waits_for_another_and_then_names_the_file(root: str, filled: L
     assert filled.threads.advance("review", {3})[1] == 2
 
 
+def test_two_writers_of_one_process_do_not_let_one_of_another_process_in(
+    root: str, filled: LocalState
+) -> None:
+    """A process that closes a file loses its locks on it, those of its other connections too."""
+    other = (
+        "import sys; from pmem.storage.local import LocalState;"
+        " LocalState(sys.argv[1], busy_seconds=0.1).threads.advance('review', {4})"
+    )
+    with filled.writing():
+        with pytest.raises(Locked):
+            filled.threads.advance("review", {3})
+        done = subprocess.run([sys.executable, "-c", other, root], capture_output=True, check=False)
+        assert b"Locked" in done.stderr
+    assert filled.threads.seen("review").revision == 1
+
+
 # Ends before the end
 
 
