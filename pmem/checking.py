@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -21,9 +22,12 @@ from pmem.storage.jsonfiles import LOCAL, LOCK
 from pmem.storage.proposals import Proposals
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository
+from pmem.times import iso, shifted
 from pmem.workspace import Workspace
 
 _LONGEST_CIRCLE: Final = 20
+_CLOCKS_DIFFER: Final = timedelta(days=1)
+"""Clocks that are set by hand, or to another zone, differ by less."""
 _TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
 
 
@@ -45,26 +49,24 @@ def check(workspace: Workspace) -> Checked:
         workspace: What to look at. Nothing is changed.
     """
     workspace.must_reach_everything("check the memory")
-    links = tuple(link_findings(workspace.root))
-    if any(os.path.basename(each.path) in STORES.values() for each in links):
-        return Checked(records=0, findings=links)  # what a link leads to is not read
     from pmem.repair import problems
 
-    found: dict[str, list[Any]] = {
-        folder: list(store.find())
-        for folder, store in zip(STORES.values(), workspace.stores, strict=True)
-    }
+    links = tuple(link_findings(workspace.root))
+    linked = {os.path.basename(each.path) for each in links}
+    stores = [store for store in workspace.stores if STORES[store.type] not in linked]
+    is_whole = len(stores) == len(STORES)  # what a link leads to is not read
+    found: dict[str, list[Any]] = {STORES[store.type]: list(store.find()) for store in stores}
     open_ = problems(workspace)
     waiting = {problem.path for problem in open_}
     others = [problem for problem in workspace.problems if problem.path not in waiting]
     findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
     findings += settings_findings(workspace) + weak_settings(workspace)
     findings += links
-    if all(os.path.basename(each.path) != LOCAL for each in links):
+    if LOCAL not in linked:
         findings += _of_own_state(workspace)
-    ids = _all_ids(workspace)
+    ids = [identifier for store in stores for identifier in store.ids()]
     findings += _duplicates(workspace, ids)
-    memories = {memory.id: memory for memory in found[STORES[Memory]]}
+    memories = {memory.id: memory for memory in found.get(STORES[Memory], ())}
     findings += circles(workspace.root, memories)
     findings += rivals(workspace.root, memories)
     everything = set(ids)
@@ -72,10 +74,8 @@ def check(workspace: Workspace) -> Checked:
         for record in records:
             path = os.path.join(workspace.root, folder, f"{record.id}.json")
             missing = [target for target in targets_of(record) if target not in everything]
-            findings += of_links(path, missing, _on_disk)
-            findings += contradictions(path, record, _on_disk)
-            findings += repeated_keys(path, _on_disk)
-            findings += instructions(path, record, _on_disk)
+            findings += of_links(path, missing if is_whole else (), _on_disk)
+            findings += of_record(path, record, workspace.now(), _on_disk)
     return Checked(
         records=sum(len(records) for records in found.values()),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -180,10 +180,6 @@ def place_of(workspace: Workspace) -> Place:
     return Place(workspace.root, prefix)
 
 
-def _all_ids(workspace: Workspace) -> list[str]:
-    return [identifier for store in workspace.stores for identifier in store.ids()]
-
-
 def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
     """Report ids that several stores use."""
     return [
@@ -191,6 +187,46 @@ def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
         for identifier, times in Counter(ids).items()
         if times > 1
     ]
+
+
+def of_record(path: str, record: Any, now: datetime, source: Source) -> Iterator[Finding]:
+    """Report what is wrong with a record, whatever others there are.
+
+    Args:
+        path: The record's file.
+        record: The record.
+        now: The present.
+        source: Where the file's bytes come from.
+    """
+    yield from contradictions(path, record, source)
+    yield from repeated_keys(path, source)
+    yield from instructions(path, record, source)
+    yield from ahead(path, record, now, source)
+
+
+def ahead(path: str, record: Any, now: datetime, source: Source) -> Iterator[Finding]:
+    """Report, as a warning, a record with a time well in the future: some clock was wrong.
+
+    Args:
+        path: The record's file.
+        record: The record.
+        now: The present.
+        source: Where the file's bytes come from.
+    """
+    if getattr(record, "state", None) is State.SOFT_DELETED:
+        return
+    times = [(name, getattr(record, name, None)) for name in ("created_at", "updated_at")]
+    times += [("history", event.at) for event in getattr(record, "history", ())]
+    limit = shifted(now, _CLOCKS_DIFFER)
+    field = next((name for name, at in times if at is not None and at > limit), None)
+    if field is not None:
+        latest = max(at for _, at in times if at is not None)
+        sentence = (
+            f"{path} has the time {iso(latest)}, which is still to come: set the wrong clock right,"
+            " and if it wrote this record, correct the times in the file"
+        )
+        line = line_of_field(source(path), field)
+        yield Finding(path, "ahead", sentence, line, severity="warning")
 
 
 def contradictions(path: str, record: Any, source: Source) -> Iterator[Finding]:

@@ -122,12 +122,13 @@ def build_and_retrieve(
     workspace, talk = _for_its_app(workspace, request)
     known = list(workspace.memories.find(EVERYTHING))
     news = _news(workspace, request, known)
-    usable, unshown = _usable(workspace, request, known)
+    usable, unshown, early = _usable(workspace, request, known)
     stable = _stable(workspace, usable)
     asked, answers = _recalled(workspace, request, usable, talk)
     left_out = [
         *answers.below,
         *(Omitted(memory.id, "mode_none") for memory in unshown),
+        *(Omitted(memory.id, "not_valid_yet") for memory in early),
         *(Omitted(message, "pruned") for message in sorted(talk.gone)),
     ]
 
@@ -299,17 +300,20 @@ def _recalled(
 
 def _usable(
     workspace: Workspace, request: ContextRequest, known: list[Memory]
-) -> tuple[list[Memory], list[Memory]]:
-    """Return the memories that hold: those that contexts show, and those of the mode `none`."""
+) -> tuple[list[Memory], list[Memory], list[Memory]]:
+    """Return the memories that contexts show, those of the mode `none`, and those that begin later.
+
+    What does not hold any more is none of them.
+    """
     now = workspace.now()
     wanted = Filter(agent=request.agent, trust=request.trust)
     modes = workspace.settings.categories.context
-    holding = [
-        memory for memory in known if valid_at(memory, now) and rejected_by(memory, wanted) is None
-    ]
+    fitting = [memory for memory in known if rejected_by(memory, wanted) is None]
+    holding = [memory for memory in fitting if valid_at(memory, now)]
+    early = [memory for memory in fitting if memory.valid_from > now]
     unshown = [memory for memory in holding if mode_of(memory, modes) == "none"]
     gone = {memory.id for memory in unshown}
-    return [memory for memory in holding if memory.id not in gone], unshown
+    return [memory for memory in holding if memory.id not in gone], unshown, early
 
 
 def _stable(workspace: Workspace, usable: list[Memory]) -> list[Memory]:

@@ -8,16 +8,15 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Final
 
 from pmem.checking import (
     Checked,
     circles,
-    contradictions,
-    instructions,
     of_links,
     of_problem,
-    repeated_keys,
+    of_record,
     rivals,
     settings_findings,
     targets_of,
@@ -68,7 +67,7 @@ def check_staged(workspace: Workspace) -> Checked:
     changed = _records_among(kept)
     findings = [*_unmerged(staged), *_others(staged, kept), *_sides(staged, repository)]
     try:
-        findings += _of_records(staged, workspace.root, changed)
+        findings += _of_records(staged, workspace.root, changed, workspace.now())
         findings += _of_removals(staged)
     except Damaged as error:  # a store is a link
         findings.append(Finding(workspace.root, error.code, error.message))
@@ -131,7 +130,7 @@ def _others(staged: Staged, paths: Iterable[str]) -> Iterator[Finding]:
                 yield Finding(where, "markers", sentence, line_of_markers(data))
 
 
-def _of_records(staged: Staged, root: str, changed: Names) -> Iterator[Finding]:
+def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Iterator[Finding]:
     """Report what is wrong with the records that the commit changes."""
     times = Counter(id_ for type_ in STORES for id_ in staged.ids(type_))
     memories: dict[str, Memory] = {}
@@ -140,9 +139,7 @@ def _of_records(staged: Staged, root: str, changed: Names) -> Iterator[Finding]:
             path = staged.where(_file(type_, record.id))
             missing = [target for target in targets_of(record) if target not in times]
             yield from of_links(path, missing, staged.data)
-            yield from contradictions(path, record, staged.data)
-            yield from repeated_keys(path, staged.data)
-            yield from instructions(path, record, staged.data)
+            yield from of_record(path, record, now, staged.data)
             if isinstance(record, Memory):
                 memories[record.id] = record
         for name in names:

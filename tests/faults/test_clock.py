@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,10 +12,11 @@ from hypothesis import strategies as st
 from pmem import memories
 from pmem.core.lifecycle.presence import presence
 from pmem.memories import AddRequest
-from pmem.times import in_utc
+from pmem.times import in_utc, iso
 from pmem.workspace import Workspace
 from tests.conftest import NOW
 from tests.faults import world
+from tests.faults.console import pmem
 from tests.faults.test_disk import reading
 from tests.faults.world import WRITES
 
@@ -97,3 +100,61 @@ def test_ids_of_a_clock_that_runs_backwards_are_new(root: str) -> None:
     ]
     assert len(set(made)) == 3
     assert len(list(Workspace(root).memories.find())) == 3
+
+
+AHEAD = "2999-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("add", "The queue runs on the host"),
+        ("episode", "add", "The queue moved to the host"),
+        ("conversation", "start"),
+    ],
+)
+def test_what_a_clock_far_ahead_wrote_is_told(line: tuple[str, ...], root: str) -> None:
+    assert pmem(*line, "--now", AHEAD).code == 0
+    done = pmem("check", "--json")
+    (found,) = done.data["findings"]
+    assert (done.code, found["code"], found["severity"]) == (0, "ahead", "warning")
+    assert "2999-01-01T00:00:00Z" in found["message"]
+    assert "correct the times in the file" in found["message"]
+    assert pmem("check", "--strict").code == 1
+    assert pmem("check", "--now", AHEAD, "--json").data["findings"] == []
+
+
+def test_once_the_times_in_the_file_are_corrected_all_is_well(root: str) -> None:
+    pmem("add", "The queue runs on the host", "--now", AHEAD)
+    (path,) = Path(root, "long-term-memory").glob("*.json")
+    path.write_text(path.read_text().replace(AHEAD, iso(NOW)))
+    assert pmem("check", "--now", iso(NOW), "--json").data["findings"] == []
+    assert "host" in pmem("context", "queue host", "--now", iso(NOW)).out.decode()
+
+
+@pytest.mark.parametrize(("hours", "told"), [(23, False), (25, True)])
+def test_clocks_may_differ_by_a_day(hours: int, told: bool, root: str) -> None:
+    pmem("add", "one", "--now", iso(NOW + timedelta(hours=hours)))
+    found = pmem("check", "--now", iso(NOW), "--json").data["findings"]
+    assert [finding["code"] for finding in found] == ["ahead"] * told
+
+
+def test_what_was_removed_is_not_told_as_ahead(root: str) -> None:
+    pmem("add", "one", "--now", AHEAD)
+    (path,) = Path(root, "long-term-memory").glob("*.json")
+    assert pmem("rm", path.stem).code == 0
+    assert pmem("check", "--json").data["findings"] == []
+
+
+def test_a_memory_that_begins_later_is_no_sign_of_a_wrong_clock(root: str) -> None:
+    pmem("add", "The host moves", "--valid-from", AHEAD)
+    assert pmem("check", "--json").data["findings"] == []
+
+
+@pytest.mark.parametrize("query", ["host", ""])
+def test_a_context_counts_what_begins_later_as_left_out(query: str, root: str) -> None:
+    pmem("add", "The queue runs on the host", "--now", AHEAD)
+    told = pmem("context", *filter(None, [query])).out.decode()
+    assert "0 shown, 1 left out: 1 not valid yet" in told
+    pmem("add", "The host was another one", "--valid-until", "2020-01-01", "--force")
+    assert "0 shown, 1 left out" in pmem("context", *filter(None, [query])).out.decode()

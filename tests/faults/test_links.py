@@ -88,6 +88,39 @@ def test_check_tells_each_link_once(place: str, root: str, outside: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize("store", STORES.values())
+def test_a_link_in_a_store_s_place_hides_nothing_of_the_others(
+    store: str, root: str, outside: Path
+) -> None:
+    assert pmem("episode", "add", "The gear broke").code == 0
+    assert pmem("conversation", "start").code == 0
+    replace_by_link(os.path.join(root, store), outside)
+    other = next(folder for folder in STORES.values() if folder != store)
+    broken = Path(root, other, "mwqi0000-00000001.json")
+    broken.parent.mkdir(exist_ok=True)
+    broken.write_text("{")
+    Path(root, "config.toml").write_text("chunk_size = 0\n")
+    done = pmem("check", "--json")
+    assert done.code == 1
+    told = {(item["path"], item["code"]) for item in done.data["findings"]}
+    assert told == {
+        (os.path.join(root, store), "damaged"),
+        (str(broken), "damaged"),
+        (os.path.join(root, "config.toml"), "invalid_value"),
+    }
+    assert done.data["records"] >= 2
+
+
+def test_links_to_records_of_a_store_that_is_not_read_are_not_told_as_loose(
+    root: str, outside: Path
+) -> None:
+    (memory,) = (path.stem for path in Path(root, "long-term-memory").glob("*.json"))
+    assert pmem("episode", "add", "The gear broke", "--memory", memory).code == 0
+    replace_by_link(os.path.join(root, "long-term-memory"), outside)
+    found = pmem("check", "--json").data["findings"]
+    assert [item["code"] for item in found] == ["damaged"]
+
+
 def test_allowlists_do_not_keep_the_doctor_from_telling(root: str, outside: Path) -> None:
     assert pmem("config", "set", "allowlists.planner", "unheard").code == 0
     replace_by_link(os.path.join(root, "long-term-memory"), outside)
