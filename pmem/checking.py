@@ -60,7 +60,8 @@ def check(workspace: Workspace) -> Checked:
     waiting = {problem.path for problem in open_}
     others = [problem for problem in workspace.problems if problem.path not in waiting]
     findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
-    findings += settings_findings(workspace) + weak_settings(workspace)
+    findings += settings_findings(workspace)
+    findings += weak_settings(workspace) + unknown_settings(workspace)
     findings += links
     if LOCAL not in linked:
         findings += _of_own_state(workspace)
@@ -125,6 +126,20 @@ def weak_settings(workspace: Workspace) -> list[Finding]:
     except PmemError:  # reported as settings that are wrong
         return []
     return [Finding(path, "weakened", sentence, severity="warning") for sentence in said]
+
+
+def unknown_settings(workspace: Workspace) -> list[Finding]:
+    """Report, as warnings, settings of the project's that this pmem does not know: often slips.
+
+    Args:
+        workspace: Whose settings.
+    """
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    try:
+        said = workspace.configuration.unknown()
+    except PmemError:  # reported as settings that are wrong
+        return []
+    return [Finding(path, "unknown_setting", unsecret(each), severity="warning") for each in said]
 
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:

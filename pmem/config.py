@@ -244,6 +244,24 @@ def table() -> tuple[Setting, ...]:
     return tuple(_rows(Settings, ""))
 
 
+def unknown_names(values: Mapping[str, Any]) -> list[str]:
+    """Return the names that no setting has, and that are no entry of a table.
+
+    Args:
+        values: Values by dotted name, as `flatten` leaves them: an empty group has its own name.
+    """
+    rows = {row.name for row in table()}
+    groups = {name.rpartition(".")[0] for name in rows}
+    entries = tuple(f"{row.name}." for row in table() if row.type == TABLE)
+    return [
+        name
+        for name, value in values.items()
+        if name not in rows
+        and not name.startswith(entries)
+        and not (value == {} and name in groups)
+    ]
+
+
 def known(name: str) -> Setting:
     """Return the setting of that name.
 

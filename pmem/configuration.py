@@ -14,6 +14,7 @@ from pmem.config import (
     known,
     resolve,
     resolve_one,
+    unknown_names,
 )
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.notation import flatten
@@ -25,6 +26,8 @@ NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"),)
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""
+_MOST_NAMED: Final = 20
+"""Unknown settings that are told one by one."""
 _MOST_DOTS: Final = 100
 """In a key: what reads TOML takes time and memory with the square of them."""
 
@@ -100,6 +103,21 @@ class Configuration:
                     said.append(f"{name} leaves out {', '.join(less)}: agents need not ask for it")
         return said
 
+    def unknown(self) -> list[str]:
+        """Say which settings of the project's this pmem does not know, and what they may be.
+
+        Another version may know them, so they are no fault.
+
+        Raises:
+            InvalidValue, Damaged: The project's settings cannot be read.
+        """
+        names = unknown_names(self._project())
+        more = len(names) - _MOST_NAMED
+        return [
+            *(_as_unknown(name) for name in names[:_MOST_NAMED]),
+            *([f"{more} further settings are not known to this pmem"] if more > 0 else []),
+        ]
+
     @cached_property
     def _resolved(self) -> tuple[Settings, list[Resolved]]:
         for name in self.overrides:
@@ -131,6 +149,14 @@ class Configuration:
             ("project", _without_liberties(self._project())),
             ("user", read_config(user_config(self._environment))),
         ]
+
+
+def _as_unknown(name: str) -> str:
+    try:
+        known(name)
+    except InvalidValue as error:
+        return f"{error.message}, so it counts for nothing: {error.hint}"
+    return ""
 
 
 def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:

@@ -41,16 +41,23 @@ Progress = Callable[[int, int], None]
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
 _ARRAYS: Final = "import arrays"
+_SAID: Final = ("content", "subject", "title", "summary", "context", "outcome", "tags")
+"""Fields that only somebody's change of a record changes: no recall, and no import by itself."""
 _TRUSTED_MORE: Final = "is trusted more as it is here: change it with `pmem edit`"
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import led to."""
+    """What an import led to.
+
+    `undecided` names those unchanged that say something else in the file, and are as old there as
+    here: neither is the later one.
+    """
 
     added: int
     updated: int
     unchanged: int
     skipped: tuple[Skipped, ...]
+    undecided: tuple[str, ...] = ()
 
 
 def import_messages(
@@ -130,20 +137,23 @@ def import_arrays(
     event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
     doubt = _doubt_of(workspace, event) if untrusted or workspace.agent is not None else None
     refused: list[Skipped] = []
+    undecided: list[str] = []
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
                 admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
                 done = _put(store, admitted, known, doubt)
+                where = f"{KINDS[store.type]} {short(record.id)}"
                 if done is None:
-                    where = f"{KINDS[store.type]} {short(record.id)}"
                     refused.append(Skipped(where, _TRUSTED_MORE))
                 else:
                     counts[done] += 1
+                if done == "unchanged" and _is_undecided(store.get(record.id), admitted):
+                    undecided.append(where)
                 progress(sum(counts.values()) + len(refused), total)
         make_room(workspace)
-    return Imported(**counts, skipped=(*parsed.skipped, *refused))
+    return Imported(**counts, skipped=(*parsed.skipped, *refused), undecided=tuple(undecided))
 
 
 def export_arrays(workspace: Workspace) -> dict[str, bytes]:
@@ -257,6 +267,14 @@ def _put(
     replaced = _replacement(kept, record)
     store.put(replaced if doubt is None else doubt(replaced))
     return "updated"
+
+
+def _is_undecided(kept: Record, record: Record) -> bool:
+    """Tell whether a record says something else than ours, and neither is the later one."""
+    at = getattr(record, "updated_at", None)
+    if at is None or at != getattr(kept, "updated_at", None):
+        return False
+    return any(getattr(kept, name, None) != getattr(record, name, None) for name in _SAID)
 
 
 def _replacement(kept: Record, record: Record) -> Record:

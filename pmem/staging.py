@@ -20,6 +20,7 @@ from pmem.checking import (
     rivals,
     settings_findings,
     targets_of,
+    unknown_settings,
     weak_settings,
 )
 from pmem.configuration import CONFIG_FILE
@@ -73,7 +74,7 @@ def check_staged(workspace: Workspace) -> Checked:
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
         seen = seen_in(workspace.within(EVERYTHING), staged)
-        findings += settings_findings(seen) + weak_settings(seen)
+        findings += settings_findings(seen) + weak_settings(seen) + unknown_settings(seen)
     told = [_untold(finding) for finding in findings] if _is_limited(workspace) else findings
     return Checked(
         records=sum(map(len, changed.values())),

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from pmem import gitsetup
-from pmem.checking import check, link_findings, settings_findings, weak_settings
+from pmem.checking import check, link_findings, settings_findings, unknown_settings, weak_settings
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
 from pmem.records import STORES
@@ -87,8 +87,14 @@ def _configuration(workspace: Workspace) -> Diagnosis:
     named = [name for names in workspace.settings.allowlists.values() for name in names]
     is_whole = not any(link_findings(workspace.root))
     unknown = unknown_categories(workspace, named) if is_whole else ""
-    said = [unknown, *(finding.message for finding in weak_settings(workspace))]
-    detail = "; ".join(["every setting is allowed", *filter(None, said)])
+    strays = [finding.message for finding in unknown_settings(workspace)]
+    weak = [finding.message for finding in weak_settings(workspace)]
+    detail = "; ".join(
+        [
+            "every known setting is allowed" if strays else "every setting is allowed",
+            *filter(None, (unknown, *strays, *weak)),
+        ]
+    )
     return Diagnosis(name="settings", ok=True, detail=detail)
 
 
@@ -136,9 +142,12 @@ def _writable(workspace: Workspace) -> Diagnosis:
     if links:
         return Diagnosis(name="writable", ok=False, detail="; ".join(links))
     kind = kind_of(workspace.root)
-    if kind is not None and is_shared(kind):
+    refused = "" if closed or workspace.read_only else durable.refusal(workspace.root, LOCAL)
+    if refused:
+        detail = f"nothing can be written: {refused}; free the disk or mend the permissions"
+    elif kind is not None and is_shared(kind):
         detail += f"; on {kind} a lock may not exclude other computers: write from one at a time"
-    return Diagnosis(name="writable", ok=not closed, detail=detail)
+    return Diagnosis(name="writable", ok=not (closed or refused), detail=detail)
 
 
 def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:

@@ -332,7 +332,9 @@ def _only(
     if not found or not reference:
         what = " or ".join(KINDS[type_] for type_ in types) or "record"
         raise NotFound(
-            f"no {what} has an id that starts with {reference!r}",
+            f"no {what} has an id that starts with {reference!r}"
+            if reference.strip()
+            else f"an id is needed to find the {what}, not {reference!r}",
             "`pmem conversation list` shows ids"
             if types == (Conversation,)
             else "`pmem list` and `pmem search` show ids",

@@ -192,6 +192,48 @@ def test_a_misspelt_setting_is_put_right() -> None:
     assert "chunk_size" in caught.value.hint
 
 
+UNKNOWN = {
+    "lock_timout = 5": "there is no setting 'lock_timout', so it counts for nothing:"
+    " did you mean lock_timeout?",
+    "[nope]": "there is no setting 'nope'",
+    "[nope]\nx = 1": "there is no setting 'nope.x'",
+    "limits = 3": "there is no setting 'limits'",
+    "[limits]\nmemroy = 3": "did you mean limits.memory?",
+}
+
+
+@pytest.mark.parametrize("settings", UNKNOWN)
+def test_a_misspelt_setting_in_the_project_s_file_is_told(settings: str, root: str) -> None:
+    Path(root, "config.toml").write_text(f"{settings}\n")
+    done = pmem("check", "--json")
+    (found,) = done.data["findings"]
+    assert (done.code, found["code"], found["severity"]) == (0, "unknown_setting", "warning")
+    assert UNKNOWN[settings] in found["message"]
+    assert pmem("check", "--strict").code == 1
+    looked = pmem("doctor")
+    assert looked.code == 0
+    assert UNKNOWN[settings] in looked.out.decode()
+    assert UNKNOWN[settings] in pmem("config", "list").err
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["", "[limits]", "[allowlists]", '[allowlists]\nplanner = ["tasks"]', "lock_timeout = 5"],
+)
+def test_settings_that_there_are_are_not_told_as_unknown(settings: str, root: str) -> None:
+    Path(root, "config.toml").write_text(f"{settings}\n")
+    found = pmem("check", "--json").data["findings"]
+    assert "unknown_setting" not in {finding["code"] for finding in found}
+    assert "no setting" not in pmem("config", "list").err
+
+
+def test_of_many_unknown_settings_some_are_named(root: str) -> None:
+    Path(root, "config.toml").write_text("".join(f"x{number} = 1\n" for number in range(5000)))
+    found = pmem("check", "--json").data["findings"]
+    assert len(found) == 21
+    assert "4980 further settings" in found[-1]["message"]
+
+
 def test_flatten_names_nested_tables_with_dots() -> None:
     assert flatten({"a": 1, "b": {"c": {"d": 2}}}) == {"a": 1, "b.c.d": 2}
 

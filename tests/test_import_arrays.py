@@ -448,3 +448,29 @@ def test_a_chunk_whose_messages_were_dropped_keeps_its_summary(
     take(workspace, write(tmp_path / "some", {"conversation-chunks.json": [merged]}))
     chunk = workspace.chunks.get("mlk2o222-1b2c3d4e")
     assert (chunk.summary, chunk.messages) == ("Earlier: a. Then: b.", ())
+
+
+def test_what_differs_and_is_as_old_as_ours_is_told(root: str, tmp_path: Path) -> None:
+    pmem("import", "arrays", write(tmp_path / "one", {"long-term-memory.json": MEMORIES}))
+    changed = [{**MEMORIES[0], "content": "Something else is so"}, *MEMORIES[1:]]
+    folder = write(tmp_path / "two", {"long-term-memory.json": changed})
+    done = pmem("import", "arrays", folder)
+    assert (done.code, done.out) == (0, b"0 added, 0 updated, 2 unchanged, 0 skipped\n")
+    assert "the file says something else: memory 9f3c21de; to take it in" in done.err
+    assert pmem("import", "arrays", folder, "--json").data["undecided"] == ["memory 9f3c21de"]
+
+
+@pytest.mark.parametrize("options", [(), ("--untrusted",)])
+def test_the_same_file_again_differs_in_nothing(
+    options: tuple[str, ...], root: str, sample: str
+) -> None:
+    pmem("import", "arrays", sample, *options)
+    pmem("show", "mlk2p0a1-9f3c21de")
+    done = pmem("import", "arrays", sample, *options)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_an_older_file_is_no_news(root: str, sample: str, tmp_path: Path) -> None:
+    pmem("import", "arrays", sample)
+    pmem("edit", "mlk2p0a1-9f3c21de", "It was changed here")
+    assert pmem("import", "arrays", sample).err == ""

@@ -258,3 +258,20 @@ def test_the_newest_events_are_the_end_of_all_of_them(records: list[Historic], l
 @given(strategies.texts)
 def test_a_user_whom_nothing_concerns_has_an_empty_trail(user: str) -> None:
     assert [] == journal.audit(Workspace("/nowhere", now=NOW, backend=InMemory()), user)
+
+
+@pytest.mark.parametrize("command", ["history", "events"])
+def test_an_agent_s_write_does_not_look_like_a_person_s(command: str, root: str) -> None:
+    agent = {"PMEM_AGENT": "planner"}
+    person = "A person of a long name indeed"
+    made = pmem("add", "The queue is slow", "--actor", person, "--json", environment=agent)
+    identifier = made.data["memory"]["id"]
+    pmem("pin", identifier, "--actor", "Mira")
+    looking = [command, identifier] if command == "history" else [command]
+    added, pinned = (line for line in pmem(*looking).out.decode().splitlines() if "T" in line[:11])
+    assert "(planner)" in added
+    assert "A person" in added
+    assert "planner" not in pinned
+    if command == "events":
+        items = pmem("events", "--json").data["items"]
+        assert [item["agent"] for item in items] == ["planner", ""]

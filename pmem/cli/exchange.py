@@ -1,7 +1,7 @@
 """The commands that take records in and give them out."""
 
 import os
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 import typer
@@ -13,6 +13,9 @@ from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
 from pmem.exchange import Imported
+
+_NAMED: Final = 10
+"""Records that are told by name."""
 
 
 def import_messages(
@@ -111,6 +114,12 @@ def _imported(done: Imported) -> Answer:
         f"{len(done.skipped)} skipped"
     )
     told = tuple(render.masked(item, "where", "why") for item in done.skipped)
-    skipped = [f"skipped {item.where}: it {item.why}" for item in told]
+    notes = [f"skipped {item.where}: it {item.why}" for item in told]
+    if done.undecided:
+        more = f" and {len(done.undecided) - _NAMED} more" * (len(done.undecided) > _NAMED)
+        notes.append(
+            f"unchanged, though the file says something else: {', '.join(done.undecided[:_NAMED])}"
+            f"{more}; to take it in, give it a later updated_at in the file"
+        )
     data = msgspec.structs.replace(done, skipped=told)
-    return Answer(data=data, lines=[[(figures, "")]], note="\n".join(skipped))
+    return Answer(data=data, lines=[[(figures, "")]], note="\n".join(notes))

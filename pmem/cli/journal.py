@@ -41,6 +41,7 @@ _ONE_LINE: Final = 72
 _SHARED: Final = 20
 """Characters before the first difference of two long values that are shown."""
 _ACTOR: Final = 12
+"""Columns of a name in the log."""
 _UNSAID: Final = ("replaced", "branch")
 """What an event holds for pmem alone, or for another part of the same event."""
 _PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
@@ -128,7 +129,7 @@ def story_lines(steps: Iterable[Step]) -> Iterator[Line]:
         yield [
             (_second(event.at), "dim"),
             (f"  {event.event:<9} ", COLOURS[event.event]),
-            (_who(event.actor, event.source), "cyan"),
+            (_who(event.actor, event.agent, event.source), "cyan"),
         ]
         if event.event is EventKind.ADD and step.text:
             yield [(f"    {step.text}", "")]
@@ -140,8 +141,8 @@ def story_lines(steps: Iterable[Step]) -> Iterator[Line]:
 
 def _log(entries: Sequence[Entry]) -> Iterator[Line]:
     """Yield a line for each event; the actors stand in a column of their own."""
-    actors = [_who(entry.actor, entry.source) for entry in entries]
-    width = min(_ACTOR, max(map(cells, actors), default=0))
+    actors = [_in_column(entry) for entry in entries]
+    width = max(map(cells, actors), default=0)
     for entry, actor in zip(entries, actors, strict=True):
         yield [
             (_second(entry.at), "dim"),
@@ -270,8 +271,16 @@ def _second(at: datetime) -> str:
     return iso(at.replace(microsecond=0))
 
 
-def _who(actor: str, source: str) -> str:
-    return actor or source or "-"
+def _who(actor: str, agent: str, source: str) -> str:
+    """Say who did something: a person, or the agent that did it for them in brackets."""
+    who = actor or agent or source or "-"
+    return f"{who} ({agent})" if actor and agent else who
+
+
+def _in_column(entry: Entry) -> str:
+    """Say who did something where there is little room: a long name hides no agent."""
+    names = (entry.actor, entry.agent, entry.source)
+    return _who(*(padded(name, min(_ACTOR, cells(name))) for name in names))
 
 
 def _fitted(lines: Iterable[Line], width: int) -> Iterable[Line]:

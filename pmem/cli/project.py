@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pmem import figures, gitsetup, setup, upkeep
+from pmem import checking, figures, gitsetup, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.secrets import unsecret
@@ -129,6 +129,7 @@ def config_list(ctx: typer.Context) -> Answer:
             [(f"{item.name:<30}", "bold"), (f"{item.origin:<13}", "dim"), (_value(item.value), "")]
             for item in session.workspace.configuration.provenance
         ),
+        note="\n".join(item.message for item in checking.unknown_settings(session.workspace)),
     )
 
 

@@ -31,7 +31,8 @@ class Finding(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """The message without the path that it may begin with."""
-        return self.message.removeprefix(self.path).lstrip(": ")
+        on_one_line = self.path.replace("\n", "\\n")  # as errors write it
+        return self.message.removeprefix(self.path).removeprefix(on_one_line).lstrip(": ")
 
 
 class Place(msgspec.Struct, frozen=True):

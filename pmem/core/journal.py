@@ -58,7 +58,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One event of the log.
 
     `place` is where it stands in the record's history, counted from one. `before` and `after`
-    hold the fields that it changed, `text` says on one line what the record then was.
+    hold the fields that it changed, `text` says on one line what the record then was. `agent` is
+    empty where a person did it.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     event: EventKind
     at: datetime
     actor: str
+    agent: str
     source: str
     before: dict[str, Any]
     after: dict[str, Any]
@@ -157,6 +159,7 @@ def entry(step: Step) -> Entry:
         event=event.event,
         at=event.at,
         actor=event.actor,
+        agent=event.agent,
         source=event.source,
         before=event.before,
         after=step.after,

@@ -24,6 +24,8 @@ STAGED: Final = "commit"
 _PLAN: Final = "plan.json"
 _TEMPORARY: Final = ".tmp-"
 _OF_A_WRITER: Final = re.compile(r"\.tmp-([1-9][0-9]{0,9})-[0-9a-f]{8}")
+_A_LITTLE: Final = 4096
+"""Bytes that no file system keeps without room for them."""
 _SUFFIX: Final = ".json"
 _STAGED_NAME: Final = re.compile(r"[0-9]+\.json")
 _NO_PLAN: Final = "remove that folder if it came with the project"
@@ -173,6 +175,25 @@ def write_file(path: str, data: bytes, scratch: str | None = None, mode: int | N
         raise
     with _made(path):
         sync_folder(folder)
+
+
+def refusal(root: str, local: str) -> str:
+    """Try to write a little, which goes at once; return why it cannot be, or nothing.
+
+    Args:
+        root: The memory folder.
+        local: The name of its untracked folder, where it is tried if that is there.
+    """
+    inside = os.path.join(root, local)
+    folder = inside if os.path.isdir(inside) else root
+    path = os.path.join(folder, f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        _write_new(path, b"\0" * _A_LITTLE, None)
+    except OSError as error:
+        return f"{folder}: {error.strerror or error}"
+    finally:
+        _remove_quietly(path)
+    return ""
 
 
 def make_folder(folder: str) -> None:

@@ -413,6 +413,7 @@ class Entry(Strict):
     event: EventKind
     at: datetime
     actor: str
+    agent: str
     source: str
     before: dict[str, Any]
     after: dict[str, Any]
@@ -763,6 +764,7 @@ class Imported(Strict):
     updated: int
     unchanged: int
     skipped: list[Skipped]
+    undecided: list[str]
 
 
 class GitPart(Strict):

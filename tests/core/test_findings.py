@@ -20,6 +20,7 @@ from pmem.core.findings import (
     text,
 )
 from pmem.core.visible import visible
+from pmem.errors import Damaged
 
 PLACE = Place("/home/ada/shop/.project-memory", ".project-memory/")
 PATH = "/home/ada/shop/.project-memory/long-term-memory/a-k3v9k3v9.json"
@@ -46,6 +47,12 @@ def test_people_get_what_editors_understand() -> None:
     said = "".join(text(FINDING))
     assert said == f"{PATH}:3: damaged: is not valid JSON: oh, no: 100 %"
     assert "".join(text(Finding(PATH, "circle", "both"))) == f"{PATH}: circle: both"
+
+
+def test_a_path_of_two_lines_is_told_once() -> None:
+    error = Damaged("/m/a b\n.json has a name that is no id")
+    found = Finding("/m/a b\n.json", "damaged", error.message)
+    assert text(found) == ("/m/a b\\u{a}.json: ", "damaged: ", "has a name that is no id")
 
 
 def test_github_gets_a_workflow_command() -> None:

@@ -277,3 +277,41 @@ def test_an_export_removes_what_a_killed_one_left(memory_id: str, tmp_path: Path
     (folder / dead).write_text("half")
     assert pmem("export", "audit", str(folder / "trail.jsonl")).code == 0
     assert not (folder / dead).exists()
+
+
+def test_the_doctor_tells_that_a_disk_is_full(tmpfs: Mount) -> None:
+    disk = tmpfs("512k")
+    os.chdir(disk)
+    pmem("init")
+    added("Here before the disk was full")
+    before = bytes_of(".project-memory")
+    with filled(disk, 0):
+        done = pmem("doctor", "--json")
+        (found,) = (item for item in done.data["items"] if item["name"] == "writable")
+        assert (done.code, found["ok"]) == (1, False)
+        assert "nothing can be written" in found["detail"]
+        assert "No space left on device" in found["detail"]
+    assert pmem("doctor").code == 0
+    assert before == bytes_of(".project-memory")
+
+
+@pytest.mark.parametrize("with_local", [True, False])
+def test_the_doctor_leaves_no_trace_of_trying_to_write(
+    with_local: bool, memory_id: str, root: str
+) -> None:
+    if not with_local:
+        subprocess.run(["rm", "-r", f"{root}/local"], check=True)
+    before = bytes_of(root)
+    assert pmem("doctor").code == 0
+    assert before == bytes_of(root)
+
+
+def test_a_doctor_that_may_not_write_does_not_try(
+    memory_id: str, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tried(*_: object) -> str:
+        raise AssertionError("it tried to write")
+
+    monkeypatch.setattr("pmem.storage.durable.refusal", tried)
+    assert pmem("doctor", "--read-only").code == 0
+    assert pmem("doctor").code == 70
