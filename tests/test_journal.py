@@ -268,7 +268,8 @@ def test_an_agent_s_write_does_not_look_like_a_person_s(command: str, root: str)
     identifier = made.data["memory"]["id"]
     pmem("pin", identifier, "--actor", "Mira")
     looking = [command, identifier] if command == "history" else [command]
-    added, pinned = (line for line in pmem(*looking).out.decode().splitlines() if "T" in line[:11])
+    told = pmem(*looking).out.decode().splitlines()
+    added, pinned = (line for line in told if line[10:11] == "T")
     assert "(planner)" in added
     assert "A person" in added
     assert "planner" not in pinned
