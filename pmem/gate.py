@@ -23,8 +23,15 @@ _DIGITS: Final = 64
 _HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
 _HINT: Final = (
     "leave it out, or keep the rest with --redact; "
-    "if it is no secret, list it in secrets.allow (docs/secrets.md tells how)"
+    "if it is no secret, `pmem config set secrets.allow VALUE` allows it"
 )
+
+
+_GIVERS: Final = {
+    "agent": "the agent's name (--agent or PMEM_AGENT)",
+    "actor": "the actor's name (--actor)",
+}
+"""Who gives the fields of a history's events that no text of a request does."""
 
 
 class SecretFound(Refused):
@@ -125,7 +132,7 @@ class Gate:
                     for found in secrets.find_named(name, text, rules.allow):
                         value = text[found.start : found.end]
                         if not self._is_known(value, change, changes, before):
-                            raise _refusal(where, text, found)
+                            raise _refusal(_given_by(where), text, found)
 
     def _admitted(self, value: Any, where: str, rules: Secrets, name: str = "") -> Any:
         if type(value) is str:
@@ -204,6 +211,12 @@ def allowable(entries: Sequence[str]) -> tuple[str, ...]:
 
 def _raw(entry: str) -> list[Secret]:
     return [] if entry.startswith(secrets.DIGEST) else secrets.find(entry)
+
+
+def _given_by(where: str) -> str:
+    """Name what a person gave, instead of the field of a history where it would be kept."""
+    outer, _, field = where.rpartition(".")
+    return _GIVERS.get(field, where) if outer.startswith("history[") else where
 
 
 def _refusal(where: str, text: str, found: Secret) -> SecretFound:

@@ -167,7 +167,10 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
     ] = "refuse"
     allow: Annotated[
         tuple[str, ...],
-        says("What is no secret: examples, or `sha256:` and their digests in hexadecimal digits."),
+        says(
+            "What is no secret: examples, or `sha256:` and their digests in hexadecimal digits."
+            " `pmem config set` adds to the list, `pmem config unset` empties it."
+        ),
     ] = ()
 
 

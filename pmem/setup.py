@@ -121,7 +121,7 @@ def missing_files(folder: str) -> list[str]:
 
 
 def change_setting(workspace: Workspace, name: str, value: str) -> Any:
-    """Set one of the project's settings.
+    """Set one of the project's settings; what is given for `secrets.allow` is added to its list.
 
     Args:
         workspace: Whose settings.
@@ -153,8 +153,9 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
             f"{name} cannot be {kept!r} for whoever has this project",
             "set it in your own configuration, or PMEM_SECRETS_GATE for one run",
         )
-    kept = allowable(kept) if is_list else kept
     with locked(workspace):
+        if is_list:
+            kept = _allowed_too(workspace, allowable(kept))
         _write_own_setting(workspace, name, kept)
     return kept
 
@@ -174,6 +175,13 @@ def reset_setting(workspace: Workspace, name: str) -> Any:
     with locked(workspace):
         _write_own_setting(workspace, name, None)
     return workspace.configuration.setting(name).value
+
+
+def _allowed_too(workspace: Workspace, more: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the project's own file says is no secret, and what is added to that."""
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    own = parse_config(ownfile.text(path).encode(), path).get("secrets.allow", ())
+    return tuple(dict.fromkeys((*checked("secrets.allow", own), *more)))
 
 
 def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:

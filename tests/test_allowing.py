@@ -46,6 +46,44 @@ def test_a_digest_may_be_written_in_capitals(root: str) -> None:
     assert pmem("add", f"deploy with {TOKEN}").code == 0
 
 
+def test_what_is_allowed_is_added_to_the_list(root: str) -> None:
+    other = "sha256:" + sha256(b"another").hexdigest()
+    assert pmem("config", "set", "secrets.allow", DIGEST).code == 0
+    done = pmem("config", "set", "secrets.allow", f"{other},hunter2x9", "--json")
+    assert done.data["value"] == [DIGEST, other, "hunter2x9"]
+    assert pmem("config", "set", "secrets.allow", other).code == 0
+    assert settings(root).count(other) == settings(root).count(DIGEST) == 1
+    assert pmem("add", f"deploy with {TOKEN}").code == 0
+
+
+def test_the_list_of_what_is_allowed_can_be_emptied(root: str) -> None:
+    assert pmem("config", "set", "secrets.allow", DIGEST).code == 0
+    assert pmem("config", "unset", "secrets.allow").code == 0
+    assert pmem("add", f"deploy with {TOKEN}").code == 7
+
+
+def test_a_refusal_names_the_command_that_allows(root: str) -> None:
+    assert "`pmem config set secrets.allow VALUE`" in pmem("add", f"deploy with {TOKEN}").err
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "named"),
+    [
+        ((), {"PMEM_AGENT": TOKEN}, "PMEM_AGENT"),
+        (("--agent", TOKEN), {}, "--agent"),
+        (("--actor", TOKEN), {}, "--actor"),
+    ],
+)
+def test_a_name_with_a_secret_is_told_by_what_gave_it(
+    options: tuple[str, ...], environment: dict[str, str], named: str, root: str
+) -> None:
+    done = pmem("add", "The door is open", *options, environment=environment)
+    assert done.code == 7
+    assert named in done.err
+    assert "history" not in done.err
+    assert TOKEN not in said(done)
+
+
 def test_an_example_that_is_no_secret_stays_allowed(root: str) -> None:
     assert pmem("config", "set", "secrets.allow", "hunter2x9").code == 0
     assert pmem("add", "pw" + "d: hunter2x9").code == 0

@@ -28,6 +28,8 @@ _WORDS: Final = (
     "pw",
     "login",
     "creds",
+    "log in",
+    "sign in",
 )
 _OTHER_WORDS: Final = (
     *("contrase", "wachtwoord", "senha", "clave", "chiave", "chave api"),
@@ -48,6 +50,7 @@ _OPTION: Final = " -"
 _BREAK: Final = "\\"
 _BAR: Final = "|"
 _NEW_LINE: Final = "\n"
+_COLUMNS: Final = (",", ";", "\t", "|")
 _GOING_ON: Final = (
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*+"
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
@@ -57,6 +60,10 @@ _WRAPPED: Final = 56
 _LEAST: Final = 20
 """How many characters without a space the shortest token has."""
 _SHORTEST: Final = 6
+_ARMOURED: Final = "private-key"
+_ARMOUR: Final = "-----"
+_FILLING: Final = "AAA"
+"""What zeros are in armour: whole keys have many of them."""
 _LONGEST_NAME: Final = 60
 _NAMING: Final = ": "
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
@@ -171,9 +178,20 @@ def _seen(text: str, allowed: Collection[str]) -> list[Secret]:
     for each in found:
         if kept and each.start < kept[-1].end:
             kept[-1] = _joined(kept[-1], each)
-        elif not _is_allowed(text[each.start : each.end], allowed):
+        else:
             kept.append(each)
+    if kept:
+        kept = _with_others(text, kept, allowed)
     return list(_wholes(text, kept)) if _NEW_LINE in text else kept
+
+
+def _with_others(text: str, kept: list[Secret], allowed: Collection[str]) -> list[Secret]:
+    """Return findings and what is drawn as they are in the same sentences, less what is allowed."""
+    from pmem.core.secrets.alike import beside
+
+    others = [Secret(*each) for each in beside(text, kept)]
+    found = sorted((*kept, *others), key=lambda each: each.start) if others else kept
+    return [each for each in found if not _is_allowed(text[each.start : each.end], allowed)]
 
 
 def _joined(one: Secret, other: Secret) -> Secret:
@@ -202,7 +220,7 @@ def _whole(text: str, each: Secret) -> Secret:
 
 def _candidates(text: str) -> Iterator[Secret]:
     lowered = _lower(text)
-    if max(map(len, text.split()), default=0) >= _LEAST:
+    if max(map(len, text.split()), default=0) >= _LEAST or _ARMOUR in text:
         yield from _tokens(text)
         yield from _shapes(text, lowered, SHAPES)
     yield from _shapes(text, lowered, COMMANDS)
@@ -229,6 +247,10 @@ def _assigned(text: str, lowered: str) -> Iterator[Secret]:
         from pmem.core.secrets import pairs
 
         yield from (Secret(*each) for each in pairs.in_tables(text))
+    if _NEW_LINE in text and any(map(text.__contains__, _COLUMNS)):
+        from pmem.core.secrets import pairs
+
+        yield from (Secret(*each) for each in pairs.in_columns(text))
     if any(map(lowered.__contains__, _LOGINS)):
         from pmem.core.secrets import pairs
 
@@ -268,9 +290,15 @@ def _tokens(text: str) -> Iterator[Secret]:
                         from pmem.core.secrets.innocent import is_example
 
                         rest, end = match[0], max(end, match.end())
-                        if not is_example(rest):
+                        if not is_example(_body(rest) if token.kind == _ARMOURED else rest):
                             yield Secret(token.kind, place, end)
                 place = text.find(prefix, end)
+
+
+def _body(armoured: str) -> str:
+    """Return what armour is around, without zeros; any text if there is nothing in it."""
+    body = armoured.partition(_ARMOUR)[2].partition(_ARMOUR)[0]
+    return body.replace(_FILLING, "") or _FILLING
 
 
 def _continues(before: str, prefix: str) -> bool:

@@ -6,7 +6,8 @@ from functools import lru_cache
 from string import ascii_letters, digits
 from typing import Final, NamedTuple
 
-from pmem.core.secrets.innocent import is_password, is_strong, is_token
+from pmem.core.secrets.innocent import is_password, is_token
+from pmem.core.secrets.spoken import given, looks_drawn
 
 PASSWORDS: Final = (
     "password",
@@ -231,7 +232,9 @@ def _around(text: str, lowered: str, word: str, place: int) -> Held | None:
     if not names_a_secret(text, lowered, word, place):
         return None
     end = place + len(word)
-    found = _after(text, word, end) if text[end : end + 1] in _GOING_ON else None
+    found = None
+    if text[end : end + 1] in _GOING_ON:
+        found = _after(text, word, end) or _given(text, word, end)
     if found is None and _may_be_called(lowered[max(0, place - _NEAR) : place]):
         return _before(text, word, place)
     return found
@@ -281,7 +284,7 @@ def _is_of_service(text: str, place: int, end: int) -> bool:
 def _after(text: str, word: str, end: int) -> Held | None:
     """Return what is given after a word that ends at a place: `password: ...`."""
     match = _HELD.match(text, end)
-    if match is None or not _is_holder(text, match):
+    if match is None or not _is_holder(text, word, match):
         return None
     group = "bare" if match["quoted"] is None else "quoted"
     start, value = match.start(group), match[group]
@@ -294,11 +297,18 @@ def _after(text: str, word: str, end: int) -> Held | None:
     return found
 
 
-def _is_holder(text: str, match: re.Match[str]) -> bool:
+def _given(text: str, word: str, end: int) -> Held | None:
+    """Return what a sentence gives after a word: `changed the password to ...`."""
+    found = given(text, end, is_short=word in PASSWORDS)
+    return None if found is None else judged(word, found.value, found.start, is_drawn=True)
+
+
+def _is_holder(text: str, word: str, match: re.Match[str]) -> bool:
     """Tell whether the name in which the word stands holds a secret, not something about one."""
     if match["flag"] is not None and not _is_flag(text, match.start()):
         value = match["bare"] or match["quoted"]
-        return not match["rest"] and is_strong(value.rstrip(_TRAILING))
+        bare = value.rstrip(_TRAILING)
+        return not match["rest"] and looks_drawn(bare, is_short=word in PASSWORDS)
     return not match["rest"] or is_end(match["rest"])
 
 
@@ -343,19 +353,21 @@ def is_end(rest: str) -> bool:
     return not rest or (about is None and _GLUED.match(rest) is not None)
 
 
-def judged(word: str, value: str, start: int) -> Held | None:
+def judged(word: str, value: str, start: int, *, is_drawn: bool = False) -> Held | None:
     """Return a value if it can be a secret of its kind.
 
     Args:
         word: The word for it, of `PASSWORDS` or `TOKENS`.
         value: The value.
         start: Where it begins.
+        is_drawn: Whether its look tells that it can be one.
     """
     if len(value) > _LONG and word in value.lower():  # one value after the other, and no secret
         return None
     is_short = word in PASSWORDS
     kind = "password" if is_short else "assigned-secret"
-    return Held(kind, start, start + len(value)) if value and _fits(value, is_short) else None
+    fits = is_drawn or (value and _fits(value, is_short))
+    return Held(kind, start, start + len(value)) if fits else None
 
 
 @lru_cache(maxsize=256)

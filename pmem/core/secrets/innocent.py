@@ -43,6 +43,8 @@ _EMAIL: Final = re.compile(r"[^@\s]{1,64}@[\w.-]{1,200}\.[a-z]{2,10}")
 _ID: Final = re.compile(r"[0-9a-z]{1,11}-[0-9A-Za-z]{8}")
 _LETTERS: Final = re.compile(r"[A-Za-z]")
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
+_ODD: Final = frozenset("!#$%^&*~?")
+"""Signs that stand in no name, address, or assignment."""
 _FEWEST_CHARACTERS: Final = 5
 _LEAST_PASSWORD: Final = 6
 _LEAST_TOKEN: Final = 16
@@ -88,12 +90,22 @@ def is_strong(value: str) -> bool:
     Args:
         value: A word of a text.
     """
-    if len(value) < _LEAST_STRONG or not is_token(value.ljust(_LEAST_TOKEN, value[-1])):
+    if len(value) < _LEAST_STRONG or not is_token((value * 2)[: max(_LEAST_TOKEN, len(value))]):
         return False
     kinds = (str.islower, str.isupper, str.isdigit)
     mixed = all(any(map(kind, value)) for kind in kinds)
     changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
     return changes >= _LEAST_CHANGES and (mixed or len(value) >= _LEAST_SHUFFLED)
+
+
+def is_chosen(value: str) -> bool:
+    """Tell whether a value looks like a password that a person made up: `Winter`, a year, a sign.
+
+    Args:
+        value: A word of a text.
+    """
+    kinds = (str.islower, str.isupper, str.isdigit, _ODD.__contains__)
+    return all(any(map(kind, value)) for kind in kinds) and is_password(value)
 
 
 def is_password(value: str) -> bool:

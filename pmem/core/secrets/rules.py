@@ -117,7 +117,9 @@ TOKENS: Final = (
         ("-----BEGIN ",),
         r"(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:\s|\\n|\\r)*+(?:[A-Za-z-]{3,20}: [^\n]{0,120}\n\s{0,8}){0,6}+"
-        r"(?:[A-Za-z0-9+/=\s]|\\n|\\r){64,}+(?:-----END [A-Z0-9 ]{1,40}-----)?",
+        r"(?:(?:[A-Za-z0-9+/=\s]|\\n|\\r){64,}+(?:-----END [A-Z0-9 ]{1,40}-----)?"
+        r"|(?=[A-Za-z+/]{0,62}[0-9])[A-Za-z0-9+/]{12}"
+        r"(?:[A-Za-z0-9+/=\s]|\\n|\\r){0,63}+-----END [A-Z0-9 ]{1,40}-----)",
     ),
     Token(
         "putty-private-key",
@@ -192,6 +194,31 @@ COMMANDS: Final = (
         r"[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
     ),
     Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
+    Shape(
+        "command-password",
+        ("<(echo ", "<(printf "),
+        r"(?i)(?:pass|pw|secret|token|credential)[\w-]{0,24}[ =]<\((?:echo|printf) {1,3}(?:-n )?"
+        r"[\"']?([^\s\"'<>$()]{6,})",
+    ),
+    Shape(
+        "command-password",
+        ("<<<",),
+        r"(?<!\S)(?:sudo -S|--password-stdin|--stdin|--with-token|--passphrase-fd)(?!\S)"
+        r"[^\n<]{0,120}<<< {0,3}[\"']?(?=[^\s\"'<>$]{0,64}[0-9])([^\s\"'<>$]{6,})",
+    ),
+    Shape(
+        "command-password",
+        ("net use ",),
+        r"(?i)(?<!\S)net use (?=[^\n]{0,300}/user)(?:[a-z*]: ?|\* )?\\\\[^\s/]{1,200} {1,3}"
+        r"(?:/user:\S{1,64} {1,3})?[\"']?(?=[^\s\"'*/<>$%]{0,64}[0-9])"
+        r"([^\s\"'*/<>$%][^\s\"'<>]{3,})",
+    ),
+    Shape(
+        "one-time-password-seed",
+        ("totp", "hotp", "otp ", "2fa", "mfa", "authenticator"),
+        r"(?i:(?<![a-z0-9])(?:t?otp|hotp|2fa|mfa|authenticator)(?![a-z]))[^\n]{0,40}?"
+        r"(?<![\w./-])(?=[A-Z]{0,31}[2-7])(?=[2-7]{0,8}[A-Z])([A-Z2-7]{16,64})(?![\w./-])",
+    ),
     Shape(
         "connection-password",
         ("jdbc:oracle:",),
