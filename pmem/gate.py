@@ -132,7 +132,7 @@ class Gate:
                     for found in secrets.find_named(name, text, rules.allow):
                         value = text[found.start : found.end]
                         if not self._is_known(value, change, changes, before):
-                            raise _refusal(_given_by(where), text, found)
+                            raise _refusal(where, text, found)
 
     def _admitted(self, value: Any, where: str, rules: Secrets, name: str = "") -> Any:
         if type(value) is str:
@@ -215,9 +215,9 @@ def _raw(entry: str) -> list[Secret]:
 
 def _given_by(where: str) -> str:
     """Name what a person gave, instead of the field of a history where it would be kept."""
-    outer, _, field = where.rpartition(".")
-    return _GIVERS.get(field, where) if outer.startswith("history[") else where
+    outer, _, field = where.removeprefix("the ").rpartition(".")
+    return where if outer and not outer.startswith("history[") else _GIVERS.get(field, where)
 
 
 def _refusal(where: str, text: str, found: Secret) -> SecretFound:
-    return SecretFound(where or "this", found.kind, secrets.place(text, found))
+    return SecretFound(_given_by(where) or "this", found.kind, secrets.place(text, found))
