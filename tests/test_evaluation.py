@@ -226,7 +226,7 @@ def test_a_message_is_kept_by_the_name_that_was_given(full: Workspace) -> None:
     ("query", "reference", "fields", "error", "why"),
     [
         ("q", "nothing", {}, NotFound, "no record has an id"),
-        ("q", "", {}, NotFound, "no record has an id"),
+        ("q", "", {}, NotFound, "an id is needed"),
         (" ", "m7", {}, InvalidValue, "the query is empty"),
         ("q", "m7", {"max_rank": 0}, InvalidValue, "at least 1, not 0"),
         ("known", "m7", {"forbidden": True}, InvalidValue, "says the opposite already"),

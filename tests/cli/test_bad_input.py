@@ -245,9 +245,11 @@ def test_without_git_the_sentence_says_so(command: str) -> None:
 def test_an_interrupt_at_the_standard_input_ends_without_a_word() -> None:
     fill(os.path.abspath(".project-memory"))
     before = _kept(os.getcwd())
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored
     running = subprocess.Popen(
         [PROGRAM, "add", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
+    signal.signal(signal.SIGINT, usual)
     time.sleep(1)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
