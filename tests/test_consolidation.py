@@ -313,6 +313,7 @@ def _interrupt(name: str, args: tuple[Any, ...]) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("act", [killed, _interrupt])
 def test_whoever_is_interrupted_leaves_whole_groups_and_loses_no_recall(
     due: str, tmp_path: Path, act: Act

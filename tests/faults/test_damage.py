@@ -85,6 +85,7 @@ def spoil(path: str, damage: Callable[[bytes], bytes]) -> None:
     assert damage(data) != data
 
 
+@pytest.mark.some(16)
 @pytest.mark.parametrize("name", CASES)
 def test_a_damaged_memory_is_named_and_left_alone(name: str, damaged_id: str, root: str) -> None:
     case = CASES[name]

@@ -87,7 +87,7 @@ def nothing_ran(trap: str) -> None:
             raise AssertionError(file.read())
 
 
-@pytest.mark.some(30)
+@pytest.mark.some(20)
 @pytest.mark.parametrize("command", MATRIX)
 def test_no_setting_hook_or_variable_runs_a_program(command: str, project: str, trap: str) -> None:
     for name in TRAPS:

@@ -147,7 +147,7 @@ def line_of(command: str) -> list[str]:
 QUERY = json.dumps({"query": f"gear {EVERYTHING}", "return": "full"}).encode()
 
 
-@pytest.mark.some(30)
+@pytest.mark.some(20)
 @pytest.mark.parametrize("command", MATRIX)
 def test_no_command_sends_a_payload(command: str, project: str) -> None:
     line = line_of(command)

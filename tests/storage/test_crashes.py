@@ -84,6 +84,7 @@ def ids_in(state: Tree) -> set[str]:
     return {os.path.basename(path).removesuffix(".json") for path in state}
 
 
+@pytest.mark.some(5)
 @each_command
 def test_a_process_killed_at_any_step_leaves_all_or_nothing(bench: Bench, command: Command) -> None:
     after = bench.after(command)
@@ -124,6 +125,7 @@ def test_an_interrupt_at_any_step_leaves_all_or_nothing(bench: Bench, command: C
     steps_until_it_succeeds(once)
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("number", faults.ERRORS, ids=os.strerror)
 @each_command
 def test_a_disk_that_refuses_any_step_is_reported_and_harmless(

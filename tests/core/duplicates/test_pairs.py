@@ -110,6 +110,7 @@ def test_nothing_relates_to_nothing() -> None:
     assert found(["alone"]) == []
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("shape", sorted(hostile(1)))
 def test_hostile_shapes_are_paired_in_near_linear_time(shape: str) -> None:
     def seconds(number: int) -> float:
