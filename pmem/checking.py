@@ -120,12 +120,7 @@ def weak_settings(workspace: Workspace) -> list[Finding]:
     Args:
         workspace: Whose settings.
     """
-    path = os.path.join(workspace.root, CONFIG_FILE)
-    try:
-        said = workspace.configuration.weaknesses()
-    except PmemError:  # reported as settings that are wrong
-        return []
-    return [Finding(path, "weakened", sentence, severity="warning") for sentence in said]
+    return _warnings(workspace, "weakened", workspace.configuration.weaknesses)
 
 
 def unknown_settings(workspace: Workspace) -> list[Finding]:
@@ -134,12 +129,15 @@ def unknown_settings(workspace: Workspace) -> list[Finding]:
     Args:
         workspace: Whose settings.
     """
+    return _warnings(workspace, "unknown_setting", workspace.configuration.unknown)
+
+
+def _warnings(workspace: Workspace, code: str, said: Callable[[], list[str]]) -> list[Finding]:
     path = os.path.join(workspace.root, CONFIG_FILE)
     try:
-        said = workspace.configuration.unknown()
+        return [Finding(path, code, unsecret(each), severity="warning") for each in said()]
     except PmemError:  # reported as settings that are wrong
         return []
-    return [Finding(path, "unknown_setting", unsecret(each), severity="warning") for each in said]
 
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:

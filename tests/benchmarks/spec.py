@@ -7,14 +7,13 @@ runs in this process is timed by the wall's clock, a command by its CPU time bey
 """
 
 import json
-import statistics
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from pmem import AddRequest, Project
+from tests.benchmarks.apps import median
 from tests.benchmarks.measure import Command, pmem, side_by_side
 
 RUNS: Final = 9
@@ -49,7 +48,7 @@ def _fill(project: Project) -> None:
 
 def _within(project: Project) -> Iterator[tuple[str, float, int]]:
     def timed(what: str, bar: int, work: Callable[[int], object]) -> tuple[str, float, int]:
-        return what, _median(work), bar
+        return what, median(work), bar
 
     yield timed("S0: the memories of one app of ten", 100, lambda _: project.apps.context("app 5"))
     yield timed("S1 6: an answer", 150, lambda _: project.query(ASKED))
@@ -67,15 +66,6 @@ def _within(project: Project) -> Iterator[tuple[str, float, int]]:
     yield timed(
         "S1 15: a checkpoint is loaded", 100, lambda _: project.load_checkpoint("t", "mira")
     )
-
-
-def _median(work: Callable[[int], object]) -> float:
-    times = []
-    for turn in range(RUNS + 1):
-        begun = time.perf_counter()
-        work(turn)
-        times.append((time.perf_counter() - begun) * 1000)
-    return statistics.median(times[1:])
 
 
 def _command(folder: Path) -> tuple[str, float, int]:
