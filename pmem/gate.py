@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from pmem.core import secrets
-from pmem.core.secrets import Secret
+from pmem.core.secrets.secret import Secret
 from pmem.core.secrets.texts import inside, texts
 from pmem.errors import InvalidValue, Refused
 from pmem.records import Memory, Record

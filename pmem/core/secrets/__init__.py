@@ -9,9 +9,10 @@ these are there.
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pmem.core.secrets.rules import COMMANDS, SHAPES, TOKENS, Shape
+from pmem.core.secrets.secret import Secret
 
 if TYPE_CHECKING:
     import re
@@ -69,14 +70,6 @@ _NAMING: Final = ": "
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _GENERAL: Final = frozenset({"password", "assigned-secret", "authorization-header"})
 _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
-
-
-class Secret(NamedTuple):
-    """A secret in a text: its kind, such as `github-token`, and where it starts and ends."""
-
-    kind: str
-    start: int
-    end: int
 
 
 def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
@@ -189,7 +182,7 @@ def _with_others(text: str, kept: list[Secret], allowed: Collection[str]) -> lis
     """Return findings and what is drawn as they are in the same sentences, less what is allowed."""
     from pmem.core.secrets.alike import beside
 
-    others = [Secret(*each) for each in beside(text, kept)]
+    others = list(beside(text, kept))
     found = sorted((*kept, *others), key=lambda each: each.start) if others else kept
     return [each for each in found if not _is_allowed(text[each.start : each.end], allowed)]
 
@@ -227,11 +220,11 @@ def _candidates(text: str) -> Iterator[Secret]:
     if "://" in text:
         from pmem.core.secrets.links import passwords
 
-        yield from (Secret(*each) for each in passwords(text))
+        yield from passwords(text)
     if _has_commands(lowered):
         from pmem.core.secrets import commands
 
-        yield from (Secret(*each) for each in commands.passwords(text))
+        yield from commands.passwords(text)
     if _has_words(lowered) and any(map(_may_be_drawn, text.split())):
         yield from _assigned(text, lowered)
 
@@ -242,19 +235,19 @@ def _assigned(text: str, lowered: str) -> Iterator[Secret]:
 
     for word in (*assigned.PASSWORDS, *assigned.TOKENS):
         if word in lowered:
-            yield from (Secret(*each) for each in assigned.held(text, lowered, word))
+            yield from assigned.held(text, lowered, word)
     if _BAR in text:
         from pmem.core.secrets import pairs
 
-        yield from (Secret(*each) for each in pairs.in_tables(text))
+        yield from pairs.in_tables(text)
     if _NEW_LINE in text and any(map(text.__contains__, _COLUMNS)):
         from pmem.core.secrets import pairs
 
-        yield from (Secret(*each) for each in pairs.in_columns(text))
+        yield from pairs.in_columns(text)
     if any(map(lowered.__contains__, _LOGINS)):
         from pmem.core.secrets import pairs
 
-        yield from (Secret(*each) for each in pairs.beside(text))
+        yield from pairs.beside(text)
 
 
 def _has_commands(lowered: str) -> bool:

@@ -6,6 +6,7 @@ from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.secrets.innocent import is_password, is_strong
+from pmem.core.secrets.secret import Secret
 
 _VALUE: Final = re.compile(r"""[^\s"'`<>]+""")
 _LABEL: Final = re.compile(r"[A-Za-z][\w-]{0,24}[=:]+(?=[^=:])")
@@ -25,14 +26,6 @@ _TIMES: Final = 2
 _SIGN: Final = "!"
 
 
-class Alike(NamedTuple):
-    """A value that is drawn as a secret beside it, and where it stands."""
-
-    kind: str
-    start: int
-    end: int
-
-
 class _Known(NamedTuple):
     """How the secrets of one look in a sentence are: their kind, shortest and longest length."""
 
@@ -41,7 +34,7 @@ class _Known(NamedTuple):
     most: int
 
 
-def beside(text: str, found: Sequence[tuple[str, int, int]]) -> Iterator[Alike]:
+def beside(text: str, found: Sequence[tuple[str, int, int]]) -> Iterator[Secret]:
     """Yield the values that are drawn in the way of a secret in the same sentence.
 
     Args:
@@ -71,14 +64,14 @@ def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _within(
     text: str, first: int, last: int, found: Sequence[tuple[str, int, int]]
-) -> Iterator[Alike]:
+) -> Iterator[Secret]:
     """Yield such values of a sentence from between the secrets in it."""
     known: dict[str, _Known] = {}
     for at, value in _others(text, first, last, found):
         known = known or _looks(text, found)
         kind = _kind(value, known)
         if kind:
-            yield Alike(kind, at, at + len(value))
+            yield Secret(kind, at, at + len(value))
 
 
 def _others(

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from string import ascii_letters, digits
-from typing import Final, NamedTuple
+from typing import Final
 
 from pmem.core.secrets.innocent import is_password, is_token
+from pmem.core.secrets.secret import Secret
 from pmem.core.secrets.spoken import given, looks_drawn
 
 PASSWORDS: Final = (
@@ -173,18 +174,10 @@ _MOST: Final = 96
 _UNBROKEN: Final = re.compile(r"[^\s\"'`<>]*")
 
 
-class Held(NamedTuple):
-    """A value that a text says is a secret, and where it stands."""
-
-    kind: str
-    start: int
-    end: int
+_Seen = dict[tuple[int, str], Secret | None]
 
 
-_Seen = dict[tuple[int, str], Held | None]
-
-
-def held(text: str, lowered: str, word: str) -> Iterator[Held]:
+def held(text: str, lowered: str, word: str) -> Iterator[Secret]:
     """Yield what a text calls by one of the words in `PASSWORDS` or `TOKENS`.
 
     Args:
@@ -212,7 +205,9 @@ def _next(lowered: str, word: str, place: int) -> int:
     return place if place < 0 else lowered.find(word, place + len(word))
 
 
-def _seen_around(text: str, lowered: str, word: str, place: int, seen: _Seen | None) -> Held | None:
+def _seen_around(
+    text: str, lowered: str, word: str, place: int, seen: _Seen | None
+) -> Secret | None:
     """Return `_around`, which in a text that repeats itself is looked for but once."""
     if seen is None:
         return _around(text, lowered, word, place)
@@ -227,7 +222,7 @@ def _seen_around(text: str, lowered: str, word: str, place: int, seen: _Seen | N
     return found
 
 
-def _around(text: str, lowered: str, word: str, place: int) -> Held | None:
+def _around(text: str, lowered: str, word: str, place: int) -> Secret | None:
     """Return the value that belongs to a word at a place: after it, else before it."""
     if not names_a_secret(text, lowered, word, place):
         return None
@@ -281,7 +276,7 @@ def _is_of_service(text: str, place: int, end: int) -> bool:
     return match is not None and match[1].lower() in _SERVICES
 
 
-def _after(text: str, word: str, end: int) -> Held | None:
+def _after(text: str, word: str, end: int) -> Secret | None:
     """Return what is given after a word that ends at a place: `password: ...`."""
     match = _HELD.match(text, end)
     if match is None or not _is_holder(text, word, match):
@@ -297,7 +292,7 @@ def _after(text: str, word: str, end: int) -> Held | None:
     return found
 
 
-def _given(text: str, word: str, end: int) -> Held | None:
+def _given(text: str, word: str, end: int) -> Secret | None:
     """Return what a sentence gives after a word: `changed the password to ...`."""
     found = given(text, end, is_short=word in PASSWORDS)
     return None if found is None else judged(word, found.value, found.start, is_drawn=True)
@@ -322,7 +317,7 @@ def _may_be_called(near: str) -> bool:
     return " as " in near or " is " in near or " = " in near
 
 
-def _before(text: str, word: str, place: int) -> Held | None:
+def _before(text: str, word: str, place: int) -> Secret | None:
     """Return what is called by the word after it: `use ... as the password`."""
     words = text[max(0, place - _LOOK_BACK) : place].rsplit(" ", _WORDS_BACK)
     for number in range(len(words) - 2, 0, -1):
@@ -333,7 +328,7 @@ def _before(text: str, word: str, place: int) -> Held | None:
     return None
 
 
-def _called(text: str, word: str, end: int) -> Held | None:
+def _called(text: str, word: str, end: int) -> Secret | None:
     """Return the value that ends at a place, without the signs around it."""
     words = text[max(0, end - _LOOK_BACK) : end].split()
     value = words[-1].rstrip(_TRAILING + _QUOTES) if words else ""
@@ -353,7 +348,7 @@ def is_end(rest: str) -> bool:
     return not rest or (about is None and _GLUED.match(rest) is not None)
 
 
-def judged(word: str, value: str, start: int, *, is_drawn: bool = False) -> Held | None:
+def judged(word: str, value: str, start: int, *, is_drawn: bool = False) -> Secret | None:
     """Return a value if it can be a secret of its kind.
 
     Args:
@@ -367,7 +362,7 @@ def judged(word: str, value: str, start: int, *, is_drawn: bool = False) -> Held
     is_short = word in PASSWORDS
     kind = "password" if is_short else "assigned-secret"
     fits = is_drawn or (value and _fits(value, is_short))
-    return Held(kind, start, start + len(value)) if fits else None
+    return Secret(kind, start, start + len(value)) if fits else None
 
 
 @lru_cache(maxsize=256)

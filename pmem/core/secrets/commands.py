@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from pmem.core.secrets.innocent import is_password, is_token, is_usual
+from pmem.core.secrets.secret import Secret
 
 
 class Options(NamedTuple):
@@ -79,15 +80,7 @@ class Word(NamedTuple):
     start: int
 
 
-class Password(NamedTuple):
-    """A password in a command line, and where it stands."""
-
-    kind: str
-    start: int
-    end: int
-
-
-def passwords(text: str) -> Iterator[Password]:
+def passwords(text: str) -> Iterator[Secret]:
     """Yield the passwords that commands in a text are given.
 
     Args:
@@ -97,7 +90,7 @@ def passwords(text: str) -> Iterator[Password]:
     while (match := _PROGRAM.search(text, place)) is not None:
         words, place = _words(text, match.end())
         for word in _given(match[0], words, text[place : place + 200]):
-            yield Password("command-password", word.start, word.start + len(word.text))
+            yield Secret("command-password", word.start, word.start + len(word.text))
         place = max(place, match.end())
 
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pmem.core.secrets.innocent import is_usual
+from pmem.core.secrets.secret import Secret
 
 MARK: Final = "://"
 _USER: Final = re.compile(
@@ -15,15 +16,7 @@ _LONGEST_SCHEME: Final = 21
 _WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
 
 
-class Password(NamedTuple):
-    """A password in an address, and where it stands."""
-
-    kind: str
-    start: int
-    end: int
-
-
-def passwords(text: str) -> Iterator[Password]:
+def passwords(text: str) -> Iterator[Secret]:
     """Yield the passwords in the addresses of a text.
 
     Args:
@@ -36,7 +29,7 @@ def passwords(text: str) -> Iterator[Password]:
         scheme = _SCHEME.search(text[max(0, place - _LONGEST_SCHEME) : place])
         if match and scheme and not _is_none(*match.groups()):
             web = scheme[0].lower().partition("+")[0] in _WEB
-            yield Password("url-password" if web else "connection-password", *match.span(2))
+            yield Secret("url-password" if web else "connection-password", *match.span(2))
         place = text.find(MARK, match.end() if match else start)
 
 

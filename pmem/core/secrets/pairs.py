@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.secrets import assigned
-from pmem.core.secrets.assigned import Held
 from pmem.core.secrets.innocent import is_password
+from pmem.core.secrets.secret import Secret
 from pmem.core.secrets.spoken import looks_drawn
 
 _BAR: Final = "|"
@@ -63,7 +63,7 @@ class _Cell(NamedTuple):
     start: int
 
 
-def beside(text: str) -> Iterator[Held]:
+def beside(text: str) -> Iterator[Secret]:
     """Yield the passwords that follow a user's name: `the login is kim / ...`.
 
     Args:
@@ -75,10 +75,10 @@ def beside(text: str) -> Iterator[Held]:
             is_hint = pattern is _SLASHED or match[0].lower().startswith(_VERBS)
             if looks_drawn(value, is_short=True) if is_hint else is_password(value):
                 start = match.start("value")
-                yield Held("password", start, start + len(value))
+                yield Secret("password", start, start + len(value))
 
 
-def in_tables(text: str) -> Iterator[Held]:
+def in_tables(text: str) -> Iterator[Secret]:
     """Yield the secrets in tables: beside what names them, or below it.
 
     Args:
@@ -97,7 +97,7 @@ def in_tables(text: str) -> Iterator[Held]:
             yield from _row(cells, header)
 
 
-def in_columns(text: str) -> Iterator[Held]:
+def in_columns(text: str) -> Iterator[Secret]:
     """Yield the secrets below a header in lines that commas, semicolons, tabs or bars part.
 
     Args:
@@ -118,7 +118,7 @@ def in_columns(text: str) -> Iterator[Held]:
         place += len(line) + 1
 
 
-def _drawn(word: str, cell: _Cell) -> Held | None:
+def _drawn(word: str, cell: _Cell) -> Secret | None:
     """Return a short value of a column for tokens that looks drawn."""
     fits = looks_drawn(cell.text, is_short=False)
     return assigned.judged(word, cell.text, cell.start, is_drawn=True) if fits else None
@@ -165,7 +165,7 @@ def _cells(line: str, place: int) -> list[_Cell]:
     return found if line.lstrip().startswith(_BAR) else []
 
 
-def _row(cells: list[_Cell], header: list[str]) -> Iterator[Held]:
+def _row(cells: list[_Cell], header: list[str]) -> Iterator[Secret]:
     for number, cell in enumerate(cells):
         names = [cells[number - 1].text] if number else []
         names += header[number : number + 1]

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem.core.secrets import Secret, find_named, place
+from pmem.core.secrets import find_named, place
+from pmem.core.secrets.secret import Secret
 
 _LONGEST_NAME: Final = 24
 _LONG: Final = 20

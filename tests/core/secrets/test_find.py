@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core import secrets
-from pmem.core.secrets import Secret, find, place, redacted
+from pmem.core.secrets import find, place, redacted
 from pmem.core.secrets.assigned import PASSWORDS, TOKENS
 from pmem.core.secrets.rules import COMMANDS, SHAPES
 from pmem.core.secrets.rules import TOKENS as RULES
+from pmem.core.secrets.secret import Secret
 from tests.core.secrets import labelled, phrases
 from tests.core.secrets.labelled import Case
 from tests.work import seconds
