@@ -8,6 +8,7 @@ from pmem.config import Settings
 
 if TYPE_CHECKING:
     from pmem.gate import Gate
+    from pmem.masking import Mask
     from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
     from pmem.storage.sources import Sources
@@ -19,6 +20,7 @@ class Beside(ABC):
     root: str
     read_only: bool
     environment: dict[str, str]
+    notes: list[str]
 
     @property
     @abstractmethod
@@ -47,8 +49,15 @@ class Beside(ABC):
         return Sources(self.root, self.environment)
 
     @cached_property
+    def mask(self) -> "Mask":
+        """Takes secrets out of what is shown."""
+        from pmem.masking import Mask
+
+        return Mask(lambda: self.settings.secrets, self.notes)
+
+    @cached_property
     def gate(self) -> "Gate":
         """Lets in what holds no secret."""
         from pmem.gate import Gate
 
-        return Gate(lambda: self.settings.secrets)
+        return Gate(lambda: self.settings.secrets, self.notes)

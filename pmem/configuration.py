@@ -22,7 +22,7 @@ from pmem.storage import ownfile
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
-NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"),)
+NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"), ("secrets.mask", False))
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""

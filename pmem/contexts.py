@@ -11,7 +11,7 @@ from pmem import access
 from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.modes import Lengths, mode_of
-from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted, unmarked
+from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
@@ -54,8 +54,7 @@ ASKED_MESSAGES = 3
 ASKED_CHARACTERS = 2000
 FAINT = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
-UPDATE_MARK = "@"
-"""Stands in an update's id between the memory's id and the revision."""
+UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
 _RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
 
@@ -238,7 +237,8 @@ def _candidates(
     stable = [_memory_item(memory) for memory in memories]
     retained = workspace.settings.short_term_retention_turns
     near = sum(turns < retained for turns in talk.turns_ago)
-    recent = [_message_item(message, place) for place, message in enumerate(talk.recent)]
+    said = map(workspace.mask.fields, talk.recent)
+    recent = [_message_item(message, place) for place, message in enumerate(said)]
     return Candidates(
         system=[_message_item(message, place) for place, message in enumerate(talk.system)],
         memory=stable,
@@ -256,19 +256,21 @@ def _candidates(
 
 
 def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], Item]:
-    """Return what labels the items of memories that something speaks against.
+    """Return what takes secrets out of items, and labels those that something speaks against.
 
     Their citations do not hold any more, or another branch contradicts them.
     """
+    mask = workspace.mask.fields
     citing = {memory.id: memory for memory in memories if memory.citations}
     merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
     if not citing and not merged:
-        return unmarked
+        return mask
     staleness = Staleness(workspace)
     stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
     disputed_by_id = cache(lambda identifier: tuple(disputed(merged.get(identifier))))
 
     def mark(item: Item) -> Item:
+        item = mask(item)
         fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
         label = item.label
         if fields and _DISPUTED not in label:

@@ -2,6 +2,7 @@
 
 Whatever a service is given goes through `Gate.admit`. What a transaction is about to write is
 looked at once more (`Gate.must_be_clean`), so that a way in that was forgotten is closed as well.
+What models and searches are shown is looked at on the way out (`masking`).
 No sentence of the gate, and nothing that it keeps, holds a secret.
 """
 
@@ -72,13 +73,13 @@ class Gate:
 
     Args:
         rules: Returns the settings.
+        notes: Is told what was found and not refused, without the secrets themselves.
     """
 
-    def __init__(self, rules: Callable[[], Secrets]) -> None:
+    def __init__(self, rules: Callable[[], Secrets], notes: list[str] | None = None) -> None:
         self._rules = rules
+        self._notes = [] if notes is None else notes
         self._passed: set[str] = set()
-        self.notes: list[str] = []
-        """What was found so far and not refused, without the secrets themselves."""
 
     def admit(self, value: T, where: str = "") -> T:
         """Return what comes in, or the same with every secret in it taken out.
@@ -167,7 +168,7 @@ class Gate:
         done = "left out" if rules.gate == "redact" else "kept, as secrets.gate is off"
         for each in found:
             at = secrets.place(text, each)
-            self.notes.append(f"{where or 'this'}: a secret ({each.kind}) at {at} was {done}")
+            self._notes.append(f"{where or 'this'}: a secret ({each.kind}) at {at} was {done}")
         clean = secrets.redacted(text, found) if rules.gate == "redact" else text
         self._passed.add(clean)
         return clean

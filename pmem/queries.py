@@ -76,8 +76,9 @@ def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
 
 
 def _items(workspace: Workspace, request: QueryRequest, picked: Picked) -> Iterator[Item]:
+    mask = workspace.mask.fields
     found = (
-        queries.item_of(one.document, one.kind, one.hit.score, request.form)
+        queries.item_of(mask(one.document), one.kind, one.hit.score, request.form)
         for one in opened(workspace, picked.ranked)
     )
     settings = workspace.settings.categories

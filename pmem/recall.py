@@ -1,7 +1,7 @@
 """Finding what is kept: ranking, filters, and the hits themselves."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -235,7 +235,7 @@ def _related(workspace: Workspace, along: dict[str, Brought]) -> Iterator[Relate
         yield Related(
             id=tie.id,
             short=short(tie.id),
-            text=text_of(found.document),
+            text=workspace.mask.text(text_of(found.document)),
             type=tie.type,
             strength=tie.strength,
             via=tie.via,
@@ -382,17 +382,18 @@ class _Sieve:
 
 
 def hits_of(workspace: Workspace, found: Iterable[Opened]) -> Iterator[Hit]:
-    """Describe documents, each when it is asked for.
+    """Describe documents without secrets, each when it is asked for.
 
     Args:
         workspace: Where they are.
         found: What was found.
     """
     staleness = Staleness(workspace)
-    return (_hit(one, staleness(one.document)) for one in found)
+    mask = workspace.mask.text
+    return (_hit(one, staleness(one.document), mask) for one in found)
 
 
-def _hit(found: Opened, stale: tuple[str, ...]) -> Hit:
+def _hit(found: Opened, stale: tuple[str, ...], mask: Callable[[str], str]) -> Hit:
     """Describe a document of a record: the record itself, or a message within it."""
     kind, _, document, hit = found
     return Hit(
@@ -400,7 +401,7 @@ def _hit(found: Opened, stale: tuple[str, ...]) -> Hit:
         short=short(document.id),
         kind=kind,
         score=hit.score,
-        text=text_of(document),
+        text=mask(text_of(document)),
         created_at=document.created_at,
         external_id=getattr(document, "external_id", None),
         conversation=found.conversation,

@@ -156,7 +156,7 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens to secrets in what is to be kept."""
+    """What happens to secrets in what is to be kept, and in what was."""
 
     gate: Annotated[
         Literal["refuse", "redact", "off"],
@@ -165,6 +165,13 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
             " A project's own settings cannot say `off`."
         ),
     ] = "refuse"
+    mask: Annotated[
+        bool,
+        says(
+            "Take secrets out of what searches, contexts, queries and blocks for models show."
+            " A project's own settings cannot say `false`."
+        ),
+    ] = True
     allow: Annotated[
         tuple[str, ...],
         says(

@@ -102,6 +102,7 @@ def delta(
 
     seen, revision = _advanced(workspace, name, choose) if mark else _standing(workspace, name)
     new = _new(known, seen)
+    new[:MOST] = map(workspace.mask.fields, new[:MOST])
     return Delta(
         thread=name,
         since=seen.revision,

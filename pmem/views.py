@@ -71,7 +71,7 @@ def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: st
         app=workspace.app,
     )
     view.configuration = workspace.configuration
-    view.present, view.name = workspace, name
+    view.present, view.name, view.notes = workspace, name, workspace.notes
     view.reach = workspace.reach
     return view
 

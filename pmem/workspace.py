@@ -109,6 +109,8 @@ class Workspace(Asked, Beside):
         self._given_backend, self._given_agent, self._given_app = backend, agent, app
         self.name = "present"
         """What a view of the past is of, in words (see `at` and `at_revision`)."""
+        self.notes: list[str] = []
+        """What whoever asks is told of secrets that were found, in words."""
         self.made_room: list[Any] = []
         """What went so that apps keep to their limits (see `apps.make_room`)."""
         self.once_kept: list[Callable[[], object]] = []

@@ -480,6 +480,11 @@ def _code(*arguments: str) -> Callable[..., Any]:
     return lambda **environment: pmem(*arguments, environment=environment).code
 
 
+def _masked(**environment: Any) -> Any:
+    data("add", f"pwd: {SECRET}", PMEM_SECRETS_GATE="off")
+    return SECRET in pmem("search", "pwd", environment=environment).out.decode()
+
+
 def _message_limit(**environment: Any) -> Any:
     data("conversation", "start")
     return pmem("conversation", "say", "hello", environment=environment).code
@@ -644,6 +649,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "allowlists": ("planner=goals", "planner=tasks", _seen),
     "categories.strict": ("false", "true", _strict),
     "secrets.gate": ("refuse", "redact", _code("add", f"pwd: {SECRET}")),
+    "secrets.mask": ("true", "false", _masked),
     "secrets.allow": ("x", SECRET, _code("add", f"pwd: {SECRET}")),
 }
 """For every setting two values and something that differs between them."""

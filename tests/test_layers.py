@@ -55,7 +55,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "scanning",
         }
     ),
-    frozenset({"workspace", "sight", "beside", "configuration", "views", "gate"}),
+    frozenset({"workspace", "sight", "beside", "configuration", "views", "gate", "masking"}),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),
     frozenset({"config", "rules", "notation", "ids", "records", "times"}),

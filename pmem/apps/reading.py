@@ -93,10 +93,11 @@ def context(workspace: Workspace, app: str, conversation: str | None = None) -> 
     if found.shown and not workspace.is_past:
         access.note(workspace, [memory.id for memory in found.shown])
         _note(workspace, held, app)
+    clean = [workspace.mask.fields(memory) for memory in found.shown]
     return AppContext(
         app=app,
-        text=block(app, found.shown),
-        items=tuple(map(shown, found.shown)),
+        text=block(app, clean),
+        items=tuple(map(shown, clean)),
         omitted=tuple(memory.id for memory in found.omitted),
     )
 

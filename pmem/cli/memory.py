@@ -184,7 +184,7 @@ def list_(
     if block:
         from pmem.core.context.block import block as written
 
-        text = written(found.items)
+        text = written(map(session.workspace.mask.fields, found.items))
         note = "" if text else _none(session)
         return Answer(data={"text": text, "total": found.total}, raw=text, note=note)
     return Answer(

@@ -155,9 +155,8 @@ class Session:
 
     @property
     def gate_notes(self) -> list[str]:
-        """The secrets in what came in, and what became of them; the secrets themselves not."""
-        gate = None if self.opened is None else self.opened.__dict__.get("gate")
-        return [] if gate is None else list(gate.notes)
+        """The secrets in what came in or goes out, and what became of them; not they themselves."""
+        return [] if self.opened is None else self.opened.notes
 
     @property
     def opened(self) -> Workspace | None:

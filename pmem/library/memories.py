@@ -95,7 +95,8 @@ class Memories(Typed):
         from pmem.core.context.block import block
 
         asked = wanted or Filter()
-        return block(lookup.listing(self.workspace.serving(asked.app), asked).items)
+        found = lookup.listing(self.workspace.serving(asked.app), asked).items
+        return block(map(self.workspace.mask.fields, found))
 
     def edit(self, reference: str, content: str | None = None, **fields: Any) -> Memory:
         """Change a memory.

@@ -64,9 +64,9 @@ def test_what_only_reads_imports_no_rules_on_passwords(
     assert {"pmem.core.secrets.assigned", "pmem.core.mistakes"} & imported(*command) == set()
 
 
-def test_a_search_needs_the_gate_only_to_repeat_its_query(project: str, record: str) -> None:
-    assert "pmem.core.secrets" not in imported("search", "database")
-    assert "pmem.core.secrets" in imported("search", "database", "--json")
+def test_a_search_looks_for_secrets_without_the_gate(project: str, record: str) -> None:
+    assert "pmem.core.secrets" in imported("search", "database")
+    assert {"pmem.gate", "pmem.core.secrets.texts"} & imported("search", "database") == set()
 
 
 def test_the_version_needs_no_command_line() -> None:

@@ -1,0 +1,57 @@
+"""Secrets taken out of what is shown to models and searches.
+
+Nothing passes the gate with a secret, but an older version, an editor or a merge may have brought
+one. Only what is about to be shown is looked at, and nothing that is kept changes.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import msgspec
+
+from pmem.rules import Secrets
+
+S = TypeVar("S", bound=msgspec.Struct)
+NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it stands"
+_SHOWN: Final = ("label", "text", "subject", "title", "summary", "content", "speaker")
+"""The fields of records, messages, and what is made of them that are shown as they are kept."""
+
+
+class Mask:
+    """Takes secrets out of what is shown.
+
+    Args:
+        rules: Returns the settings.
+        notes: Is told once that there was a secret.
+    """
+
+    def __init__(self, rules: Callable[[], Secrets], notes: list[str]) -> None:
+        self._rules = rules
+        self._notes = notes
+
+    def text(self, text: str) -> str:
+        """Return a text with `[redacted: kind]` in the place of each secret.
+
+        Args:
+            text: What is about to be shown.
+        """
+        rules = self._rules()
+        if not rules.mask:
+            return text
+        from pmem.core.secrets import find, redacted
+
+        found = find(text, rules.allow)
+        if found and NOTE not in self._notes:
+            self._notes.append(NOTE)
+        return redacted(text, found) if found else text
+
+    def fields(self, document: S) -> S:
+        """Return a record, a message or an item with no secret in what is shown of it.
+
+        Args:
+            document: What is about to be shown.
+        """
+        held = {name: getattr(document, name, None) for name in _SHOWN}
+        clean = {name: self.text(text) for name, text in held.items() if text}
+        changed = {name: text for name, text in clean.items() if text != held[name]}
+        return msgspec.structs.replace(document, **changed) if changed else document
