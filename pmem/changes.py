@@ -1,9 +1,10 @@
 """How one record, or several together, change under the lock."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from pmem.records import Episode, Event, EventKind, Memory
+from pmem.references import store_for
 from pmem.storage.store import Store
 from pmem.workspace import Workspace, event_of
 
@@ -14,20 +15,9 @@ K = TypeVar("K", bound=Removable)
 EDITABLE: Final = (Memory, Episode)
 
 
-def store_of(workspace: Workspace, reference: str) -> Store[Removable]:
-    """Return the store that holds what a reference means.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-    """
-    type_, _ = workspace.resolve(reference, *EDITABLE)
-    store = workspace.memories if type_ is Memory else workspace.episodes
-    return cast(Store[Removable], store)
-
-
 def change(
     workspace: Workspace,
-    store: Store[K],
+    type_: type[K],
     reference: str,
     kind: EventKind,
     apply: Callable[[K, Event], K],
@@ -36,8 +26,8 @@ def change(
 
     Args:
         workspace: Where it is.
-        store: The store that holds it.
-        reference: Which one.
+        type_: Its type.
+        reference: Which one; what else `apply` names is resolved in there, under the lock.
         kind: What happens.
         apply: Returns the changed record, or the same one where there is nothing to change.
 
@@ -45,7 +35,8 @@ def change(
         NotFound, Ambiguous: The reference.
     """
     with workspace.transaction():
-        _, identifier = workspace.resolve(reference, store.type)
+        _, identifier = workspace.resolve(reference, type_)
+        store: Store[K] = store_for(workspace, type_)
         return _apply(workspace, store, identifier, kind, apply)
 
 
@@ -57,10 +48,10 @@ def change_all(
 ) -> list[Removable]:
     """Apply a change to several memories and episodes, or to none; see `change`."""
     with workspace.transaction():
-        stores = [(store_of(workspace, reference), reference) for reference in references]
+        named = [workspace.resolve(reference, *EDITABLE) for reference in references]
         return [
-            _apply(workspace, store, workspace.resolve(reference, store.type)[1], kind, apply)
-            for store, reference in stores
+            _apply(workspace, store_for(workspace, type_), identifier, kind, apply)
+            for type_, identifier in named
         ]
 
 

@@ -195,7 +195,7 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
     if proposal.target is not None:
         return change(
             workspace,
-            workspace.memories,
+            Memory,
             proposal.target,
             EventKind.UPDATE,
             _with(workspace, proposal, detail),

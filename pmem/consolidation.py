@@ -31,9 +31,9 @@ from pmem.core.lifecycle.presence import with_recalls
 from pmem.core.retention import age_in_days
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.ids import short
-from pmem.lifecycle import cut_links
 from pmem.proposals import drop_expired
 from pmem.records import Access, Episode, Memory, State
+from pmem.references import living
 from pmem.storage.backend import same_keys
 from pmem.storage.jsonfiles import LOCAL
 from pmem.storage.judged import Judged
@@ -292,14 +292,11 @@ def _apply(workspace: Workspace, steps: list[Step]) -> list[Step]:
         if number:
             time.sleep(PAUSE_SECONDS)
         with workspace.transaction():
-            gone: set[str] = set()
             for group in batch:
                 if _is_unchanged(workspace, group):
-                    gone |= _put(workspace, group)
+                    _put(workspace, group)
                 else:
                     changed += group
-            if gone:
-                cut_links(workspace, gone)
     return changed
 
 
@@ -339,16 +336,16 @@ def _says_the_same(found: Kept | None, record: Kept) -> bool:
     return found is not None and _is_active(found) and text_of(found) == text_of(record)
 
 
-def _put(workspace: Workspace, group: list[Step]) -> set[str]:
-    """Write what a group of steps leaves behind, and return the ids of what it deletes."""
-    gone: set[str] = set()
+def _put(workspace: Workspace, group: list[Step]) -> None:
+    """Write what a group of steps leaves behind; links that led nowhere are not taken over."""
     for part in (part for step in group for part in step.touched):
         if part.new is None:
             _store(workspace, part.record).remove(part.record.id)
-            gone.add(part.record.id)
         else:
             _store(workspace, part.new).put(part.new)
-    return gone
+    for part in (part for step in group for part in step.touched):
+        if part.new is not None:
+            _store(workspace, part.new).put(living(workspace, part.new))
 
 
 def _store(workspace: Workspace, record: Kept) -> Store[Any]:

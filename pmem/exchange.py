@@ -30,6 +30,7 @@ from pmem.records import (
     dump_line,
     plain,
 )
+from pmem.references import living
 from pmem.storage.durable import sweep_dead, write_file
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.store import Store
@@ -152,6 +153,7 @@ def import_arrays(
                 if done == "unchanged" and _is_undecided(store.get(record.id), admitted):
                     undecided.append(where)
                 progress(sum(counts.values()) + len(refused), total)
+        refused += _cut_loose(workspace)
         make_room(workspace)
     return Imported(**counts, skipped=(*parsed.skipped, *refused), undecided=tuple(undecided))
 
@@ -267,6 +269,21 @@ def _put(
     replaced = _replacement(kept, record)
     store.put(replaced if doubt is None else doubt(replaced))
     return "updated"
+
+
+def _cut_loose(workspace: Workspace) -> list[Skipped]:
+    """Leave out what imported records lead to that is neither here nor in the files."""
+    found: list[Skipped] = []
+    for store in workspace.stores:
+        for change in store.changes():
+            left = None if change.record is None else living(workspace, change.record)
+            if left is not None and left is not change.record:
+                updated = getattr(change.record, "updated_at", None)
+                fields = {} if updated is None else {"updated_at": updated}
+                store.put(msgspec.structs.replace(left, **fields))
+                where = f"{KINDS[store.type]} {short(change.id)}"
+                found.append(Skipped(where, "leads to what is not there: that is left out"))
+    return found
 
 
 def _is_undecided(kept: Record, record: Record) -> bool:

@@ -1,7 +1,6 @@
 """What takes records out of recall, and what brings them back: by hand, one by one."""
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,11 +8,10 @@ import msgspec
 
 from pmem.changes import EDITABLE, Removable, change_all
 from pmem.core import checks
-from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.states import can_move, closed, moved, restored, successor_of
-from pmem.core.retention import changed, linked, purge_time, unlinked
+from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
-from pmem.errors import Damaged, InvalidValue, PmemError, Refused, StorageRefused
+from pmem.errors import InvalidValue, Refused
 from pmem.ids import short
 from pmem.lookup import get
 from pmem.memories import EditRequest, edited_fields
@@ -23,7 +21,6 @@ from pmem.records import (
     Access,
     Chunk,
     Conversation,
-    Episode,
     Event,
     EventKind,
     Memory,
@@ -32,7 +29,7 @@ from pmem.records import (
     Source,
     State,
 )
-from pmem.storage.recordfile import read_bytes
+from pmem.references import is_gone
 from pmem.storage.store import Store
 from pmem.times import iso
 from pmem.workspace import Workspace, event_of
@@ -163,80 +160,7 @@ def purge(workspace: Workspace, references: Sequence[str], *, force: bool = Fals
                     f"{first}give --force",
                 )
             _purge(workspace, record)
-        cut_links(workspace, {record.id for record in gone})
     return gone
-
-
-def cut_links(workspace: Workspace, gone: set[str]) -> None:
-    """Remove every link to records that are gone, inside a transaction.
-
-    Args:
-        workspace: Where the links are.
-        gone: The ids that they lead to.
-
-    Raises:
-        Refused: Something that the agent that asks may not see refers to one of them.
-        Damaged: A file that cannot be used may refer to one of them.
-    """
-    if workspace.reach is not None:
-        _must_not_be_held(workspace, gone)
-    for memory in list(workspace.memories.find(EVERYTHING)):
-        for target in {link.target for link in memory.relationships} & gone:
-            current = workspace.memories.get(memory.id)
-            workspace.memories.put(
-                unlinked(current, target, None, workspace.actor, workspace.now())
-            )
-    event = event_of(workspace, EventKind.UNLINK)
-    _cut(workspace.episodes, ("linked_memories",), gone, event)
-    _cut(workspace.conversations, ("milestones", "active_facts"), gone, event)
-    for problem in workspace.problems:
-        if problem.code == StorageRefused.code:
-            raise StorageRefused(problem.message)
-        _must_not_name(problem.path, gone)
-
-
-def _must_not_name(path: str, gone: set[str]) -> None:
-    """See that a file that cannot be used holds no link that would be left uncut."""
-    try:
-        data = read_bytes(path)[0]
-    except (OSError, PmemError):
-        return  # nobody can tell, and what is to go must not wait for it
-    for identifier in sorted(gone):
-        if identifier.encode() in data and identifier not in os.path.basename(path):
-            raise Damaged(f"{path} refers to {identifier} and cannot be used")
-
-
-def _must_not_be_held(workspace: Workspace, gone: set[str]) -> None:
-    """See that nothing refers to records that whoever asks may not see, and so not mend."""
-    assert workspace.reach is not None
-    types: tuple[type[Record], ...] = (Memory, Episode, Conversation)
-    for record in (record for type_ in types for record in workspace.whole.scan(type_)):
-        held = gone.intersection(_referred(record))
-        if held and not workspace.reach.admits(record):
-            raise Refused(
-                f"{workspace.reach.who} may not delete {min(held)} for good: something that it "
-                "may not see refers to that",
-                "`pmem rm` removes it for now",
-            )
-
-
-def _referred(record: Any) -> Iterator[str]:
-    """Yield the ids of the records that a record refers to."""
-    yield from (link.target for link in getattr(record, "relationships", ()))
-    for field in ("linked_memories", "milestones", "active_facts"):
-        yield from getattr(record, field, ())
-
-
-def _cut(store: Store[Any], fields: tuple[str, ...], gone: set[str], event: Event) -> None:
-    """Take ids out of fields that list ids, and note that in the histories."""
-    for record in list(store.find()):
-        left = {
-            name: tuple(item for item in getattr(record, name) if item not in gone)
-            for name in fields
-            if not gone.isdisjoint(getattr(record, name))
-        }
-        if left:
-            store.put(changed(record, event, **left))
 
 
 def _purge(workspace: Workspace, record: Record) -> None:
@@ -245,7 +169,7 @@ def _purge(workspace: Workspace, record: Record) -> None:
     store: Store[Any] = next(part for part in workspace.stores if part.type is type(record))
     store.remove(record.id)
     if isinstance(record, Conversation):
-        for chunk in record.chunks:
+        for chunk in record.chunks:  # named, as a damaged one leads nowhere
             workspace.chunks.remove(chunk)
 
 
@@ -267,7 +191,11 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
     fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
-    kept = tuple(link for link in old.relationships if link.type not in JUDGEMENTS)
+    kept = tuple(
+        link
+        for link in old.relationships
+        if link.type not in JUDGEMENTS and not is_gone(workspace, Memory, link.target)
+    )
     return msgspec.structs.replace(
         old,
         id=workspace.new_id(),

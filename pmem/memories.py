@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from pmem.changes import Removable, change, store_of
+from pmem.changes import Removable, change, change_all
 from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.retention import changed, linked, same_link, unlinked
@@ -221,7 +221,7 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
             checks.validity(new.valid_from, new.valid_until)
         return new
 
-    return change(workspace, workspace.memories, reference, EventKind.UPDATE, apply)
+    return change(workspace, Memory, reference, EventKind.UPDATE, apply)
 
 
 def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removable:
@@ -234,8 +234,8 @@ def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removab
     def apply(record: Removable, event: Event) -> Removable:
         return record if record.pinned == pinned else changed(record, event, pinned=pinned)
 
-    store = store_of(workspace, reference)
-    return change(workspace, store, reference, EventKind.UPDATE, apply)
+    (record,) = change_all(workspace, [reference], EventKind.UPDATE, apply)
+    return record
 
 
 def link(
@@ -260,9 +260,9 @@ def link(
     checks.share("strength", strength)
     if not type_.strip():
         raise InvalidValue("a link's type must not be empty")
-    _, target = workspace.resolve(end, Memory)
 
     def apply(memory: Memory, event: Event) -> Memory:
+        _, target = workspace.resolve(end, Memory)
         if memory.id == target:
             raise InvalidValue(f"memory {target} cannot be linked to itself", "name another memory")
         new = Relationship(target=target, type=type_, strength=strength, created_at=event.at)
@@ -271,7 +271,7 @@ def link(
             return memory
         return linked(memory, new, event.actor, event.at)
 
-    return change(workspace, workspace.memories, start, EventKind.LINK, apply)
+    return change(workspace, Memory, start, EventKind.LINK, apply)
 
 
 def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None) -> Memory:
@@ -297,7 +297,7 @@ def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None)
             raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
         return cut
 
-    return change(workspace, workspace.memories, start, EventKind.UNLINK, apply)
+    return change(workspace, Memory, start, EventKind.UNLINK, apply)
 
 
 def _admitted(

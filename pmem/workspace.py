@@ -237,11 +237,13 @@ class Workspace(Asked, Beside):
     def transaction(self) -> Iterator[None]:
         """Hold the writers' lock, start from what is on disk, and commit at the end.
 
-        Nothing is written when the body raises. What it read before it began is read again.
+        Nothing is written when the body raises. What it read before it began is read again, so
+        references are resolved in the body. What leads to records that it removes is cut.
 
         Raises:
             Refused: The workspace is read-only.
             Locked: Another writer kept the lock, or changed a record meanwhile.
+            NotFound: A record would lead to one that is gone.
             StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
         """
         self.must_be_writable()
@@ -249,7 +251,7 @@ class Workspace(Asked, Beside):
             _forget(self)
             try:
                 yield
-                changes = [change for part in self.stores for change in part.changes()]
+                changes = _whole_changes(self)
                 if self.agent is not None:
                     _must_be_agreed(self, changes)
                 self.gate.must_be_clean(changes, lambda change: _before(self, change))
@@ -346,6 +348,30 @@ def _only(
         more = f" and {len(found) - CANDIDATES_SHOWN} more" if len(found) > 10 else ""
         raise Ambiguous(f"{reference!r} fits {shown}{more}", "give more of the id")
     return found[0]
+
+
+def _whole_changes(workspace: Workspace) -> list[Change]:
+    """Return what a transaction writes, with what leads to records that it removes cut.
+
+    Raises:
+        NotFound: Something new would lead nowhere.
+    """
+    changes = _changes(workspace)
+    if not changes:
+        return changes
+    from pmem.references import cut_what_leads_to, must_lead_somewhere
+
+    cut: set[tuple[RecordType, str]] = set()
+    while gone := {(each.type, each.id) for each in changes if each.record is None} - cut:
+        cut_what_leads_to(workspace, gone)
+        cut |= gone
+        changes = _changes(workspace)
+    must_lead_somewhere(workspace, changes)
+    return changes
+
+
+def _changes(workspace: Workspace) -> list[Change]:
+    return [change for part in workspace.stores for change in part.changes()]
 
 
 def _before(workspace: Workspace, change: Change) -> Any:

@@ -55,7 +55,18 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "scanning",
         }
     ),
-    frozenset({"workspace", "sight", "beside", "configuration", "views", "gate", "masking"}),
+    frozenset(
+        {
+            "workspace",
+            "sight",
+            "beside",
+            "configuration",
+            "views",
+            "gate",
+            "masking",
+            "references",
+        }
+    ),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),
     frozenset({"config", "rules", "notation", "ids", "records", "times"}),

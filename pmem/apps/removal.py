@@ -36,15 +36,11 @@ def purge(workspace: Workspace, app: str) -> Purged:
         InvalidValue: The app's name is not allowed.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    from pmem.lifecycle import cut_links
-
     app = name_of(app)
     with workspace.transaction():
         gone = {memory.id for memory in all_of(workspace, app)}
         for identifier in gone:
             workspace.memories.remove(identifier)
-        if gone:
-            cut_links(workspace, gone)
     state_of(workspace).give_up(app)
     return Purged(app=app, deleted=len(gone))
 

@@ -112,6 +112,10 @@ class Store(Generic[R]):
         """Return what is to be written, by ascending id."""
         return [Change(self.type, id_, record) for id_, record in sorted(self._dirty.items())]
 
+    def is_pending(self, identifier: str) -> bool:
+        """Tell whether a record is about to be written or removed."""
+        return identifier in self._dirty
+
     def before(self, identifier: str) -> R | None:
         """Return a record as it was read, whatever is pending; None if it was not."""
         return self._loaded.get(identifier)

@@ -1,0 +1,118 @@
+"""What of a record leads to another one, which must be there: the table, and how to cut it.
+
+Where something came from is told and leads nowhere: a memory's source, an episode's conversation
+and the memory that a fact became outlive what they name, and may never have been in this clone.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from pmem.core.retention import changed, unlinked
+from pmem.records import Chunk, Conversation, Episode, Event, Memory, Record, RecordType
+
+
+class Pointer(NamedTuple):
+    """A field of a record that names others.
+
+    Attributes:
+        owner: the type of the record that has it.
+        field: its name.
+        target: the type of the records that it leads to.
+        is_vital: whether the record means nothing without what it leads to.
+    """
+
+    owner: RecordType
+    field: str
+    target: RecordType
+    is_vital: bool = False
+
+
+POINTERS: Final = (
+    Pointer(Memory, "relationships", Memory),
+    Pointer(Episode, "linked_memories", Memory),
+    Pointer(Conversation, "active_facts", Memory),
+    Pointer(Conversation, "milestones", Episode),
+    Pointer(Conversation, "chunks", Chunk),
+    Pointer(Chunk, "merged_into", Chunk),
+    Pointer(Chunk, "conversation", Conversation, is_vital=True),
+)
+"""Every field that must lead to what is there."""
+
+
+class Lead(NamedTuple):
+    """One id that a record leads to, the type of what it names, and whether it is vital."""
+
+    target: RecordType
+    id: str
+    is_vital: bool
+
+
+def leads(record: Record) -> Iterator[Lead]:
+    """Yield where a record leads.
+
+    Args:
+        record: Any record.
+    """
+    for pointer in POINTERS:
+        if pointer.owner is type(record):
+            for identifier in _ids(getattr(record, pointer.field)):
+                yield Lead(pointer.target, identifier, pointer.is_vital)
+
+
+def owners_of(targets: Collection[RecordType]) -> set[RecordType]:
+    """Return the types of the records that can lead to records of some types."""
+    return {pointer.owner for pointer in POINTERS if pointer.target in targets}
+
+
+def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event) -> Any:
+    """Return a record without what leads nowhere; itself where all is there.
+
+    Args:
+        record: Any record.
+        is_gone: Tells of a type and an id that nothing is there.
+        event: An UNLINK; the history says with it what was cut, where there is one.
+
+    Returns:
+        The record; None where it means nothing without what is gone.
+    """
+    if any(lead.is_vital and is_gone(lead.target, lead.id) for lead in leads(record)):
+        return None
+    if isinstance(record, Memory):
+        for target in dict.fromkeys(link.target for link in record.relationships):
+            if is_gone(Memory, target):
+                record = unlinked(record, target, None, event.actor, event.at)
+        return record
+    left = {
+        pointer.field: _without(getattr(record, pointer.field), pointer.target, is_gone)
+        for pointer in POINTERS
+        if pointer.owner is type(record) and not pointer.is_vital
+    }
+    fresh = {name: value for name, value in left.items() if value != getattr(record, name)}
+    if not fresh:
+        return record
+    if isinstance(record, Episode | Conversation):
+        return changed(record, event, **_counted(record, fresh))
+    return msgspec.structs.replace(record, **fresh)
+
+
+def _counted(record: Record, fresh: dict[str, Any]) -> dict[str, Any]:
+    """Add how many of the chunks that are left have no summary of their own."""
+    if not isinstance(record, Conversation) or "chunks" not in fresh:
+        return fresh
+    hidden = set(record.chunks[: record.merged_chunks])
+    return {**fresh, "merged_chunks": len(hidden.intersection(fresh["chunks"]))}
+
+
+def _without(value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(item for item in value if not is_gone(target, item))
+    return None if value is not None and is_gone(target, value) else value
+
+
+def _ids(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        yield from (item if isinstance(item, str) else item.target for item in value)

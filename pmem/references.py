@@ -1,0 +1,157 @@
+"""What records lead to is there: nothing that a transaction writes may dangle."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pmem.core.pointers import Lead, cut, leads, owners_of
+from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
+from pmem.ids import short
+from pmem.records import KINDS, EventKind, Record, RecordType
+from pmem.storage.backend import Change
+from pmem.storage.recordfile import read_bytes
+
+if TYPE_CHECKING:
+    from pmem.storage.store import Store
+    from pmem.workspace import Workspace
+
+
+def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
+    """Tell whether nothing has an id, or will have none once the transaction ends.
+
+    Args:
+        workspace: Where to look; whoever asks, all that is there counts.
+        type_: The record's type.
+        identifier: Its id.
+    """
+    store = store_for(workspace, type_)
+    if store.is_pending(identifier):
+        return identifier not in store.ids(identifier)
+    if store.before(identifier) is not None:
+        return False
+    return identifier not in workspace.whole.ids(type_, identifier)
+
+
+def living(workspace: "Workspace", record: Any) -> Any:
+    """Return a record without what leads nowhere, inside a transaction.
+
+    Args:
+        workspace: Where it is, or is to be.
+        record: Any record.
+
+    Returns:
+        The record, an UNLINK in its history where something was cut; None where it means nothing
+        without what is gone, as a chunk without its conversation does.
+    """
+    from pmem.workspace import event_of
+
+    event = event_of(workspace, EventKind.UNLINK)
+    return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
+
+
+def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
+    """Cut everything that leads to records that a transaction removes, before it ends.
+
+    Args:
+        workspace: Where they were.
+        gone: Their types and ids.
+
+    Raises:
+        Refused: Something that the agent that asks may not see leads to one of them.
+        Damaged: A file that cannot be used may lead to one of them.
+    """
+    owners = owners_of({type_ for type_, _ in gone})
+    if workspace.reach is not None:
+        _must_not_be_held(workspace, gone, owners)
+    for store in workspace.stores:
+        if store.type in owners:
+            for record in [each for each in store.find() if _named(each, gone)]:
+                _put(store, record.id, living(workspace, record))
+    identifiers = {identifier for _, identifier in gone}
+    for problem in workspace.problems:
+        if problem.code == StorageRefused.code:
+            raise StorageRefused(problem.message)
+        _must_not_name(problem.path, identifiers)
+
+
+def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> None:
+    """See that what a transaction is about to write leads to what is there.
+
+    What led nowhere before may stay, so that its record can still be changed, and so may a chunk
+    that is imported without its conversation: `pmem check` reports it, and `pmem repair` mends it.
+
+    Args:
+        workspace: Where it is written.
+        changes: What is written.
+
+    Raises:
+        NotFound: Something new would lead nowhere.
+    """
+    for change in changes:
+        if change.record is None:
+            continue
+        lost = {
+            lead
+            for lead in leads(change.record)
+            if not lead.is_vital and is_gone(workspace, lead.target, lead.id)
+        }
+        if lost:
+            _must_be_old(workspace, change, lost)
+
+
+def store_for(workspace: "Workspace", type_: RecordType) -> "Store[Any]":
+    """Return the store of a type's records."""
+    return next(store for store in workspace.stores if store.type is type_)
+
+
+def _put(store: "Store[Any]", identifier: str, left: Any) -> None:
+    """Write what is left of a record, or remove it with what it meant nothing without."""
+    if left is None:
+        store.remove(identifier)
+    else:
+        store.put(left)
+
+
+def _must_be_old(workspace: "Workspace", change: Change, lost: set[Lead]) -> None:
+    assert change.record is not None
+    old = store_for(workspace, change.type).before(change.id)
+    if old is None and change.id in workspace.whole.ids(change.type, change.id):
+        old = workspace.whole.read(change.type, change.id)
+    new = lost - set(() if old is None else leads(old))
+    if new:
+        first = min(new, key=lambda lead: lead.id)
+        raise NotFound(
+            f"{KINDS[change.type]} {short(change.id)} would lead to {KINDS[first.target]}"
+            f" {first.id}, which is gone",
+            "look at what there is, and do it again",
+        )
+
+
+def _named(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
+    return any((lead.target, lead.id) in gone for lead in leads(record))
+
+
+def _must_not_be_held(
+    workspace: "Workspace", gone: set[tuple[RecordType, str]], owners: set[RecordType]
+) -> None:
+    """See that nothing leads to records that whoever asks may not see, and so not mend."""
+    assert workspace.reach is not None
+    for record in (record for type_ in owners for record in workspace.whole.scan(type_)):
+        held = [lead.id for lead in leads(record) if (lead.target, lead.id) in gone]
+        if held and not workspace.reach.admits(record):
+            raise Refused(
+                f"{workspace.reach.who} may not delete {min(held)} for good: something that it "
+                "may not see refers to that",
+                "`pmem rm` removes it for now",
+            )
+
+
+def _must_not_name(path: str, gone: set[str]) -> None:
+    """See that a file that cannot be used holds no link that would be left uncut."""
+    try:
+        data = read_bytes(path)[0]
+    except (OSError, PmemError):
+        return  # nobody can tell, and what is to go must not wait for it
+    for identifier in sorted(gone):
+        if identifier.encode() in data and identifier not in os.path.basename(path):
+            raise Damaged(f"{path} refers to {identifier} and cannot be used")

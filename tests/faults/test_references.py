@@ -1,0 +1,126 @@
+"""What a command names is looked up under the lock: it may be gone by the time that it gets it."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from unittest import mock
+
+import pytest
+
+from pmem.storage.jsonfiles import JsonFiles
+from tests.faults.console import added, bytes_of, pmem
+from tests.faults.test_disk import TRANSCRIPT
+from tests.faults.test_locked import WRITING
+from tests.once import Once
+
+NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
+    "edit": (
+        ("MEMORY", "Another text"),
+        ("MEMORY", "Another text", "--supersede"),
+        ("MEMORY", "--superseded-by", "OTHER"),
+        ("OTHER", "--superseded-by", "MEMORY"),
+    ),
+    "rm": (("MEMORY",), ("OTHER", "MEMORY")),
+    "restore": (("MEMORY",),),
+    "purge": (("MEMORY", "--force"),),
+    "pin": (("MEMORY",), ("EPISODE",)),
+    "unpin": (("MEMORY",),),
+    "link": (("MEMORY", "OTHER"), ("OTHER", "MEMORY")),
+    "unlink": (("MEMORY", "LINKED"), ("LINKED", "MEMORY")),
+    "settle": (("MEMORY",),),
+    "conversation say": (("Hello", "--conversation", "TALK"),),
+    "conversation end": (("--conversation", "TALK"),),
+    "conversation pause": (("TALK",),),
+    "conversation resume": (("TALK",),),
+    "conversation clear": (("TALK", "--yes"),),
+    "conversation prune": (("TALK",),),
+    "facts promote": (("FACT",),),
+    "facts reject": (("FACT",),),
+    "consent approve": (("HELD",),),
+    "episode add": (
+        ("The kitchen was painted", "--memory", "MEMORY"),
+        ("The kitchen was painted", "--conversation", "TALK"),
+    ),
+    "app delete": (("calendar", "NOTE"), ("calendar", "NOTE", "--for-good")),
+    "eval add": (("breakfast", "MEMORY"),),
+}
+"""Every command that names records, and what it may name; the first of these that it names goes.
+
+`MEMORY`, `EPISODE`, `TALK` and `NOTE` are purged themselves, `FACT` with its conversation.
+"""
+_NAMES_NONE = {
+    *("init", "add", "verify", "consolidate", "sweep", "doctor", "repair", "conversation start"),
+    *("consent reject", "app remember", "app compact", "app purge", "app uninstall", "app stats"),
+    *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
+    *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
+    "eval run",
+}
+_GOES = {"HELD": "MEMORY", "FACT": "TALK"}
+_VICTIMS = ("MEMORY", "EPISODE", "TALK", "NOTE", *_GOES)
+CASES = [
+    pytest.param((*command.split(), *words), id=f"{command} {' '.join(words)}")
+    for command, several in NAMING.items()
+    for words in several
+]
+
+
+@pytest.fixture
+def ids(root: str, once: Once) -> dict[str, str]:
+    return once(_build)
+
+
+def _build() -> dict[str, str]:
+    found = {"MEMORY": added("Pancakes on Sundays"), "OTHER": added("The kitchen closes at ten")}
+    found["LINKED"] = added("Ada bakes the bread")
+    for start, end in (("MEMORY", "LINKED"), ("LINKED", "MEMORY")):
+        assert pmem("link", found[start], found[end]).code == 0
+    made = pmem("episode", "add", "The oven broke", "--memory", found["OTHER"], "--json")
+    found["EPISODE"] = made.data["id"]
+    with open("../talk.jsonl", "wb") as file:
+        file.write(TRANSCRIPT)
+    assert pmem("import", "messages", "../talk.jsonl").code == 0
+    found["TALK"] = pmem("conversation", "list", "--json").data["items"][0]["id"]
+    assert pmem("conversation", "resume", found["TALK"]).code == 0
+    assert pmem("conversation", "say", "I live in Graz.", "--conversation", found["TALK"]).code == 0
+    facts = pmem("facts", "list", "--json").data["items"]
+    found["FACT"] = facts[0]["id"]
+    found["NOTE"] = added("Meetings after two", "--app", "calendar")
+    agent = {"PMEM_AGENT": "planner"}
+    pmem("edit", found["MEMORY"], "The user lives in Graz.", environment=agent)
+    found["HELD"] = pmem("consent", "list", "--json").data["items"][0]["id"]
+    return found
+
+
+@contextmanager
+def purged_meanwhile(target: str) -> Iterator[list[dict[str, bytes]]]:
+    """Let another command purge a record while the first one waits for the lock."""
+    lock = JsonFiles.lock
+    waiting = [target]
+
+    def late(self: JsonFiles) -> AbstractContextManager[None]:
+        if waiting:
+            done = pmem("purge", waiting.pop(), "--force")
+            assert done.code == 0, done
+            states.append(bytes_of("."))
+        return lock(self)
+
+    states: list[dict[str, bytes]] = []
+    with mock.patch.object(JsonFiles, "lock", late):
+        yield states
+
+
+def test_every_writing_command_is_known_to_name_records_or_not() -> None:
+    assert NAMING.keys() | _NAMES_NONE == WRITING.keys()
+    assert not NAMING.keys() & _NAMES_NONE
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_what_is_purged_while_a_command_waits_for_the_lock_is_not_found(
+    command: tuple[str, ...], ids: dict[str, str]
+) -> None:
+    named = next(word for word in command if word in _VICTIMS)
+    with purged_meanwhile(ids[_GOES.get(named, named)]) as states:
+        done = pmem(*(ids.get(word, word) for word in command))
+    assert states, "the command took no lock"
+    assert (done.code, done.out) == (3, b""), done
+    assert states[0] == bytes_of(".")
+    assert pmem("check").code == 0
