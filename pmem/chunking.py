@@ -6,9 +6,10 @@ from itertools import chain
 
 import msgspec
 
-from pmem.core.chunking import overflow
+from pmem.core.chunking import Whole, may_repeat, overflow, whole
 from pmem.core.summaries import summary
 from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.lookup import chunks_of
 from pmem.records import Chunk, Conversation, Fact, Message
 from pmem.workspace import Workspace
 
@@ -40,6 +41,8 @@ def extend(
         told: Told how many messages have gone into chunks so far.
     """
     settings = workspace.settings
+    if len(conversation.recent_messages) + len(messages) > settings.max_recent_messages:
+        conversation = written_once(workspace, conversation)
     moved, recent = overflow(
         (*conversation.recent_messages, *messages),
         settings.max_recent_messages,
@@ -72,6 +75,76 @@ def extend(
         updated_at=max(at, conversation.updated_at),
     )
     return merged(workspace, grown)
+
+
+def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
+    """Read a conversation's chunks, each message once, and each summary of what its chunk holds.
+
+    Args:
+        workspace: Where they are.
+        conversation: As it is kept.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    kept = list(chunks_of(workspace, conversation))
+    found = whole(conversation, kept)
+    before = {chunk.id: len(chunk.messages) for chunk in kept}
+    turn = 0
+    chunks = []
+    for chunk in found.chunks:
+        cleared = max(0, conversation.cleared_turns - turn)
+        is_less = len(chunk.messages) != before[chunk.id]
+        again = _summarised_anew(workspace, conversation, chunk, cleared) if is_less else chunk
+        turn += len(chunk.messages)
+        chunks.append(again)
+    return Whole(found.conversation, tuple(chunks))
+
+
+def written_once(workspace: Workspace, conversation: Conversation) -> Conversation:
+    """Return a conversation without what it keeps twice, its chunks put so, in a transaction.
+
+    Args:
+        workspace: Where it is.
+        conversation: As it is so far; it is for the caller to put.
+    """
+    place = len(conversation.chunks) - 1
+    try:
+        last = {place: workspace.chunks.get(conversation.chunks[place])} if place >= 0 else {}
+        found = read_whole(workspace, conversation) if may_repeat(conversation, last) else None
+    except (NotFound, Damaged, StorageRefused):  # it is left as it is until somebody mends it
+        return conversation
+    return conversation if found is None else put_whole(workspace, conversation, found)
+
+
+def put_whole(workspace: Workspace, conversation: Conversation, found: Whole) -> Conversation:
+    """Put the chunks of a conversation that are not as they should be, in a transaction.
+
+    Args:
+        workspace: Where they are.
+        conversation: As it is kept.
+        found: As it is to be.
+
+    Returns:
+        The conversation as it is to be, which is for the caller to put.
+    """
+    for chunk in found.chunks:
+        if chunk != workspace.chunks.get(chunk.id):
+            workspace.chunks.put(chunk)
+    for identifier in set(conversation.chunks) - set(found.conversation.chunks):
+        workspace.chunks.remove(identifier)
+    return found.conversation
+
+
+def _summarised_anew(
+    workspace: Workspace, conversation: Conversation, chunk: Chunk, cleared: int
+) -> Chunk:
+    made = chunk_of(
+        workspace, conversation, chunk.id, chunk.number, chunk.messages, chunk.facts, cleared
+    )
+    return msgspec.structs.replace(
+        chunk, summary=made.summary, key_topics=made.key_topics, tokens=made.tokens
+    )
 
 
 def chunk_of(

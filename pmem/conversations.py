@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from pmem.chunking import extend
+from pmem.chunking import extend, read_whole
 from pmem.core import checks
 from pmem.core.policy import ACTIVITY
 from pmem.core.retention import changed
 from pmem.episodes import noticed, outcome_of
 from pmem.errors import InvalidValue
 from pmem.facts import Promotion, noted, promoted_at_once
-from pmem.lookup import Said, chunks_of, target
+from pmem.lookup import Said, target
 from pmem.pruning import Pruning, pruned_if_due
 from pmem.records import (
     Chunk,
@@ -334,10 +334,12 @@ def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
     Raises:
         Damaged: A chunk's file is missing or cannot be used.
     """
-    chunks = tuple(chunks_of(workspace, conversation))
-    messages = {message.id: message for chunk in chunks for message in chunk.messages}
-    messages |= {message.id: message for message in conversation.recent_messages}
-    return Transcript(conversation=conversation, messages=tuple(messages.values()), chunks=chunks)
+    found = read_whole(workspace, conversation)
+    messages = [message for chunk in found.chunks for message in chunk.messages]
+    messages += found.conversation.recent_messages
+    return Transcript(
+        conversation=found.conversation, messages=tuple(messages), chunks=found.chunks
+    )
 
 
 def all_messages(workspace: Workspace) -> Iterator[Said]:
@@ -351,4 +353,5 @@ def all_messages(workspace: Workspace) -> Iterator[Said]:
     for chunk in workspace.chunks.find():
         for message in chunk.messages:
             if message.id not in seen:
+                seen.add(message.id)
                 yield Said(message=message, conversation=chunk.conversation)

@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, cast
 
 import msgspec
 
 from pmem import transcripts
 from pmem.apps import make_room
+from pmem.chunking import read_whole
+from pmem.core.chunking import repeated
 from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
@@ -18,6 +21,7 @@ from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
     KINDS,
     STORES,
+    Chunk,
     Conversation,
     Episode,
     Event,
@@ -276,8 +280,10 @@ def _cut_loose(workspace: Workspace) -> list[Skipped]:
     found: list[Skipped] = []
     for store in workspace.stores:
         for change in store.changes():
-            left = None if change.record is None else living(workspace, change.record)
-            if left is not None and left is not change.record:
+            if change.record is None:
+                continue
+            left = living(workspace, change.record)
+            if left is not change.record:
                 updated = getattr(change.record, "updated_at", None)
                 fields = {} if updated is None else {"updated_at": updated}
                 store.put(msgspec.structs.replace(left, **fields))
@@ -308,8 +314,22 @@ def _replacement(kept: Record, record: Record) -> Record:
     return changed(kept, event, **fields)
 
 
+def _may_repeat(conversation: Any, chunks: Iterable[Any]) -> bool:
+    known = set(conversation.chunks)
+    held = [chunk for chunk in chunks if chunk.id in known]
+    return bool(repeated(held, conversation.recent_messages))
+
+
 def _everything(workspace: Workspace) -> dict[RecordType, list[Record]]:
     found: dict[RecordType, list[Record]] = {type_: [] for type_ in STORES}
     for store in workspace.stores:
         found[store.type].extend(store.find(EVERYTHING))
+    doubled = [each for each in found[Conversation] if _may_repeat(each, found[Chunk])]
+    for conversation in doubled:
+        with suppress(Damaged):
+            whole = read_whole(workspace, cast(Conversation, conversation))
+            known = {conversation.id, *cast(Conversation, conversation).chunks}
+            for type_, kept in ((Conversation, [whole.conversation]), (Chunk, [*whole.chunks])):
+                others = [record for record in found[type_] if record.id not in known]
+                found[type_] = sorted([*others, *kept], key=lambda record: record.id)
     return found

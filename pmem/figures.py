@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import chain
 from typing import Any, Final, Literal
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from pmem import access
 from pmem.apps.figures import AppFigures, figures_of
 from pmem.consolidation import rules_of
+from pmem.core.chunking import each_once
 from pmem.core.growth import Period, by_age, growth
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.consolidation import faded
@@ -188,8 +190,8 @@ def _ending(record: Memory | Episode, what: What, when: datetime) -> Ending:
 
 
 def _of_talk(conversations: list[Conversation], chunks: list[Chunk]) -> dict[str, Any]:
-    said = [message for part in conversations for message in part.recent_messages]
-    said += [message for chunk in chunks for message in chunk.messages]
+    parts = chain((each.recent_messages for each in conversations), (it.messages for it in chunks))
+    said = list(each_once(chain.from_iterable(parts)))
     return {
         "conversations": len(conversations),
         "by_status": _counts(conversation.status for conversation in conversations),

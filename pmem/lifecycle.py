@@ -169,7 +169,8 @@ def _purge(workspace: Workspace, record: Record) -> None:
     store: Store[Any] = next(part for part in workspace.stores if part.type is type(record))
     store.remove(record.id)
     if isinstance(record, Conversation):
-        for chunk in record.chunks:  # named, as a damaged one leads nowhere
+        others = {chunk.id for chunk in workspace.chunks.find() if chunk.conversation == record.id}
+        for chunk in others.union(record.chunks):  # those named too, as a damaged one tells nothing
             workspace.chunks.remove(chunk)
 
 

@@ -24,7 +24,7 @@ from pmem.core.pruning.plan import (
 )
 from pmem.errors import InvalidValue
 from pmem.ids import short
-from pmem.lookup import chunks_of, target
+from pmem.lookup import target
 from pmem.records import Chunk, Conversation, Message
 from pmem.workspace import Workspace
 
@@ -165,9 +165,10 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         Damaged: A chunk's file is missing or cannot be used.
     """
     workspace.must_reach(ACTIVITY)
+    from pmem.chunking import read_whole
+
     settings = workspace.settings
-    conversation = target(workspace, reference)
-    chunks = list(chunks_of(workspace, conversation))
+    conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
     counted = statistics(
         conversation.recent_messages,

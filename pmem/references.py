@@ -40,8 +40,7 @@ def living(workspace: "Workspace", record: Any) -> Any:
         record: Any record.
 
     Returns:
-        The record, an UNLINK in its history where something was cut; None where it means nothing
-        without what is gone, as a chunk without its conversation does.
+        The record; an UNLINK in its history says what was cut.
     """
     from pmem.workspace import event_of
 
@@ -66,7 +65,7 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
     for store in workspace.stores:
         if store.type in owners:
             for record in [each for each in store.find() if _named(each, gone)]:
-                _put(store, record.id, living(workspace, record))
+                store.put(living(workspace, record))
     identifiers = {identifier for _, identifier in gone}
     for problem in workspace.problems:
         if problem.code == StorageRefused.code:
@@ -77,8 +76,8 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
 def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> None:
     """See that what a transaction is about to write leads to what is there.
 
-    What led nowhere before may stay, so that its record can still be changed, and so may a chunk
-    that is imported without its conversation: `pmem check` reports it, and `pmem repair` mends it.
+    What led nowhere before may stay, so that its record can still be changed, and a chunk may be
+    imported without its conversation: `pmem check` reports it, and `pmem repair` mends it.
 
     Args:
         workspace: Where it is written.
@@ -93,7 +92,7 @@ def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> No
         lost = {
             lead
             for lead in leads(change.record)
-            if not lead.is_vital and is_gone(workspace, lead.target, lead.id)
+            if not lead.is_part and is_gone(workspace, lead.target, lead.id)
         }
         if lost:
             _must_be_old(workspace, change, lost)
@@ -102,14 +101,6 @@ def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> No
 def store_for(workspace: "Workspace", type_: RecordType) -> "Store[Any]":
     """Return the store of a type's records."""
     return next(store for store in workspace.stores if store.type is type_)
-
-
-def _put(store: "Store[Any]", identifier: str, left: Any) -> None:
-    """Write what is left of a record, or remove it with what it meant nothing without."""
-    if left is None:
-        store.remove(identifier)
-    else:
-        store.put(left)
 
 
 def _must_be_old(workspace: "Workspace", change: Change, lost: set[Lead]) -> None:
@@ -128,7 +119,7 @@ def _must_be_old(workspace: "Workspace", change: Change, lost: set[Lead]) -> Non
 
 
 def _named(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
-    return any((lead.target, lead.id) in gone for lead in leads(record))
+    return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
 
 
 def _must_not_be_held(
@@ -137,7 +128,9 @@ def _must_not_be_held(
     """See that nothing leads to records that whoever asks may not see, and so not mend."""
     assert workspace.reach is not None
     for record in (record for type_ in owners for record in workspace.whole.scan(type_)):
-        held = [lead.id for lead in leads(record) if (lead.target, lead.id) in gone]
+        held = [
+            lead.id for lead in leads(record) if not lead.is_part and (lead.target, lead.id) in gone
+        ]
         if held and not workspace.reach.admits(record):
             raise Refused(
                 f"{workspace.reach.who} may not delete {min(held)} for good: something that it "

@@ -1,6 +1,7 @@
 """What a conversation brings to its context."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -49,10 +50,12 @@ def talk_of(workspace: Workspace, reference: str | None) -> Talk:
         conversation = conversation_named(workspace, reference)
     if conversation is None:
         return Talk()
-    opening = _opening(workspace, conversation)
+    talk = _read(workspace, conversation)
+    conversation = talk.conversation
+    opening = _opening(workspace, talk)
     system = (opening,) if opening is not None and opening.role is Role.SYSTEM else ()
     shown = window(conversation)
-    endings = list(_endings(workspace, conversation))
+    endings = list(_endings(workspace, talk))
     recent = tuple(item for item in shown if item not in system)
     return Talk(
         system=system,
@@ -80,27 +83,56 @@ def _cleared(
     return frozenset(before)
 
 
-def _opening(workspace: Workspace, conversation: Conversation) -> Message | None:
+class _Read(NamedTuple):
+    """A conversation, and its chunks by their ids, as far as they have been read."""
+
+    conversation: Conversation
+    chunks: dict[str, Chunk | None]
+
+
+def _read(workspace: Workspace, conversation: Conversation) -> _Read:
+    """Read the chunks that a context shows; all of them where messages may be kept twice."""
+    shown = conversation.chunks[conversation.merged_chunks :]
+    read = {identifier: _usable_chunk(workspace, identifier) for identifier in shown}
+    found = {place: read[id_] for place, id_ in enumerate(conversation.chunks) if id_ in read}
+    from pmem.core.chunking import may_repeat
+
+    if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
+        return _Read(conversation, read)
+    from pmem.chunking import read_whole
+
+    try:
+        whole = read_whole(workspace, conversation)
+    except (Damaged, StorageRefused):
+        return _Read(conversation, read)
+    return _Read(whole.conversation, {chunk.id: chunk for chunk in whole.chunks})
+
+
+def _opening(workspace: Workspace, talk: _Read) -> Message | None:
     """Return a conversation's first message."""
-    said: tuple[Message, ...] = conversation.recent_messages
-    if conversation.chunks:
-        chunk = _usable_chunk(workspace, conversation.chunks[0])
+    said: tuple[Message, ...] = talk.conversation.recent_messages
+    if talk.conversation.chunks:
+        first = talk.conversation.chunks[0]
+        known = first in talk.chunks
+        chunk = talk.chunks[first] if known else _usable_chunk(workspace, first)
         said = chunk.messages if chunk else ()
     return said[0] if said else None
 
 
-def _endings(workspace: Workspace, conversation: Conversation) -> Iterator[tuple[Chunk, int]]:
+def _endings(workspace: Workspace, talk: _Read) -> Iterator[tuple[Chunk, int]]:
     """Yield the chunks with a summary of their own, the latest first, and the turns since."""
+    conversation = talk.conversation
     ago = len(conversation.recent_messages)
     for identifier in reversed(conversation.chunks[conversation.merged_chunks :]):
         if conversation.turns - ago <= conversation.cleared_turns:
             return
-        chunk = _usable_chunk(workspace, identifier)
+        chunk = talk.chunks[identifier]
         if chunk is None:
             ago += workspace.settings.chunk_size
-        else:
+            continue
+        if chunk.merged_into is None:
             yield chunk, ago
-            ago += len(chunk.messages)
+        ago += len(chunk.messages)
 
 
 def _usable_current(workspace: Workspace) -> Conversation | None:

@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from pmem.core.chunking import each_once
 from pmem.core.filters import created
 from pmem.core.retention import as_of, json_value
 from pmem.core.unwinding import Unwinding
@@ -177,7 +178,7 @@ def _outside(
     recent = [item for item in conversation.recent_messages if item.id not in inside]
     inside |= {message.id for message in recent}
     held = chain(*(chunk.messages for chunk in unmade))
-    return [*(message for message in held if message.id not in inside), *recent]
+    return [*each_once(message for message in held if message.id not in inside), *recent]
 
 
 def _merged(undone: _Undone, made: Sequence[Chunk], unmade: Sequence[Chunk]) -> int:

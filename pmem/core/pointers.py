@@ -20,13 +20,14 @@ class Pointer(NamedTuple):
         owner: the type of the record that has it.
         field: its name.
         target: the type of the records that it leads to.
-        is_vital: whether the record means nothing without what it leads to.
+        is_part: whether both are parts of one thing, a conversation and a chunk of it: of what is
+            lost somebody must know, so it is reported and never cut.
     """
 
     owner: RecordType
     field: str
     target: RecordType
-    is_vital: bool = False
+    is_part: bool = False
 
 
 POINTERS: Final = (
@@ -34,19 +35,19 @@ POINTERS: Final = (
     Pointer(Episode, "linked_memories", Memory),
     Pointer(Conversation, "active_facts", Memory),
     Pointer(Conversation, "milestones", Episode),
-    Pointer(Conversation, "chunks", Chunk),
+    Pointer(Conversation, "chunks", Chunk, is_part=True),
     Pointer(Chunk, "merged_into", Chunk),
-    Pointer(Chunk, "conversation", Conversation, is_vital=True),
+    Pointer(Chunk, "conversation", Conversation, is_part=True),
 )
 """Every field that must lead to what is there."""
 
 
 class Lead(NamedTuple):
-    """One id that a record leads to, the type of what it names, and whether it is vital."""
+    """One id that a record leads to, the type of what it names, and whether they are parts."""
 
     target: RecordType
     id: str
-    is_vital: bool
+    is_part: bool
 
 
 def leads(record: Record) -> Iterator[Lead]:
@@ -58,7 +59,7 @@ def leads(record: Record) -> Iterator[Lead]:
     for pointer in POINTERS:
         if pointer.owner is type(record):
             for identifier in _ids(getattr(record, pointer.field)):
-                yield Lead(pointer.target, identifier, pointer.is_vital)
+                yield Lead(pointer.target, identifier, pointer.is_part)
 
 
 def owners_of(targets: Collection[RecordType]) -> set[RecordType]:
@@ -74,11 +75,7 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
         is_gone: Tells of a type and an id that nothing is there.
         event: An UNLINK; the history says with it what was cut, where there is one.
 
-    Returns:
-        The record; None where it means nothing without what is gone.
     """
-    if any(lead.is_vital and is_gone(lead.target, lead.id) for lead in leads(record)):
-        return None
     if isinstance(record, Memory):
         for target in dict.fromkeys(link.target for link in record.relationships):
             if is_gone(Memory, target):
@@ -87,22 +84,14 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
     left = {
         pointer.field: _without(getattr(record, pointer.field), pointer.target, is_gone)
         for pointer in POINTERS
-        if pointer.owner is type(record) and not pointer.is_vital
+        if pointer.owner is type(record) and not pointer.is_part
     }
     fresh = {name: value for name, value in left.items() if value != getattr(record, name)}
     if not fresh:
         return record
     if isinstance(record, Episode | Conversation):
-        return changed(record, event, **_counted(record, fresh))
+        return changed(record, event, **fresh)
     return msgspec.structs.replace(record, **fresh)
-
-
-def _counted(record: Record, fresh: dict[str, Any]) -> dict[str, Any]:
-    """Add how many of the chunks that are left have no summary of their own."""
-    if not isinstance(record, Conversation) or "chunks" not in fresh:
-        return fresh
-    hidden = set(record.chunks[: record.merged_chunks])
-    return {**fresh, "merged_chunks": len(hidden.intersection(fresh["chunks"]))}
 
 
 def _without(value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]) -> Any:

@@ -21,7 +21,7 @@ from pmem.storage.backend import Problem
 from pmem.storage.listing import Listing, changes, last_look
 from pmem.storage.postings import TABLE, Postings
 
-VERSION: Final = 10
+VERSION: Final = 11
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table document (number integer primary key, label text, store text, record text, id text,

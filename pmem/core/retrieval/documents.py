@@ -127,6 +127,17 @@ def entries(record: Record) -> Iterator[Entry]:
             yield _message(message, record.id, record.app, place)
 
 
+def summary_id(chunk: Chunk) -> str:
+    """Return the id of a chunk's summary as a document: that of what it begins with.
+
+    Chunks that two branches made of the same messages tell one thing, which is found once.
+
+    Args:
+        chunk: The chunk.
+    """
+    return f"{chunk.conversation}/{chunk.messages[0].id}" if chunk.messages else chunk.id
+
+
 def place_of(message: Message, record: Chunk | Conversation) -> int:
     """Return a message's place within its conversation, ascending.
 
@@ -238,8 +249,9 @@ def _episode(episode: Episode) -> Entry:
 
 def _chunk(chunk: Chunk) -> Entry:
     counts = frequencies([(terms(chunk.summary), 1.0), (terms(" ".join(chunk.key_topics)), 1.0)])
+    identifier = summary_id(chunk)
     document = Document(
-        number=number_of(chunk.id),
+        number=number_of(identifier),
         kind="chunk",
         length=sum(counts.values()),
         peak=max(counts.values(), default=0.0),
@@ -247,7 +259,7 @@ def _chunk(chunk: Chunk) -> Entry:
     )
     _add_unspelt(counts, chunk.summary)
     facts = Facts(created_at=chunk.created_at, app=chunk.app)
-    return Entry(chunk.id, document, counts, 0, chunk.summary, (), facts)
+    return Entry(identifier, document, counts, 0, chunk.summary, (), facts)
 
 
 def _message(message: Message, conversation: str, app: str | None, place: int) -> Entry:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, Protocol
 from pmem.core.filters import Searchable
 from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import MemoryStatistics, Statistics
-from pmem.core.retrieval.documents import Entry, Facts, entries, text_of
+from pmem.core.retrieval.documents import Entry, Facts, entries, summary_id, text_of
 from pmem.core.retrieval.evidence import Scorer
 from pmem.core.retrieval.relations import Link
 from pmem.core.text import sequence
@@ -47,7 +47,7 @@ class Place(NamedTuple):
         Raises:
             NotFound: The record has no such message any more.
         """
-        if self.id == record.id:
+        if self.id == record.id or (isinstance(record, Chunk) and self.id == summary_id(record)):
             return record
         held = record.recent_messages if isinstance(record, Conversation) else ()
         for message in reversed(record.messages if isinstance(record, Chunk) else held):
