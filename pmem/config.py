@@ -48,6 +48,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             description="The folder that holds the memory, looked for here and in every parent.",
         ),
     ] = ".project-memory"
+    safe_folders: Annotated[
+        tuple[str, ...],
+        says("Memory folders, or their projects, that may be links or another user's; * is any."),
+    ] = ()
     project_name: Annotated[str, says("The project's name, as contexts show it.")] = "Project"
     tokenizer: Annotated[
         Literal["estimate", "o200k_base", "cl100k_base"],
@@ -331,6 +335,7 @@ def checked(name: str, value: Any) -> Any:
     row = known(name)
     if row.type == TABLE:
         return _checked_table(name, value)
+    _must_be_unicode(name, value)
     whole, key = _table_of(name)
     type_ = _value_type(whole) if key else _all_types()[name]
     if isinstance(value, str) and row.type == "list of texts":
@@ -339,6 +344,13 @@ def checked(name: str, value: Any) -> Any:
         return msgspec.convert(value, type_, strict=not isinstance(value, str))
     except msgspec.ValidationError as error:
         raise InvalidValue(f"{name} cannot be {value!r}: {rule(str(error), row.type)}") from None
+
+
+def _must_be_unicode(name: str, value: Any) -> None:
+    try:
+        str(value if isinstance(value, str) else "").encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{name} cannot be {value!r}: it must be UTF-8") from None
 
 
 def _table_of(name: str) -> tuple[str, str]:
@@ -361,6 +373,7 @@ def _all_types() -> dict[str, Any]:
 
 def _checked_table(name: str, value: Any) -> dict[str, Any]:
     """Read a whole table: `executor=tasks,planner=goals tasks` where it is text."""
+    _must_be_unicode(name, value)
     if isinstance(value, str):
         pairs = [part.partition("=") for part in value.split(",") if part.strip()]
         value = {key.strip(): text.strip().replace(" ", ",") for key, _, text in pairs}

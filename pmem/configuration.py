@@ -24,6 +24,8 @@ CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
 NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"), ("secrets.mask", False))
 """Settings that a project cannot make: whoever clones it would not have been asked."""
+OWN_SETTING: Final = "safe_folders"
+"""The user's own whatever its value: it says which projects are trusted."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""
 _MOST_NAMED: Final = 20
@@ -95,6 +97,8 @@ class Configuration:
             for name, value in NOT_FOR_PROJECTS
             if project.get(name) == value
         ]
+        if OWN_SETTING in project:
+            said.append(f"{OWN_SETTING} counts for nothing in a project's settings")
         for name in _ASKED_FOR:
             if name in project:
                 own = checked(name, project[name])
@@ -164,7 +168,7 @@ def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in values.items()
-        if not any((name, value) == each for each in NOT_FOR_PROJECTS)
+        if name != OWN_SETTING and (name, value) not in NOT_FOR_PROJECTS
     }
 
 

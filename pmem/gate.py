@@ -92,8 +92,12 @@ class Gate:
 
         Raises:
             SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
+            InvalidValue: It is nested too deep for anything to be kept of it.
         """
-        return cast(T, self._admitted(value, where, self._rules()))
+        try:
+            return cast(T, self._admitted(value, where, self._rules()))
+        except RecursionError:
+            raise InvalidValue(f"{where or 'what is given'} is nested too deep") from None
 
     def must_hold_none(self, text: str, where: str) -> None:
         """See that a name holds no secret, which cannot be kept without it; off is off.

@@ -190,6 +190,13 @@ def _read(path: str) -> bytes:
     return bytes(data)
 
 
+def _is_plain(folder: str) -> bool:
+    """Tell whether a folder is there, and no link leads to it or out of it."""
+    return os.path.isdir(folder) and os.path.realpath(folder) == os.path.join(
+        os.path.realpath("."), os.path.normpath(folder)
+    )
+
+
 def _replace(path: str, data: bytes, memory: str) -> None:
     """Put a file in another one's place at once: git must never find half of it.
 
@@ -200,7 +207,7 @@ def _replace(path: str, data: bytes, memory: str) -> None:
             process leaves is ignored by git, and in `local` swept away by the next writer.
     """
     places = (os.path.join(memory, "local"), memory, os.path.dirname(path))
-    folder = next(filter(os.path.isdir, places), ".")
+    folder = next(filter(_is_plain, places), ".")
     temporary = os.path.join(folder, f"{_SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

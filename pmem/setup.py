@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.borders import must_be_safe
 from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
-from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, parse_config
+from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, OWN_SETTING, parse_config
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.gate import Gate, allowable
 from pmem.notation import TABLE
@@ -77,6 +78,7 @@ def initialise(
     name: str | None = None,
     track_conversations: bool = False,
     environment: Mapping[str, str] | None = None,
+    safe_folders: Any = None,
 ) -> Initialised:
     """Make a memory folder, or complete the one that is there, while no other process writes.
 
@@ -85,12 +87,15 @@ def initialise(
         name: The project's name, as contexts show it.
         track_conversations: Let git track transcripts as well.
         environment: The environment's variables, which may say how long to wait for a writer.
+        safe_folders: The setting of that name where the caller gives it.
 
     Raises:
+        Refused: It is a link, or leads out of its work tree.
         StorageRefused: The disk or a file refused.
         InvalidValue: There is a file of that name.
         Locked: Another process kept the writers' lock.
     """
+    must_be_safe(os.path.abspath(folder), environment or {}, allowed=safe_folders)
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise InvalidValue(
             f"{folder} exists and is no folder", "move it away, or start elsewhere with -C"
@@ -147,6 +152,10 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
         raise InvalidValue(
             "memory_dir cannot be set inside the very folder that it names",
             "set PMEM_MEMORY_DIR, or rename the folder",
+        )
+    if name == OWN_SETTING:
+        raise InvalidValue(
+            f"{name} is not for a project to say", "set it in your own configuration"
         )
     if (name, kept) in NOT_FOR_PROJECTS:
         raise InvalidValue(

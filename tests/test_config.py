@@ -571,8 +571,15 @@ def _seen(**environment: Any) -> Any:
     return len(data("list", "--agent", "planner", **environment)["items"])
 
 
+def _safe(**environment: Any) -> Any:
+    os.rename(".project-memory", ".kept")
+    os.symlink(".kept", ".project-memory")
+    return pmem("list", environment=environment).code
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
+    "safe_folders": ("/elsewhere", "*", _safe),
     "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
     "max_context_tokens": ("128000", "64000", _budget),
     "working_memory_tokens": ("8000", "10", _budget),
@@ -657,6 +664,18 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
 
 def test_no_setting_is_left_without_a_test_of_its_effect() -> None:
     assert set(EFFECTS) == {row.name for row in table()}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root: str) -> None:
+    given = {known(name).variable: os.fsdecode(b"\xff")}
+    done = pmem("config", "list", environment=given)
+    assert done.code == 3, done
+    assert f"{name} cannot be '\\udcff': it must be UTF-8" in done.err
+    for command in (("list",), ("add", "We use Go"), ("search", "Go"), ("check",)):
+        done = pmem(*command, environment=given)
+        assert done.code in (0, 1, 3)
+        assert "bug" not in done.err
 
 
 @pytest.mark.parametrize("name", EFFECTS)

@@ -65,6 +65,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "gate",
             "masking",
             "references",
+            "borders",
         }
     ),
     frozenset({"interchange", "storage"}),

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from contextlib import suppress
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +29,40 @@ ANY: Final = object()
 """Stands for the value of a field that is not given, but in its turn."""
 UNTYPED: Final[Any] = "x"
 NAMED: Final = frozenset({"content", "query", "role", "summary", "conversation", "title", "app"})
-WRONG: Final[tuple[Any, ...]] = (None, 7, 1.5, b"x", ["x", 7], {"x": 1}, object(), "\ud800")
+DEEP: Final[list[Any]] = []
+_inner = DEEP
+for _ in range(2000):
+    _inner.append([])
+    _inner = _inner[0]
+WRONG: Final[tuple[Any, ...]] = (
+    None,
+    7,
+    1.5,
+    b"x",
+    ["x", 7],
+    {"x": 1},
+    object(),
+    "\ud800",
+    True,
+    -1,
+    10**400,
+    float("nan"),
+    float("inf"),
+    "",
+    "a\0b",
+    datetime(2026, 1, 1),
+    datetime.max.replace(tzinfo=timezone(timedelta(hours=-12))),
+    datetime.min.replace(tzinfo=timezone(timedelta(hours=12))),
+    date(2026, 1, 1),
+    {"x"},
+    Path("x"),
+    int,
+    len,
+    DEEP,
+    ["\ud800"],
+    {"\ud800": "\ud800"},
+    {7: 7},
+)
 
 
 class Made(NamedTuple):
@@ -204,6 +239,69 @@ def _talking() -> Project:
     project = Project(now=NOW)
     project.start_conversation()
     return project
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"now": "x"}, "now must be a time such as"),
+        ({"now": datetime(2026, 1, 1)}, "now must be a time with a zone,"),
+        ({"memory_dir": 5}, "memory_dir must be text, not a whole number"),
+        ({"memory_dir": "a\0b"}, "memory_dir has a zero byte"),
+        ({"memory_dir": b"x"}, "memory_dir must be text, not bytes"),
+        ({"memory_dir": ""}, "memory_dir must not be empty"),
+        ({"actor": 5}, "actor must be text, not a whole number"),
+        ({"agent": ["a"]}, "agent must be text, not a list"),
+        ({"app": 1.5}, "app must be text, not a number"),
+        ({"read_only": "yes"}, "read_only must be true or false, not text"),
+        ({"backend": 5}, "backend must be Backend, not a whole number"),
+        ({"settings": 5}, "there is no setting 'settings'"),
+        ({"chunk_size": "many"}, "chunk_size cannot be 'many'"),
+        ({"chunk_size": "\ud800"}, "chunk_size cannot be"),
+    ],
+)
+def test_a_project_is_opened_with_the_types_that_it_names(
+    options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(InvalidValue, match=sentence):
+        Project(**options).add("We use Go")
+
+
+@pytest.mark.parametrize("option", ["memory_dir", "actor", "now", "read_only", "agent", "app"])
+def test_a_project_is_opened_or_refused_with_anything(option: str, made: Made) -> None:
+    for wrong in WRONG:
+        given: dict[str, Any] = {"memory_dir": made.folder, "read_only": True, option: wrong}
+        with suppress(PmemError):
+            Project(**given).search("Go")
+
+
+@pytest.mark.parametrize("start", [5, None, b"x", "a\0b", "\ud800", ["x"]])
+def test_a_place_to_look_from_is_a_path(start: Any) -> None:
+    with pytest.raises(PmemError, match=r"start|UTF-8"):
+        Project.discover(start)
+
+
+def test_paths_may_be_those_of_pathlib() -> None:
+    assert Project(Path("memory")).export_arrays()
+    os.rename("memory", ".project-memory")
+    assert Project.discover(Path()).stats()
+
+
+def test_a_time_without_a_zone_is_refused_wherever_it_is_given() -> None:
+    naive = datetime(2026, 1, 1)
+    project = Project(now=NOW)
+    ref = project.add("We use Go").memory.id
+    for call in (
+        lambda: project.add("x", valid_from=naive),
+        lambda: project.add("x", valid_until=naive),
+        lambda: project.edit(ref, valid_until=naive),
+        lambda: project.add_all([AddRequest(content="x", valid_from=naive)]),
+        lambda: project.list(Filter(created_after=naive)),
+        lambda: project.show(ref, at=naive),
+        lambda: project.at(naive),
+    ):
+        with pytest.raises(InvalidValue, match="must be a time with a zone"):
+            call()
 
 
 def test_a_field_that_there_is_not_is_a_mistake_of_the_program() -> None:

@@ -82,7 +82,7 @@ class Session:
             NoProject: There is none.
         """
         return Workspace(
-            discover(self.directory or os.getcwd(), self.folder_name),
+            discover(self.directory or os.getcwd(), self.folder_name, self.environment),
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,

@@ -47,7 +47,8 @@ def sentence(
     if what.startswith("Invalid enum value"):
         return f"{place or 'it'} cannot be {what.removeprefix('Invalid enum value ')}"
     if "datetime" in what:
-        return f"{place or 'it'} must be a time such as 2026-11-21T14:30:00Z"
+        zone = " with a zone," * ("zone" in what)
+        return f"{place or 'it'} must be a time{zone} such as 2026-11-21T14:30:00Z"
     return f"{place or 'it'} {_must(what)}"
 
 

@@ -21,10 +21,12 @@ from pmem import (
     setup,
     upkeep,
 )
+from pmem.borders import must_be_safe
 from pmem.changelog import Changelog
 from pmem.checking import Checked
 from pmem.citations import Verified
 from pmem.consolidation import UpkeepReport
+from pmem.errors import InvalidValue
 from pmem.evaluation import Evaluation, EvaluationRequest
 from pmem.exchange import Imported
 from pmem.figures import Statistics
@@ -58,14 +60,15 @@ class Project(Memories, Conversations):
             Tables may be nested, such as `categories={"context": {"profile": "rag"}}`.
 
     Raises:
-        InvalidValue: There is a file of the folder's name; or, on use, a setting that does
-            not exist or does not allow its value.
+        InvalidValue: An argument has another type; there is a file of the folder's name; or, on
+            use, a setting that does not exist or does not allow its value.
+        Refused: The folder is a link, or leads out of the work tree that has it.
         StorageRefused: The folder cannot be made.
     """
 
     def __init__(
         self,
-        memory_dir: str = ".project-memory",
+        memory_dir: str | os.PathLike[str] = ".project-memory",
         *,
         actor: str | None = None,
         now: datetime | None = None,
@@ -75,10 +78,14 @@ class Project(Memories, Conversations):
         app: str | None = None,
         **settings: Any,
     ) -> None:
-        if backend is None and not read_only and not os.path.isdir(memory_dir):
-            setup.initialise(memory_dir, environment=os.environ)
+        if not memory_dir:  # it would be the very folder of the program
+            raise InvalidValue("memory_dir must not be empty", "name a folder")
+        folder, safe = os.path.abspath(memory_dir), settings.get("safe_folders")
+        must_be_safe(folder, os.environ, allowed=safe)
+        if backend is None and not read_only and not os.path.isdir(folder):
+            setup.initialise(folder, environment=os.environ, safe_folders=safe)
         self.workspace = Workspace(
-            os.path.abspath(memory_dir),
+            folder,
             actor=actor,
             now=now,
             read_only=read_only,
@@ -90,7 +97,7 @@ class Project(Memories, Conversations):
         )
 
     @classmethod
-    def discover(cls, start: str = ".", **options: Any) -> Self:
+    def discover(cls, start: str | os.PathLike[str] = ".", **options: Any) -> Self:
         """Open the memory of a place, looked for there and in every parent.
 
         Args:
@@ -99,8 +106,10 @@ class Project(Memories, Conversations):
 
         Raises:
             NoProject: There is none.
+            Refused: It may not be trusted; see the class, and a parent's must be the user's own.
         """
-        return cls(discover(start), **options)
+        safe = options.get("safe_folders")
+        return cls(discover(os.fspath(start), environment=os.environ, safe_folders=safe), **options)
 
     def at(self, when: datetime | str) -> Self:
         """Return the project as it was, to read only.

@@ -1,7 +1,9 @@
 """Arguments of the types that they should have, or one sentence that says which has another."""
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from functools import cache, wraps
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -10,20 +12,26 @@ import msgspec
 
 from pmem.core import mistakes
 from pmem.errors import InvalidValue
+from pmem.times import in_utc
 
 T = TypeVar("T")
 _ITERABLE = (Iterable, list)
 _NO_LISTS = (str, bytes, bytearray, Mapping)
+_PATHS = ("memory_dir", "start", "file", "folder")
+"""What names a place on the disk: such a path may also be one of pathlib's."""
+_LARGEST = 2**63 - 1
 
 
 class Typed:
-    """A class whose public methods refuse arguments of other types than they name."""
+    """A class that is made, and whose public methods are called, with the types that they name."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Put the look at the arguments in front of every public method."""
         super().__init_subclass__(**options)
         for name, method in list(vars(cls).items()):
-            if inspect.isfunction(method) and not name.startswith("_"):
+            if isinstance(method, classmethod):
+                setattr(cls, name, classmethod(_looking(method.__func__)))
+            elif inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
                 setattr(cls, name, _looking(method))
 
 
@@ -74,7 +82,11 @@ def _hints(owner: Any) -> dict[str, Any]:
 
 def _field(name: str, value: Any, owner: Any) -> Any:
     try:
+        if name in _PATHS and value is not None:
+            return _value(_path(name, value), str)
         return _value(value, _hints(owner).get(name, Any))
+    except RecursionError:
+        raise InvalidValue(f"{name} is nested too deep") from None
     except msgspec.ValidationError as error:
         said = mistakes.sentence(error, name=name)
         said = f"{said.removesuffix('null')}None" if said.endswith(", not null") else said
@@ -90,13 +102,56 @@ def _value(value: Any, hint: Any) -> Any:
         return _one_of(value, get_args(hint))
     if origin in _ITERABLE and isinstance(value, Iterable) and not isinstance(value, _NO_LISTS):
         return [_value(one, get_args(hint)[0]) for one in value]
+    if getattr(hint, "_is_protocol", False):
+        return _able(value, hint)
     if hint is bytes and not isinstance(value, bytes):  # the decoder takes a text for base64
         raise msgspec.ValidationError(f"Expected `bytes`, got `{type(value).__name__}`")
     _must_be_unicode(value)
     try:
-        return msgspec.convert(value, list[Any] if origin is Iterable else hint)
-    except TypeError:  # a protocol, or what is called back
+        found = msgspec.convert(value, list[Any] if origin is Iterable else hint)
+    except UnicodeEncodeError:
+        raise _no_unicode() from None
+    except TypeError:  # what is called back
         return value
+    _must_be_in_bounds(found)
+    return found
+
+
+def _path(name: str, value: Any) -> Any:
+    """Return a path as text, where it could be one of a file."""
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    try:
+        held = os.fsencode(path) if isinstance(path, str) else b""
+    except UnicodeEncodeError:
+        raise _no_unicode() from None
+    if b"\0" in held:
+        raise InvalidValue(f"{name} has a zero byte: {path!r}", "leave it out")
+    return path
+
+
+def _able(value: Any, protocol: Any) -> Any:
+    """Return what can do all that a protocol says."""
+    lacking = [name for name in vars(protocol) if name[0] != "_" and not hasattr(value, name)]
+    if lacking:
+        raise msgspec.ValidationError(
+            f"Expected `{protocol.__name__}`, got `{type(value).__name__}`"
+        )
+    return value
+
+
+def _must_be_in_bounds(value: Any) -> None:
+    """See that a time says which moment of this calendar it is, and that a number is no monster."""
+    if isinstance(value, datetime):
+        if value.utcoffset() is None:
+            raise msgspec.ValidationError("Expected `datetime` with a zone")
+        try:
+            in_utc(value)
+        except OverflowError:
+            raise InvalidValue(f"{value} leaves the calendar in UTC") from None
+    if type(value) is int and value > _LARGEST:
+        raise msgspec.ValidationError(f"Expected `int` <= {_LARGEST}")
+    if type(value) is int and value < -_LARGEST:
+        raise msgspec.ValidationError(f"Expected `int` >= -{_LARGEST}")
 
 
 def _one_of(value: Any, hints: tuple[Any, ...]) -> Any:
@@ -125,4 +180,8 @@ def _must_be_unicode(value: Any) -> None:
     try:
         str.encode(value) if isinstance(value, str) else None
     except UnicodeEncodeError:
-        raise InvalidValue("a text is not valid UTF-8", "convert it to UTF-8") from None
+        raise _no_unicode() from None
+
+
+def _no_unicode() -> InvalidValue:
+    return InvalidValue("a text is not valid UTF-8", "convert it to UTF-8")

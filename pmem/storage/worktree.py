@@ -1,0 +1,45 @@
+"""The git work tree around a folder, looked at without git: no process, a few looks at the disk."""
+
+import os
+from typing import Final
+
+_GIT: Final = ".git"
+
+
+def top_of(folder: str) -> str | None:
+    """Return the top of the work tree around a folder; None where there is none.
+
+    Args:
+        folder: An absolute path; its links are not resolved, so that those above the work tree
+            (such as /tmp on macOS) do not matter.
+    """
+    place = os.path.normpath(folder)
+    while not os.path.lexists(os.path.join(place, _GIT)):
+        parent = os.path.dirname(place)
+        if parent == place:
+            return None
+        place = parent
+    return place
+
+
+def way_out(folder: str) -> str:
+    """Return the top of the work tree that a folder leads out of by a link; nothing else.
+
+    Args:
+        folder: An absolute path.
+    """
+    top = top_of(folder)
+    place = os.path.normpath(folder)
+    if top is None or not _has_link(place, top):
+        return ""
+    inside = os.path.join(os.path.realpath(top), "")
+    return "" if os.path.realpath(place).startswith(inside) else top
+
+
+def _has_link(place: str, top: str) -> bool:
+    """Tell whether a folder, or one between it and a folder above it, is a link."""
+    while place != top:
+        if os.path.islink(place):
+            return True
+        place = os.path.dirname(place)
+    return False
