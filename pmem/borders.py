@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pmem.config import checked
-from pmem.configuration import OWN_SETTING, read_config, user_config
+from pmem.configuration import read_config, user_config
 from pmem.errors import Refused
 from pmem.storage.worktree import way_out
 
 _ROOT: Final = 0
+_SETTING: Final = "safe_folders"
 _VARIABLE: Final = "PMEM_SAFE_FOLDERS"
 
 
@@ -42,7 +43,7 @@ def must_be_safe(
     if against and not _is_allowed(path, environment, allowed):
         raise Refused(
             against,
-            f"if you trust it, name it in {OWN_SETTING} of your own config.toml"
+            f"if you trust it, name it in {_SETTING} of your own config.toml"
             f" or in {_VARIABLE}: {path}",
         )
 
@@ -70,8 +71,8 @@ def _is_allowed(path: str, environment: Mapping[str, str], allowed: Any) -> bool
     """Tell whether the user names a memory folder as safe, or the project that has it."""
     given = allowed if allowed is not None else environment.get(_VARIABLE)
     if given is None:
-        given = read_config(user_config(environment)).get(OWN_SETTING, ())
-    named = {_told(os.path.expanduser(name)) for name in checked(OWN_SETTING, given)}
+        given = read_config(user_config(environment)).get(_SETTING, ())
+    named = {_told(os.path.expanduser(name)) for name in checked(_SETTING, given)}
     return "*" in named or bool(named & {_told(path), _told(os.path.dirname(path))})
 
 

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.bounds import RECORD_BYTES
 from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of, successors_of
 from pmem.core.rawjson import NotJson, load
 from pmem.core.secrets import unsecret
 from pmem.core.threeway.conflicts import open_conflicts
-from pmem.errors import Damaged, NewerSchema, PmemError
+from pmem.errors import Damaged, NewerSchema, PmemError, TooLarge
 from pmem.ids import short
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
 from pmem.storage.backend import Problem
@@ -160,10 +161,27 @@ def of_problem(problem: Problem, source: Source) -> Finding:
         problem: What is wrong with it.
         source: Where its bytes come from.
     """
+    if problem.code == TooLarge.code:
+        return Finding(problem.path, problem.code, unsecret(_read_again(problem)))
     data = source(problem.path)
     newer = problem.code == NewerSchema.code
     line = line_of_field(data, "schema") if newer else line_of_damage(data)
     return Finding(problem.path, problem.code, unsecret(problem.message), line if data else None)
+
+
+def _read_again(problem: Problem) -> str:
+    """Say how a record that is too large is read, and split where it can be."""
+    size = os.path.getsize(problem.path) if os.path.exists(problem.path) else RECORD_BYTES
+    store = os.path.basename(os.path.dirname(problem.path))
+    if store in (STORES[Conversation], STORES[Chunk]):
+        way = f"`PMEM_LIMITS_RECORD={size} pmem repair` splits it, and nothing is lost"
+    else:
+        way = f"`PMEM_LIMITS_RECORD={size} pmem show {short(_name_of(problem.path))}` reads it"
+    return f"{problem.message}: {way}"
+
+
+def _name_of(path: str) -> str:
+    return os.path.basename(path).removesuffix(".json")
 
 
 def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Finding]:

@@ -55,7 +55,8 @@ def extend(
     for number, batch in enumerate(moved, start=len(conversation.chunks) + 1):
         identifier = chunk_id(conversation, number, batch[0]) if chunk_id else None
         if identifier is None or _holds_others(workspace, identifier, batch):
-            identifier = workspace.new_id(messages[-1].created_at)  # its id tells when it was made
+            made_at = messages[-1].created_at if messages else at
+            identifier = workspace.new_id(made_at)  # its id tells when it was made
         facts = tuple(fact for message in batch for fact in stated.pop(message.id, ()))
         cleared = max(0, conversation.cleared_turns - turn)
         chunk = chunk_of(workspace, conversation, identifier, number, batch, facts, cleared)

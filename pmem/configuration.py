@@ -22,10 +22,10 @@ from pmem.storage import ownfile
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
-NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"), ("secrets.mask", False))
+_NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"), ("secrets.mask", False))
 """Settings that a project cannot make: whoever clones it would not have been asked."""
-OWN_SETTING: Final = "safe_folders"
-"""The user's own whatever its value: it says which projects are trusted."""
+_ONLY_YOURS: Final = ("limits.record", "safe_folders")
+"""Settings that no project makes at all."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""
 _MOST_NAMED: Final = 20
@@ -94,11 +94,9 @@ class Configuration:
         others = [layer for layer in self._layers() if layer[0] != "project"]
         said = [
             f"{name} = {value!r} counts for nothing in a project's settings"
-            for name, value in NOT_FOR_PROJECTS
-            if project.get(name) == value
+            for name, value in project.items()
+            if is_liberty(name, value)
         ]
-        if OWN_SETTING in project:
-            said.append(f"{OWN_SETTING} counts for nothing in a project's settings")
         for name in _ASKED_FOR:
             if name in project:
                 own = checked(name, project[name])
@@ -165,11 +163,17 @@ def _as_unknown(name: str) -> str:
 
 def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
     """Leave out what is not for a project to say."""
-    return {
-        name: value
-        for name, value in values.items()
-        if name != OWN_SETTING and (name, value) not in NOT_FOR_PROJECTS
-    }
+    return {name: value for name, value in values.items() if not is_liberty(name, value)}
+
+
+def is_liberty(name: str, value: Any) -> bool:
+    """Tell whether a setting is not for a project to make.
+
+    Args:
+        name: Its dotted name.
+        value: What it is to be.
+    """
+    return name in _ONLY_YOURS or any((name, value) == each for each in _NOT_FOR_PROJECTS)
 
 
 def folder_name(environment: Mapping[str, str]) -> str:

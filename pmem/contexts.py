@@ -16,6 +16,7 @@ from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import place_of
+from pmem.core.retrieval.question import notes_on
 from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.core.retrieval.relations import Brought
 from pmem.core.trust import shown as trust_label
@@ -152,6 +153,7 @@ def build_and_retrieve(
         access.note(workspace, _shown(built, "recalled"))
         status = "ok" if asked and answers.ranked else "skipped"
         note_operation(workspace, "context", "search", status=status, thread=request.thread)
+    built = msgspec.structs.replace(built, notes=notes_on(request.query or ""))
     best = answers.ranked[: settings.retrieval_top_k] if asked else []
     return built, hits_of(workspace, opened(workspace, best))
 

@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.chunking import extend, read_whole
 from pmem.core import checks
+from pmem.core.chunking import fitting
 from pmem.core.policy import ACTIVITY
 from pmem.core.retention import changed
 from pmem.episodes import noticed, outcome_of
@@ -154,7 +155,7 @@ def say(workspace: Workspace, request: SayRequest) -> Heard:
 
 def _message(workspace: Workspace, request: SayRequest) -> Message:
     content = request.content.rstrip("\r\n")  # a pipe's last line end is none of the message
-    return Message(
+    message = Message(
         id=workspace.new_id(),
         role=request.role,
         speaker=checks.word(request.speaker, "a speaker"),
@@ -165,6 +166,10 @@ def _message(workspace: Workspace, request: SayRequest) -> Message:
         tool_call=_tool(request.tool_call, "the tool's call"),
         tool_result=_tool(request.tool_result, "the tool's result"),
     )
+    try:
+        return fitting(message)
+    except InvalidValue as error:
+        raise InvalidValue(f"a message {error.message}", error.hint) from None
 
 
 def _tool(value: Any, what: str) -> Any:

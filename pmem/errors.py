@@ -73,6 +73,13 @@ class Damaged(PmemError):
     default_hint = "mend the file or take it from git; `pmem check` lists every problem"
 
 
+class TooLarge(Damaged):
+    """A record's file has more bytes than are read."""
+
+    code = "too_large"
+    default_hint = "nothing is lost; `pmem check` says how it is read again"
+
+
 class NewerSchema(Damaged):
     """A file was written by a newer pmem than this one."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from pmem.bounds import RECORD_BYTES
 from pmem.core.rawjson import NotJson, dump, load
 from pmem.core.threeway import SHAPES, Doubt, Shape, merged
 from pmem.ids import is_id
@@ -20,7 +21,6 @@ DOUBT: Final = 5
 USAGE: Final = 2
 SECONDS: Final = 30
 """How long the driver may take before its process is ended, and the fallback does the work."""
-_MOST_BYTES: Final = 64 * 1024 * 1024
 _PART_BYTES: Final = 64 * 1024
 _MARKER: Final = 7
 _SCRATCH: Final = ".tmp-"
@@ -78,7 +78,7 @@ def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
         return USAGE, b""
     with open(arguments[0], "rb") as file:
         data = file.read()
-    if len(data) > _MOST_BYTES:
+    if len(data) > RECORD_BYTES:
         return 0, data
     try:
         from pmem.core.readable import readable
@@ -185,7 +185,7 @@ def _read(path: str) -> bytes:
     with open(path, "rb") as file:
         while part := file.read(_PART_BYTES):
             data += part
-            if len(data) > _MOST_BYTES:
+            if len(data) > RECORD_BYTES:
                 raise OSError(27, "File too large", path)
     return bytes(data)
 

@@ -9,6 +9,7 @@ from pmem import access
 from pmem.core import queries
 from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
 from pmem.core.queries import Item, QueryRequest
+from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text import terms
 from pmem.recall import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
 from pmem.times import parse_time
@@ -18,7 +19,7 @@ _TALK: Final = (Kind.CHUNK, Kind.MESSAGE)
 
 
 class QueryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answers, the best first; `reason` says why there are none, or which did not fit."""
+    """The answers, the best first; `reason` says why there are none, or what was left out."""
 
     items: tuple[Item, ...]
     reason: str = ""
@@ -47,7 +48,9 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     shown, too_long = queries.within_budget(found, request.budget_tokens, workspace.count)
     access.note(workspace, _remembered(picked, shown))
     note_operation(workspace, "hotpath", "query", status="ok" if shown else "skipped")
-    return QueryAnswer(items=tuple(shown), reason=_reason(request, picked, too_long, len(shown)))
+    reason = _reason(request, picked, too_long, len(shown))
+    told = "; ".join(filter(None, (*notes_on(request.query), reason)))
+    return QueryAnswer(items=tuple(shown), reason=told)
 
 
 def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
@@ -99,7 +102,7 @@ def _reason(request: QueryRequest, picked: Picked, too_long: int, shown: int) ->
         return ""
     if not request.query.strip():
         return "nothing found: the query is empty"
-    if not terms(request.query):
+    if not terms(searched_part(request.query)):
         return "nothing found: the query has no word that counts"
     if picked.removed:
         gone = ", ".join(f"{name} removed {n}" for name, n in sorted(picked.removed.items()))

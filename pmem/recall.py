@@ -14,6 +14,7 @@ from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import Place, Pool, labels
+from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.retrieval.ranking import Hit as Ranked
 from pmem.core.retrieval.ranking import Ranking, rank
 from pmem.core.retrieval.ranking import Settings as RankingSettings
@@ -100,16 +101,17 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
     forward: bool
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class Found(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A search's answer: hits, what they bring along, how many there were in all, and what
-    filters took away.
+    filters took away; `notes` say what of a very long query was not searched for.
     """
 
     query: str
     hits: tuple[Hit, ...]
     total: int
     removed: dict[str, int]
-    related: tuple[Related, ...] = ()
+    related: tuple[Related, ...]
+    notes: tuple[str, ...] = ()
 
 
 def search(workspace: Workspace, request: SearchRequest) -> Found:
@@ -135,11 +137,12 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
         note_operation(workspace, "hotpath", "search", status="ok" if hits else "skipped", sim=best)
     most = most_related(workspace, request.related)
     return Found(
-        query=request.query,
+        query=searched_part(request.query),
         hits=hits,
         related=tuple(_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=picked.total,
         removed=dict(sorted(picked.removed.items())),
+        notes=notes_on(request.query),
     )
 
 
@@ -185,6 +188,7 @@ def pick(workspace: Workspace, request: SearchRequest) -> Picked:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
     _check(request)
+    request = msgspec.structs.replace(request, query=searched_part(request.query))
     return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
 
 

@@ -5,6 +5,8 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from pmem.bounds import RECORD_BYTES
+
 MOST: Final = 10**12
 """The most that a whole number among the settings may be."""
 
@@ -72,7 +74,10 @@ RAG_LENGTHS: Final[dict[str, int]] = {"activity": 50, "event": 30}
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long texts may be, in characters; longer ones are refused, never cut."""
+    """How long texts may be, in characters; longer ones are refused, never cut.
+
+    `record` is in bytes, and for reading: what pmem writes never has more than the default.
+    """
 
     memory: Annotated[int, number(1, "A memory's content, at the most.")] = 4000
     app_memory: Annotated[int, number(1, "The content of an app's memory, at the most.")] = 200
@@ -80,6 +85,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     message: Annotated[int, number(1, "A message, at the most.")] = 1_000_000
     agent: Annotated[int, number(1, "What an agent adds or edits, at the most.")] = 500
     agent_least: Annotated[int, number(0, "What an agent adds or edits, at the least.")] = 5
+    record: Annotated[
+        int,
+        number(RECORD_BYTES, "A record's file, at the most, in bytes; a project cannot set it."),
+    ] = RECORD_BYTES
 
 
 class Categories(msgspec.Struct, frozen=True, kw_only=True):

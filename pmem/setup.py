@@ -12,7 +12,7 @@ import msgspec
 from pmem.borders import must_be_safe
 from pmem.config import Settings, checked, known
 from pmem.config import table as settings_table
-from pmem.configuration import CONFIG_FILE, NOT_FOR_PROJECTS, OWN_SETTING, parse_config
+from pmem.configuration import CONFIG_FILE, is_liberty, parse_config
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.gate import Gate, allowable
 from pmem.notation import TABLE
@@ -153,14 +153,10 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
             "memory_dir cannot be set inside the very folder that it names",
             "set PMEM_MEMORY_DIR, or rename the folder",
         )
-    if name == OWN_SETTING:
-        raise InvalidValue(
-            f"{name} is not for a project to say", "set it in your own configuration"
-        )
-    if (name, kept) in NOT_FOR_PROJECTS:
+    if is_liberty(name, kept):
         raise InvalidValue(
             f"{name} cannot be {kept!r} for whoever has this project",
-            "set it in your own configuration, or PMEM_SECRETS_GATE for one run",
+            f"set it in your own configuration, or {known(name).variable} for one run",
         )
     with locked(workspace):
         if is_list:

@@ -147,6 +147,7 @@ class Workspace(Asked, Beside):
         return JsonFiles(
             self.root,
             lock_timeout=lambda: self.settings.lock_timeout,
+            most_bytes=lambda: self.settings.limits.record,
             read_only=self.read_only,
         )
 

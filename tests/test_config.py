@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.bounds import RECORD_BYTES
 from pmem.config import Layer, Settings, checked, known, resolve, table
 from pmem.configuration import parse_config
 from pmem.errors import Damaged, InvalidValue
@@ -490,6 +491,13 @@ def _message_limit(**environment: Any) -> Any:
     return pmem("conversation", "say", "hello", environment=environment).code
 
 
+def _large_record(**environment: Any) -> Any:
+    id_ = data("conversation", "start", "large")["id"]
+    path = Path(f".project-memory/conversations/{id_}.json")
+    path.write_bytes(path.read_bytes().ljust(RECORD_BYTES + 1))
+    return pmem("conversation", "show", id_, environment=environment).code
+
+
 def _strict(**environment: Any) -> Any:
     return pmem("add", "x", "--category", "odd", environment=environment).code
 
@@ -643,6 +651,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "limits.memory": ("4000", "4", _code("add", "hello")),
     "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
     "limits.message": ("4000", "4", _message_limit),
+    "limits.record": (str(RECORD_BYTES), str(2 * RECORD_BYTES), _large_record),
     "limits.agent": ("500", "9", _by_agent("The door is open.")),
     "limits.agent_least": ("5", "50", _by_agent("The door is open.")),
     "consent.fields": ("city,health", "health", _by_agent("The user lives in Graz.")),

@@ -89,7 +89,7 @@ def ranking(monkeypatch: pytest.MonkeyPatch) -> Ranking:
                 )
                 for place, id_ in enumerate(ids[: request.top_k], start=1)
             )
-            return Found(query=request.query, hits=hits, total=len(ids), removed={})
+            return Found(query=request.query, hits=hits, total=len(ids), removed={}, related=())
 
         monkeypatch.setattr(evaluation, "search", search)
 

@@ -53,6 +53,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "queries",
             "repair",
             "scanning",
+            "splitting",
         }
     ),
     frozenset(
@@ -70,7 +71,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
     ),
     frozenset({"interchange", "storage"}),
     frozenset({"core"}),
-    frozenset({"config", "rules", "notation", "ids", "records", "times"}),
+    frozenset({"bounds", "config", "rules", "notation", "ids", "records", "times"}),
     frozenset({"errors"}),
 )
 """From the top to the bottom; a module may use its own layer and those below."""

@@ -61,7 +61,7 @@ def context(
     return Answer(
         data=built,
         raw=built.text and built.text.rstrip("\n") + "\n",
-        note="\n".join([*_fates(built), note]) if explain else note,
+        note="\n".join([*built.notes, *(_fates(built) if explain else ()), note]),
     )
 
 

@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from pmem import lookup, memories
+from pmem.bounds import LINE_BYTES
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import checks, exactjson
@@ -257,6 +258,10 @@ def _requests(session: Session, path: str, *, force: bool) -> Iterator[AddReques
 
 
 def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddRequest:
+    if len(line) > LINE_BYTES:
+        raise InvalidValue(
+            f"line {number} has {len(line)} bytes, and the limit is {LINE_BYTES}", _NOTHING
+        )
     try:
         value = exactjson.read(line)
         for field in ("valid_from", "valid_until"):

@@ -97,7 +97,7 @@ def search(
     return Answer(
         data=render.masked(found, "query") if session.json else found,
         lines=chain(_hit_lines(found, explain=explain), _related_lines(found)),
-        note="" if found.hits else _reason(found),
+        note="\n".join([*found.notes, *([] if found.hits else [_reason(found)])]),
         exit_code=1 if exit_status and not found.hits else 0,
     )
 

@@ -18,6 +18,7 @@ _COLOURS: Final = {
     "added": "green",
     "kept": "yellow",
     "purged": "red",
+    "split": "green",
 }
 _SHOWN: Final = 5
 

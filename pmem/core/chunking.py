@@ -4,14 +4,22 @@ Two branches that go on with one conversation each make chunks of their own, of 
 have. So a message counts where it stands first, and nowhere else.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import msgspec
 
+from pmem.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES
+from pmem.core.crowding import is_crowded
+from pmem.errors import InvalidValue
 from pmem.ids import short
-from pmem.records import Chunk, Conversation, Fact, Message, Standing
+from pmem.records import Chunk, Conversation, Fact, Message, Standing, dump
+
+Batch = tuple[Message, ...]
+_INDENT = 4
+"""Spaces before every line of a message, as it stands in a record's list."""
+_ELSEWHERE = "keep what is large in a file, and say where it is"
 
 
 class Whole(NamedTuple):
@@ -21,28 +29,88 @@ class Whole(NamedTuple):
     chunks: tuple[Chunk, ...]
 
 
+def size_of(message: Message) -> int:
+    """Return how many bytes a message takes in its record's file.
+
+    Args:
+        message: With its tool's call and result.
+    """
+    return _in_record(dump(message))
+
+
+def fitting(message: Message) -> Message:
+    """Return a message that a record can hold.
+
+    Args:
+        message: With its tool's call and result.
+
+    Raises:
+        InvalidValue: It is too large.
+    """
+    data = dump(message)
+    if (size := _in_record(data)) > MESSAGE_BYTES:
+        raise InvalidValue(
+            f"takes {size} bytes with its tool's call and result, and the limit is {MESSAGE_BYTES}",
+            _ELSEWHERE,
+        )
+    if is_crowded(data):
+        raise InvalidValue(f"holds more than {RECORD_VALUES} values", _ELSEWHERE)
+    return message
+
+
+def _in_record(data: bytes) -> int:
+    return len(data) + _INDENT * data.count(b"\n")
+
+
 def overflow(
-    recent: Sequence[Message], most: int, size: int
-) -> tuple[list[tuple[Message, ...]], tuple[Message, ...]]:
-    """Decide which of the recent messages move into chunks.
+    recent: Sequence[Message],
+    most: int,
+    size: int,
+    weigh: Callable[[Message], int] = size_of,
+    most_bytes: int = MESSAGES_BYTES,
+) -> tuple[list[Batch], Batch]:
+    """Decide which of the recent messages move into chunks, as if they were said one by one.
 
     Whenever there are more than `most`, the oldest `size` leave together; half of `most` where
-    `size` is larger than that, so that some stay.
+    `size` is larger than that, so that some stay. Whenever they take more than `most_bytes`, the
+    oldest leave until the others take half of that. The latest one always stays.
 
     Args:
         recent: Messages outside chunks, the oldest first.
         most: How many may stay.
         size: How many one chunk takes.
+        weigh: Returns the bytes that a message takes.
+        most_bytes: Bytes of the messages that stay, and of those of a chunk; one message alone
+            may have more.
 
     Returns:
         The chunks' messages, the oldest chunk first, and the messages that stay.
     """
     size = size if size <= most else (most + 1) // 2
-    taken = 0
-    while len(recent) - taken > most:
-        taken = min(taken + size, len(recent))
-    chunks = [tuple(recent[i : min(i + size, taken)]) for i in range(0, taken, size)]
-    return chunks, tuple(recent[taken:])
+    sizes = [weigh(message) for message in recent]
+    chunks: list[Batch] = []
+    start = held = 0
+    for end in range(1, len(recent) + 1):
+        held += sizes[end - 1]
+        while end - start > most or (held > most_bytes and end - start > 1):
+            if end - start > most:
+                stop = start + size
+            else:
+                latest = min(start + size, end - 1)
+                stop = _relieved(sizes, start, latest, held - most_bytes // 2)
+            chunks.append(tuple(recent[start:stop]))
+            held -= sum(sizes[start:stop])
+            start = stop
+    return chunks, tuple(recent[start:])
+
+
+def _relieved(sizes: Sequence[int], start: int, latest: int, bytes_: int) -> int:
+    """Return the place, `latest` at the latest, before which messages take so many bytes."""
+    for place in range(start, latest):
+        bytes_ -= sizes[place]
+        if bytes_ <= 0:
+            return place + 1
+    return latest
 
 
 def whole(conversation: Conversation, chunks: Sequence[Chunk]) -> Whole:

@@ -7,9 +7,10 @@ What is written has the form of the files on disk: two spaces, UTF-8, a final ne
 import json
 from collections import Counter
 from json.encoder import encode_basestring
-from typing import Any, Final
+from typing import Any
 
-MAX_DEPTH: Final = 64
+from pmem.bounds import RECORD_LEVELS, RECORD_VALUES
+from pmem.core.crowding import is_crowded
 
 
 class NotJson(Exception):
@@ -34,8 +35,10 @@ def load(data: bytes) -> dict[str, Any]:
         data: UTF-8.
 
     Raises:
-        NotJson: It is anything else, or has a key twice, or is nested too deep.
+        NotJson: It is anything else, or has a key twice, is nested too deep, or crowded.
     """
+    if is_crowded(data):
+        raise NotJson(f"more than {RECORD_VALUES} values")
     try:
         text = data.decode()
         value = json.loads(
@@ -66,7 +69,7 @@ def dump(value: Any) -> bytes:
 
 
 def _written(value: Any, level: int) -> str:
-    if level > MAX_DEPTH:
+    if level > RECORD_LEVELS:
         raise NotJson("nested too deep")
     if isinstance(value, _Number):
         return value.text

@@ -13,8 +13,10 @@ from typing import Any
 
 import msgspec
 
+from pmem.bounds import LINE_BYTES
 from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
+from pmem.core.chunking import fitting
 from pmem.errors import InvalidValue
 from pmem.ids import derived_id
 from pmem.interchange import Skipped
@@ -87,15 +89,17 @@ class _Reader:
         role = _role(value)
         speaker = _name(value, "speaker")
         identity = external_id or self._nth(conversation, f"{role}\x1f{speaker}\x1f{content}")
-        return conversation, Message(
-            id=derived_id(at, "message", conversation, identity),
-            external_id=external_id,
-            role=role,
-            speaker=speaker,
-            content=content,
-            created_at=at,
-            tool_call=_tool(value, "tool_call"),
-            tool_result=_tool(value, "tool_result"),
+        return conversation, fitting(
+            Message(
+                id=derived_id(at, "message", conversation, identity),
+                external_id=external_id,
+                role=role,
+                speaker=speaker,
+                content=content,
+                created_at=at,
+                tool_call=_tool(value, "tool_call"),
+                tool_result=_tool(value, "tool_result"),
+            )
         )
 
     def _content(self, value: dict[str, Any]) -> str:
@@ -123,6 +127,8 @@ class _Reader:
 
 
 def _object(line: bytes) -> dict[str, Any]:
+    if len(line) > LINE_BYTES:
+        raise InvalidValue(f"has {len(line)} bytes, and the limit is {LINE_BYTES}")
     try:
         value = exactjson.read(line)
     except exactjson.NotJson as error:

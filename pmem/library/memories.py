@@ -40,7 +40,7 @@ from pmem.storage.proposals import Decision
 from pmem.workspace import Workspace
 
 
-class BuiltContext(Context, frozen=True, kw_only=True):
+class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=False):
     """A context together with what was retrieved for it."""
 
     retrieval_results: tuple[Hit, ...] = ()

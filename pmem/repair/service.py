@@ -1,7 +1,7 @@
 """Repairing: one look at the work tree and at git, one commit of files, one change of the index."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -9,10 +9,12 @@ import msgspec
 
 from pmem.config import Settings
 from pmem.errors import Locked, PmemError
+from pmem.records import STORES, Conversation
 from pmem.repair.cases import Unfit, in_tree
 from pmem.repair.from_markers import marked_files, marker_cases
 from pmem.repair.from_stages import stage_cases
 from pmem.repair.plan import Plan, planned
+from pmem.splitting import split_conversations
 from pmem.storage import durable
 from pmem.storage.backend import Problem
 from pmem.storage.jsonfiles import LOCAL, JsonFiles
@@ -28,7 +30,8 @@ Unmerged = Mapping[str, Mapping[int, Entry]]
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
     """A record that was decided: its file, what was decided, why, and what contradicts itself.
 
-    `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`.
+    `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`; or `split`, of a
+    conversation whose files were too large.
     """
 
     path: str
@@ -76,11 +79,12 @@ def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
     workspace.must_reach_everything("repair the memory")
     state = merge_state(workspace.root, workspace.environment)
     if dry_run:
-        return _told(workspace, state, _plan(workspace, state)[0])
+        plan = _plan(workspace, state)[0]
+        return _told(workspace, state, plan, _split(workspace, dry_run=True))
     with _alone(workspace):
         plan, unmerged = _plan(workspace, state)
         _carry_out(workspace, state, plan, unmerged)
-    return _told(workspace, state, plan)
+    return _told(workspace, state, plan, _split(workspace))
 
 
 def problems(workspace: Workspace) -> list[Problem]:
@@ -215,7 +219,27 @@ def _alike(plan: Plan, placed: Mapping[str, Placed]) -> list[str]:
     return [path for path, file in sorted(placed.items()) if file.data and file.data == held[path]]
 
 
-def _told(workspace: Workspace, state: MergeState | None, plan: Plan) -> Repair:
+def _split(workspace: Workspace, *, dry_run: bool = False) -> list[Repaired]:
+    """Split conversations that are too large, where the settings can be read."""
+    try:
+        assert workspace.settings
+    except PmemError:
+        return []
+    return [
+        Repaired(
+            path=os.path.join(workspace.root, STORES[Conversation], f"{each.id}.json"),
+            id=each.id,
+            decision="split",
+            detail="its messages stand in smaller files now",
+            conflicts=(),
+        )
+        for each in split_conversations(workspace, dry_run=dry_run)
+    ]
+
+
+def _told(
+    workspace: Workspace, state: MergeState | None, plan: Plan, split: Iterable[Repaired]
+) -> Repair:
     found = [
         Repaired(
             path=os.path.join(workspace.root, outcome.case.key.path),
@@ -227,7 +251,7 @@ def _told(workspace: Workspace, state: MergeState | None, plan: Plan) -> Repair:
         for outcome in plan.outcomes
     ]
     return Repair(
-        repaired=tuple(sorted(found, key=lambda each: (each.path, each.id))),
+        repaired=tuple(sorted([*found, *split], key=lambda each: (each.path, each.id))),
         left=tuple(
             Left(os.path.join(workspace.root, path), why) for path, why in sorted(plan.left.items())
         ),

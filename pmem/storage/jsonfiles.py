@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from pmem.bounds import RECORD_BYTES
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.errors import Damaged, Locked, NotFound, StorageRefused
+from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
 from pmem.ids import is_id, matches
 from pmem.records import KINDS, STORES, Record
 from pmem.storage import durable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 LOCAL: Final = "local"
 LOCK: Final = "lock"
+_LESS: Final = "say less in one record, or in several"
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -41,15 +43,23 @@ class JsonFiles:
     Args:
         root: The memory folder.
         lock_timeout: Returns the seconds that `lock` waits for another writer.
+        most_bytes: Returns the bytes of the largest file that is read; none is larger that pmem
+            writes, but others and earlier versions have no such limit.
         read_only: Write nothing at all, not even what could be made again.
     """
 
     def __init__(
-        self, root: str, *, lock_timeout: Callable[[], float], read_only: bool = False
+        self,
+        root: str,
+        *,
+        lock_timeout: Callable[[], float],
+        most_bytes: Callable[[], int] = lambda: RECORD_BYTES,
+        read_only: bool = False,
     ) -> None:
         self._root = root
         self._local = os.path.join(root, LOCAL)
         self._timeout = lock_timeout
+        self._most_bytes = most_bytes
         self._read_only = read_only
         self._problems: dict[str, Problem] = {}
         self._seen: dict[str, Stamp] = {}
@@ -72,7 +82,7 @@ class JsonFiles:
 
     def _read_from(self, type_: type[R], path: str) -> R:
         try:
-            data, self._seen[path] = read_bytes(self._where(path))
+            data, self._seen[path] = _read(self._where(path), self._most_bytes)
         except FileNotFoundError:
             name = os.path.basename(path).removesuffix(SUFFIX)
             raise NotFound(f"there is no {KINDS[type_]} {name}") from None
@@ -167,13 +177,13 @@ class JsonFiles:
             raise Damaged(f"{change.id!r} is no id of a {KINDS[change.type]}")
         path = self._path(change.type, change.id)
         relative = f"{STORES[change.type]}/{change.id}{SUFFIX}"
-        previous = _unchanged(path, self._seen.get(path))
+        previous = _unchanged(path, self._seen.get(path), self._most_bytes)
         if change.record is None:
             return durable.FileChange(relative, None)
         if previous is not None and path not in self._seen:
             raise Locked(f"{path} was made by another program meanwhile")
         data = serialise(change.record, previous, path)
-        parse(data, change.type, path)
+        _must_be_readable(data, change, path)
         return durable.FileChange(relative, data)
 
     def _usable(self, type_: type[R], name: str, path: str = "") -> R | None:
@@ -335,15 +345,30 @@ def _listed(folder: str) -> list[str]:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
 
 
-def _unchanged(path: str, seen: Stamp | None) -> bytes | None:
+def _must_be_readable(data: bytes, change: Change, path: str) -> None:
+    """See that what is about to be written is read again.
+
+    Raises:
+        Refused: It is too large, holds too much, or is nested too deep.
+    """
+    try:
+        if len(data) > RECORD_BYTES:
+            raise TooLarge(f"{path} would have {len(data)} bytes, more than {RECORD_BYTES}")
+        parse(data, change.type, path)
+    except Damaged as error:
+        raise Refused(f"{error.message}: nothing was changed", _LESS) from None
+
+
+def _unchanged(path: str, seen: Stamp | None, most_bytes: Callable[[], int]) -> bytes | None:
     """Return a file's bytes, if nobody else has touched it since we saw it.
 
     Args:
         path: The file.
         seen: Its stamp when it was read under the lock; None when it was not read.
+        most_bytes: See `JsonFiles`.
     """
     try:
-        data, stamp = read_bytes(path)
+        data, stamp = _read(path, most_bytes)
     except FileNotFoundError:
         if seen is not None:
             raise Locked(f"{path} was removed by another program meanwhile") from None
@@ -351,3 +376,11 @@ def _unchanged(path: str, seen: Stamp | None) -> bytes | None:
     if seen not in (None, stamp):
         raise Locked(f"{path} was changed by another program meanwhile")
     return data
+
+
+def _read(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]:
+    """Read a file; settings are asked only for one that is larger than any that pmem writes."""
+    try:
+        return read_bytes(path)
+    except TooLarge:
+        return read_bytes(path, most_bytes())

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Final
 
+from pmem.bounds import RECORD_BYTES
 from pmem.errors import NotFound
 from pmem.storage import git
-from pmem.storage.recordfile import MAX_FILE_BYTES
 
 _BATCH: Final = 100
 """Objects asked for before their answers are read: so many names fit into any pipe."""
@@ -60,7 +60,7 @@ class Objects:
                     return
                 for _ in names:
                     header = process.stdout.readline().split()
-                    if not header or (len(header) == 3 and int(header[2]) > MAX_FILE_BYTES):
+                    if not header or (len(header) == 3 and int(header[2]) > RECORD_BYTES):
                         return
                     yield _content(process.stdout, header, type_)
 

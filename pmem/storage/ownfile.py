@@ -8,8 +8,9 @@ import os
 import stat
 from typing import TYPE_CHECKING, Final
 
+from pmem.bounds import RECORD_BYTES
 from pmem.errors import Damaged
-from pmem.storage.recordfile import MAX_FILE_BYTES, read_bytes
+from pmem.storage.recordfile import read_bytes
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +26,7 @@ _BESIDE: Final = ("-journal", "-wal", "-shm", "")
 """What SQLite keeps beside a database, and the database: to be removed in this order."""
 
 
-def read(path: str, most: int = MAX_FILE_BYTES) -> bytes:
+def read(path: str, most: int = RECORD_BYTES) -> bytes:
     """Read a file of the memory folder.
 
     Args:

@@ -1,24 +1,20 @@
 """One record as one JSON file: reading with a diagnosis, writing without losing a key."""
 
 import os
-import re
 from typing import Any, Final, TypeVar
 
 import msgspec
 import orjson
 
+from pmem.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
+from pmem.core.crowding import is_crowded, is_too_deep
 from pmem.core.exactjson import NotJson, reread
 from pmem.core.exactjson import read as read_exactly
-from pmem.errors import Damaged, NewerSchema, StorageRefused, Unresolved
+from pmem.errors import Damaged, NewerSchema, StorageRefused, TooLarge, Unresolved
 from pmem.ids import is_id
 from pmem.records import SCHEMA, Record, dump
 
-MAX_FILE_BYTES: Final = 64 * 1024 * 1024
-MAX_DEPTH: Final = 64
 _IDENTITIES: Final = (("id",), ("target", "type"), ("event", "at"), ("file", "digest"))
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_LEVELS: Final = bytes.maketrans(b"{}", b"[]")
-_NOT_LEVELS: Final = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 R = TypeVar("R", bound=Record)
 Stamp = tuple[int, int, int]
@@ -30,9 +26,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def read_bytes(
-    path: str, most: int = MAX_FILE_BYTES, what: str = "a record"
-) -> tuple[bytes, Stamp]:
+def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> tuple[bytes, Stamp]:
     """Read a record's file, refusing links and files beyond all reason.
 
     Args:
@@ -42,7 +36,8 @@ def read_bytes(
 
     Raises:
         FileNotFoundError: There is no such file.
-        Damaged: The file is a link, no regular file, or too large.
+        Damaged: The file is a link, or no regular file.
+        TooLarge: It is larger than that.
         StorageRefused: It may not be read.
     """
     try:
@@ -58,7 +53,7 @@ def read_bytes(
         if not _is_regular(status):
             raise Damaged(f"{path} is not a regular file")
         if status.st_size > most:
-            raise Damaged(f"{path} has {status.st_size} bytes, more than {most}")
+            raise TooLarge(f"{path} has {status.st_size} bytes, more than {most}")
         with open(descriptor, "rb", closefd=False) as file:
             return file.read(), stamp_of(status)
     except OSError as error:
@@ -79,11 +74,13 @@ def parse(data: bytes, type_: type[R], path: str) -> R:
         Damaged: The bytes are not such a record; the sentence says why.
         NewerSchema: A newer pmem wrote it.
     """
+    if is_crowded(data):
+        raise _crowded(data, path)
     try:
         record = _decoder(type_).decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _diagnosis(data, path, error) from None
-    if _too_deep(data):
+    if is_too_deep(data):
         raise _deep(path)
     if record.schema != SCHEMA:
         raise _other_schema(record.schema, path)
@@ -160,7 +157,7 @@ def _diagnosis(data: bytes, path: str, error: Exception) -> Damaged:
         data.decode()
     except UnicodeDecodeError as wrong:
         return Damaged(f"{path} is not UTF-8 at byte {wrong.start}", "save it as UTF-8")
-    if isinstance(error, RecursionError) or _too_deep(data):
+    if isinstance(error, RecursionError) or is_too_deep(data):
         return _deep(path)
     return _wrong_shape(data, path, error)
 
@@ -187,18 +184,16 @@ def _article(value: object) -> str:
     return names.get(type(value), "null")
 
 
-def _too_deep(data: bytes) -> bool:
-    """Tell whether lists and objects are nested too deep: take off a level at a time."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
-        return False
-    rest = _STRING.sub(b"", data).translate(_LEVELS, _NOT_LEVELS)
-    for _ in range(MAX_DEPTH):
-        rest = rest.replace(b"[]", b"")
-    return b"[]" in rest or rest.count(b"[") > MAX_DEPTH
+def _crowded(data: bytes, path: str) -> Damaged:
+    from pmem.core.threeway.markers import has_markers
+
+    if has_markers(data):
+        return Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
+    return Damaged(f"{path} holds more than {RECORD_VALUES} values")
 
 
 def _deep(path: str) -> Damaged:
-    return Damaged(f"{path} is nested deeper than {MAX_DEPTH} levels")
+    return Damaged(f"{path} is nested deeper than {RECORD_LEVELS} levels")
 
 
 def _whole(data: bytes, path: str) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from pmem.bounds import RECORD_BYTES
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
 from pmem.ids import is_id, matches
 from pmem.records import KINDS, STORES, Record, RecordType
 from pmem.storage.backend import Change, Holders, Problem, holders_among, pool_of, twin_keys
 from pmem.storage.listing import SUFFIX, Listing
-from pmem.storage.recordfile import MAX_FILE_BYTES, parse
+from pmem.storage.recordfile import parse
 from pmem.storage.repository import Entry, Repository
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class Tree:
         if data is None:
             return Damaged(
                 f"{self.where(path)} is not in this clone, damaged,"
-                f" or larger than {MAX_FILE_BYTES} bytes"
+                f" or larger than {RECORD_BYTES} bytes"
             )
         try:
             return parse(data, type_, path)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.chunking import overflow
+from pmem.core.chunking import fitting, overflow
+from pmem.errors import InvalidValue
 from pmem.records import Message, Role
 from tests.conftest import NOW
 
@@ -42,6 +43,47 @@ def test_saying_one_by_one_and_all_at_once_come_to_the_same(
     second, recent = overflow([*rest, *said[cut:]], most, size)
     if size <= most:
         assert at_once == ([*first, *second], recent)
+
+
+SIZES = st.lists(st.integers(1, 40) | st.integers(90, 300), max_size=60)
+
+
+def weighed(sizes: list[int]) -> tuple[list[Message], dict[str, int]]:
+    said = talk(len(sizes))
+    return said, {item.id: size for item, size in zip(said, sizes, strict=True)}
+
+
+@given(SIZES, st.integers(1, 30), st.integers(1, 30))
+def test_no_chunk_takes_more_bytes_than_allowed_unless_one_message_does(
+    sizes: list[int], most: int, size: int
+) -> None:
+    said, bytes_of = weighed(sizes)
+    chunks, recent = overflow(said, most, size, lambda item: bytes_of[item.id], 100)
+    assert [*(item for chunk in chunks for item in chunk), *recent] == said
+    for held in (*chunks, recent):
+        assert len(held) <= 1 or sum(bytes_of[item.id] for item in held) <= 100
+    assert recent or not said
+
+
+@given(SIZES, st.integers(1, 30), st.integers(1, 30), st.integers(0, 60))
+def test_large_messages_one_by_one_and_all_at_once_come_to_the_same(
+    sizes: list[int], most: int, size: int, cut: int
+) -> None:
+    said, bytes_of = weighed(sizes)
+
+    def moved(messages: list[Message]) -> tuple[list[tuple[Message, ...]], tuple[Message, ...]]:
+        return overflow(messages, most, size, lambda item: bytes_of[item.id], 100)
+
+    first, rest = moved(said[:cut])
+    second, recent = moved([*rest, *said[cut:]])
+    assert moved(said) == ([*first, *second], recent)
+
+
+def test_a_message_larger_than_a_record_may_be_is_refused_and_any_other_fits() -> None:
+    wide = message(content="\x01" * 1_000_000, tool_result=["x" * 500_000])
+    assert fitting(wide) is wide
+    with pytest.raises(InvalidValue, match="bytes with its tool's call and result"):
+        fitting(message(tool_result=["\x01" * 1_500_000]))
 
 
 @pytest.mark.parametrize(("count", "chunks", "recent"), [(20, 0, 20), (21, 1, 11), (250, 23, 20)])

@@ -9,14 +9,14 @@ from unittest import mock
 
 import pytest
 
-from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, Unresolved
+from pmem.bounds import RECORD_BYTES
+from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, TooLarge, Unresolved
 from pmem.exchange import import_arrays
 from pmem.lifecycle import purge, remove
 from pmem.memories import AddRequest, EditRequest, add, edit
 from pmem.records import Chunk, Conversation, Memory, dump, dump_line
 from pmem.storage import durable
 from pmem.storage.backend import Change
-from pmem.storage.recordfile import MAX_FILE_BYTES
 from pmem.workspace import Workspace
 from tests.conftest import NOW
 from tests.storage.folders import contents, json_files, memory, opened, path_of, write
@@ -134,7 +134,6 @@ OBJECTS: dict[str, tuple[Make, str]] = {
     "a link to nowhere": (lambda path: os.symlink("nowhere", path), "is a link, not a record"),
     "a folder": (os.mkdir, "is not a regular file"),
     "a pipe": (os.mkfifo, "is not a regular file"),
-    "100 MB": (_huge, f"has 104857600 bytes, more than {MAX_FILE_BYTES}"),
 }
 
 
@@ -148,6 +147,7 @@ CASES: list[tuple[str, Make, str, type[PmemError]]] = [
     *((name, _written(data), TOO_NEW, NewerSchema) for name, data in NEWER.items()),
     *((name, _written(data), says, Unresolved) for name, (data, says) in MARKED.items()),
     *((name, make, says, Damaged) for name, (make, says) in OBJECTS.items()),
+    ("100 MB", _huge, f"has 104857600 bytes, more than {RECORD_BYTES}", TooLarge),
 ]
 each_damage = pytest.mark.parametrize(
     ("make", "says", "error"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]

@@ -81,4 +81,5 @@ def _finished(filling: Filling, budget: int, count: Counter) -> Context:
         budget=budget,
         sections=filling.bill(),
         omitted=tuple(filling.omitted()),
+        revision=None,
     )

@@ -111,15 +111,19 @@ class Allocation(msgspec.Struct, frozen=True):
     by_section: dict[str, int]
 
 
-class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished context; `revision` is the thread's, where one was given."""
+class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A finished context; `revision` is the thread's, where one was given.
+
+    `notes` say what of a very long query was not searched for.
+    """
 
     text: str
     tokens: int
     budget: int
     sections: tuple[Section, ...]
     omitted: tuple[Omitted, ...]
-    revision: int | None = None
+    revision: int | None
+    notes: tuple[str, ...] = ()
 
     @property
     def allocation(self) -> Allocation:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pmem.bounds import QUERY_CHARACTERS
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.signals import (
     NUMBER,
@@ -88,6 +89,27 @@ class Plan(NamedTuple):
     def everything(self) -> tuple[QueryTerm, ...]:
         """All terms, those of names last."""
         return self.terms + self.names
+
+
+def searched_part(question: str) -> str:
+    """Return what is looked at of a question: all of it, or the beginning of a very long one.
+
+    Args:
+        question: any text.
+    """
+    return question[:QUERY_CHARACTERS]
+
+
+def notes_on(question: str) -> tuple[str, ...]:
+    """Say what is not looked at of a question; nothing where all of it is.
+
+    Args:
+        question: any text.
+    """
+    if len(question) <= QUERY_CHARACTERS:
+        return ()
+    most = f"only its first {QUERY_CHARACTERS:,} are searched for"
+    return (f"the query has {len(question):,} characters: {most}",)
 
 
 def plan_question(

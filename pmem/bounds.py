@@ -1,0 +1,40 @@
+"""How large things may be, so that what one file or one request holds never stalls a command.
+
+The limits of what people write are settings (`pmem config list limits`); these here hold whatever
+the settings say. The table in `docs/reliability.md` names them all.
+"""
+
+from typing import Final
+
+RECORD_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of a record's file, as it is written and as it is read.
+
+A message of a million characters takes six million, if each of them must be escaped.
+"""
+RECORD_LEVELS: Final = 64
+"""Levels of lists and objects in a record."""
+RECORD_VALUES: Final = 500_000
+"""Values in a record, those in lists and objects included."""
+LARGE_RECORD_BYTES: Final = 1024 * 1024
+"""From here on `check` tells of a record."""
+
+MESSAGES_BYTES: Final = 768 * 1024
+"""Bytes of the recent messages of a conversation, and of those of a chunk; a single one that is
+larger stands alone."""
+MESSAGE_BYTES: Final = RECORD_BYTES - LARGE_RECORD_BYTES
+"""Bytes of one message with a tool's call and result, as its record holds it."""
+
+SEARCHED_CHARACTERS: Final = 250_000
+"""Characters of a record's texts that search looks at."""
+SEARCHED_NAMES: Final = 1000
+"""Tags, participants or topics of a record that search looks at, and links that it follows."""
+SEARCHED_NAME_CHARACTERS: Final = 200
+"""Characters of such a name, of a subject, a title and a category."""
+SEARCHED_MESSAGES: Final = 5000
+"""Messages of one record that search looks at: the latest."""
+
+LINE_BYTES: Final = RECORD_BYTES
+"""Bytes of a line that is imported or added: one record, or one message."""
+
+QUERY_CHARACTERS: Final = 100_000
+"""Characters of a query that are searched for."""
