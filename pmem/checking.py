@@ -15,6 +15,7 @@ from pmem.core.lifecycle.states import successor_of, successors_of
 from pmem.core.rawjson import NotJson, load
 from pmem.core.secrets import unsecret
 from pmem.core.threeway.conflicts import open_conflicts
+from pmem.doubts import forsaken, overruled, same_subjects
 from pmem.errors import Damaged, NewerSchema, PmemError, TooLarge
 from pmem.ids import short
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
@@ -71,6 +72,9 @@ def check(workspace: Workspace) -> Checked:
     memories = {memory.id: memory for memory in found.get(STORES[Memory], ())}
     findings += circles(workspace.root, memories)
     findings += rivals(workspace.root, memories)
+    findings += same_subjects(workspace.root, memories, workspace.now())
+    if is_whole:
+        findings += forsaken(workspace.root, memories)
     everything = set(ids)
     for folder, records in found.items():
         for record in records:
@@ -269,7 +273,11 @@ def contradictions(path: str, record: Any, source: Source) -> Iterator[Finding]:
         source: Where the file's bytes come from.
     """
     if isinstance(record, Memory | Episode) and record.state is not State.SOFT_DELETED:
-        for field in open_conflicts(plain(record.history)):
+        fields = open_conflicts(plain(record.history))
+        left = fields.pop("state", None)
+        if left is not None and record.state is State.ACTIVE:
+            yield overruled(path, record, left, line_of_field(source(path), "state"))
+        for field in fields:
             message = (
                 f"{path} was changed on two branches: the later {field} holds, `pmem history"
                 f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"

@@ -8,7 +8,14 @@ import msgspec
 
 from pmem.changes import EDITABLE, Removable, change_all
 from pmem.core import checks
-from pmem.core.lifecycle.states import can_move, closed, moved, restored, successor_of
+from pmem.core.lifecycle.states import (
+    SUPERSEDES,
+    can_move,
+    closed,
+    moved,
+    restored,
+    successor_of,
+)
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
@@ -33,9 +40,6 @@ from pmem.references import is_gone
 from pmem.storage.store import Store
 from pmem.times import iso
 from pmem.workspace import Workspace, event_of
-
-SUPERSEDES = "supersedes"
-"""The type of the link from a memory to the one that it replaces."""
 
 
 class Superseded(msgspec.Struct, frozen=True, kw_only=True):

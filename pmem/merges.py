@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -12,8 +13,10 @@ from pmem.changelog import HEAD, ends
 from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.threeway import SHAPES, Doubt, Shape
-from pmem.core.threeway.verify import Found, Json, Kind, common, verified
+from pmem.core.threeway.verify import Found, Json, Kind, common, undecided, verified
+from pmem.errors import PmemError
 from pmem.ids import is_id, short
+from pmem.lookup import disputed
 from pmem.storage import repository
 from pmem.storage.listing import SUFFIX
 from pmem.storage.repository import Entry, Merge, Repository, entry_of
@@ -108,8 +111,20 @@ def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
     while group := list(islice(waiting, _GROUP)):
         cases = _cases(git, group)
         records += len(cases)
-        findings += _findings(git, cases, _Place(workspace.root, place))
+        found = _findings(git, cases, _Place(workspace.root, place))
+        findings += [each for each in found if not _is_settled(workspace, each)]
     return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
+
+
+def _is_settled(workspace: Workspace, finding: MergeFinding) -> bool:
+    """Tell whether somebody has decided since what a merge left to be decided."""
+    if finding.code != Kind.OVERRULED:
+        return False
+    name = os.path.basename(finding.path).removesuffix(SUFFIX)
+    for store in (workspace.memories, workspace.episodes):
+        with suppress(PmemError):
+            return "state" not in disputed(store.get(name))
+    return True
 
 
 def _cases(git: Repository, merges: Sequence[Merge]) -> list[_Case]:
@@ -232,7 +247,7 @@ def _judged(case: _Case, data: dict[str, bytes | None], shape: Shape) -> list[Fo
             _bases([_record(base, data) for base in several], _record(root, data), shape)
             for several, root in zip(case.bases, case.roots, strict=True)
         ]
-        return verified(bases, sides, result, shape)
+        return verified(bases, sides, result, shape) or undecided(sides, result)
     except (Doubt, _Unreadable):
         return []  # a side that was not a record already is not this merge's doing
     except RecursionError:
@@ -278,6 +293,10 @@ def _told(case: _Case, found: Found, place: _Place) -> MergeFinding:
         Kind.RESURRECTED_ITEMS: f"brought back {what}, which {side} had removed: `git show"
         f" {shown}` is without",
         Kind.MIXED_RECORD: f"has {what} of neither side: `git show {shown}` has a side's",
+        Kind.LEFT_RECALL: f"took the record out of recall that {side} kept: `pmem restore {record}`"
+        " brings it back",
+        Kind.OVERRULED: f"kept the record in recall that {side} took out of it: `pmem settle"
+        f" {record}` keeps it, `pmem settle {record} --other` takes it out",
         Kind.UNREADABLE_MERGE: f"left no record ({what}): `git show {shown}` has a side's",
     }
     return MergeFinding(
@@ -285,4 +304,5 @@ def _told(case: _Case, found: Found, place: _Place) -> MergeFinding:
         path=os.path.join(place.root, case.store, case.name),
         code=found.kind,
         message=f"merge {commit} {sentences[found.kind]}",
+        severity="warning" if found.kind is Kind.OVERRULED else "error",
     )

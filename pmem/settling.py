@@ -8,16 +8,18 @@ import msgspec
 
 from pmem.changes import Removable, change_all
 from pmem.core import mistakes
-from pmem.core.retention import changed
+from pmem.core.lifecycle.states import closed, leaving, moved
+from pmem.core.retention import changed, purge_time
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue
 from pmem.ids import short
-from pmem.records import STORES, Event, EventKind, plain
+from pmem.records import STORES, Event, EventKind, Memory, State, plain
 from pmem.storage.listing import SUFFIX
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.stages import Placed, merge_state
 from pmem.workspace import Workspace
 
+_OUT_OF_RECALL: Final = tuple(state for state in State if state is not State.ACTIVE)
 _TEXTS: Final = frozenset({"content", "summary"})
 """The fields that a record's tokens are counted of."""
 
@@ -38,7 +40,7 @@ def settle(workspace: Workspace, references: Sequence[str], *, other: bool = Fal
         workspace: Where they are.
         references: Which ones; all of them are settled, or none.
         other: Take what the branch that changed the record earlier said, instead of keeping
-            what the record says now.
+            what the record says now; a record that one branch took out of recall goes.
 
     Raises:
         NotFound, Ambiguous: A reference.
@@ -54,7 +56,13 @@ def settle(workspace: Workspace, references: Sequence[str], *, other: bool = Fal
                 "`pmem check` lists contradictions",
             )
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
-        return changed(record, settled, **_taken(workspace, record, values) if other else {})
+        if not other:
+            return changed(record, settled)
+        state = values.pop("state", None)
+        fields = _taken(workspace, record, values)
+        if state is None:
+            return changed(record, settled, **fields)
+        return _left(workspace, record, settled, state, fields)
 
     done = tuple(change_all(workspace, references, EventKind.UPDATE, apply))
     return Settled(done, _noted(workspace, done))
@@ -76,6 +84,20 @@ def _noted(workspace: Workspace, records: Sequence[Removable]) -> str:
     state.place_all(files)
     left = unmerged.keys() - files.keys()
     return "pmem repair" if left else state.next_step()
+
+
+def _left(
+    workspace: Workspace, record: Removable, event: Event, state: Any, fields: dict[str, Any]
+) -> Removable:
+    """Take a record out of recall as the other branch had done."""
+    if state not in _OUT_OF_RECALL or record.state is not State.ACTIVE:
+        raise _unusable(record, f"{state!r} is no state that it could leave recall for")
+    to = State(state)
+    if to is State.SOFT_DELETED:
+        fields["purge_at"] = purge_time(event.at, workspace.settings.purge_days)
+    elif isinstance(record, Memory) and to is not State.MERGED:
+        fields["valid_until"] = closed(record, event.at)
+    return moved(record, leaving(record, to, event), **fields)
 
 
 def _taken(workspace: Workspace, record: Removable, values: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "setup",
             "upkeep",
             "checking",
+            "doubts",
             "staging",
             "hooksetup",
             "changelog",

@@ -202,3 +202,78 @@ def test_repair_says_what_is_to_be_settled_before_the_commit() -> None:
     ok("merge", "--continue")
     assert pmem("check").code == 0
     assert ok("status", "--porcelain") == ""
+
+
+def left_on_a_branch(*words: str) -> str:
+    """Merge two branches: one takes a memory out of recall, the other one rewords it before."""
+    begin()
+    found = added("The port is 80")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "base")
+    for branch, command in (
+        ("ours", ["edit", found, "The port is 8080"]),
+        ("theirs", [word.replace("REF", found) for word in words]),
+    ):
+        ok("checkout", "--quiet", "-b", branch, "main")
+        assert pmem(*command).code == 0
+        ok("add", "--all")
+        ok("commit", "--quiet", "--message", branch)
+    ok("merge", "--quiet", "--no-edit", "ours")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "state"),
+    [
+        (("rm", "REF"), "was removed on one branch and kept on another", "soft_deleted"),
+        (("edit", "REF", "It is 443", "--supersede"), "was replaced by ", "superseded"),
+    ],
+)
+def test_an_edit_that_outlived_what_another_branch_did_is_named_until_it_is_settled(
+    words: tuple[str, ...], said: str, state: str
+) -> None:
+    found = left_on_a_branch(*words)
+    assert b"The port is 8080" in pmem("search", "port").out
+    for command in (["check"], ["check", "--merges", "main.."]):
+        done = pmem(*command, "--json")
+        (finding,) = done.data["findings"]
+        assert (done.code, finding["code"], finding["severity"]) == (0, "overruled", "warning")
+    assert said in pmem("check").out.decode()
+    commit = ok("rev-parse", "HEAD").strip()
+    assert pmem("settle", found, "--other").code == 0
+    assert shown(found)["state"] == state
+    assert b"The port is 8080" not in pmem("search", "port").out
+    ok("checkout", "--quiet", "--force", commit)
+    assert pmem("settle", found).code == 0
+    assert shown(found)["state"] == "active"
+    assert shown(found)["trust"] == "high"
+    for command in (["check"], ["check", "--merges", "main.."]):
+        assert pmem(*command, "--json").data["findings"] == []
+    assert pmem("settle", found).code == 3
+
+
+def test_what_the_other_branch_removed_can_be_restored_after_it_was_settled() -> None:
+    found = left_on_a_branch("rm", "REF")
+    assert pmem("settle", found, "--other").code == 0
+    assert shown(found)["purge_at"] is not None
+    assert pmem("restore", found).code == 0
+    assert shown(found)["content"] == "The port is 8080"
+    assert shown(found)["purge_at"] is None
+    assert pmem("check", "--json").data["findings"] == []
+
+
+def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
+    found = added("The port is 80")
+    path = Path(root, "long-term-memory", f"{found}.json")
+    record = json.loads(path.read_text())
+    event = {
+        "event": "MERGE",
+        "at": "2026-01-01T00:00:00Z",
+        "source": "git",
+        "before": {"state": ["x"]},
+        "detail": {"conflict": ["state"]},
+    }
+    path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
+    assert pmem("settle", found, "--other").code == 3
+    assert "overruled" in pmem("check").out.decode()
+    assert pmem("settle", found).code == 0

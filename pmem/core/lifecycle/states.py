@@ -38,8 +38,32 @@ MOVES: Final[dict[EventKind, Move]] = {
 """Every event that changes a state. A memory that takes others in stays where it is."""
 
 
+SUPERSEDES: Final = "supersedes"
+"""The type of the link from a memory to the one that it replaces."""
 _SUCCESSORS: Final = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}
 """Where an event says what holds instead."""
+
+
+_LEAVING: Final = {
+    State.ARCHIVED: EventKind.ARCHIVE,
+    State.SUPERSEDED: EventKind.SUPERSEDE,
+    State.MERGED: EventKind.MERGE,
+    State.SOFT_DELETED: EventKind.DELETE,
+}
+
+
+def leaving(record: Memory | Episode, state: State, event: Event) -> Event:
+    """Return the event that takes a record out of recall as another branch had done.
+
+    Args:
+        record: A record of whose history that branch's is a part.
+        state: What the branch had made of it; not active.
+        event: Who does it now, and when.
+    """
+    kind = _LEAVING[state]
+    name, heirs = _SUCCESSORS.get(kind, ""), successors_of(record)
+    detail = {**event.detail, name: heirs[-1]} if name and heirs else event.detail
+    return msgspec.structs.replace(event, event=kind, detail=detail)
 
 
 def can_move(state: State, kind: EventKind) -> bool:
@@ -109,6 +133,19 @@ def successors_of(record: Memory | Episode) -> list[str]:
         elif name in event.detail:
             found[str(event.detail[name])] = None
     return list(found)
+
+
+def takes_in(event: Event, identifier: str) -> bool:
+    """Tell whether an event put its memory in the place of another one.
+
+    Args:
+        event: What happened.
+        identifier: The other memory's id.
+    """
+    merged, link = event.detail.get("merged"), event.detail.get("link")
+    if isinstance(link, dict) and link.get("type") == SUPERSEDES:
+        return bool(link.get("target") == identifier)
+    return event.event is EventKind.MERGE and isinstance(merged, list) and identifier in merged
 
 
 def _validity_end(memory: Memory) -> datetime | None:

@@ -27,7 +27,7 @@ def open_conflicts(events: Iterable[Any]) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def _fields(detail: Mapping[str, Any], name: str) -> list[str]:
+def _fields(detail: Any, name: str) -> list[str]:
     """Return the fields that an event's detail names; other programs may write anything there."""
-    named = detail.get(name)
+    named = detail.get(name) if isinstance(detail, Mapping) else None
     return [field for field in named if isinstance(field, str)] if isinstance(named, list) else []

@@ -33,34 +33,36 @@ class Sides:
 
     def has_been(self, side: Object, field: str, value: Any) -> bool:
         """Tell whether a side had a value in a field since it left the base."""
-        return any(same(event["before"][field], value) for event in self._changes(side, (field,)))
+        return any(same(event["before"][field], value) for event in self.changes(side, (field,)))
 
-    def has_changed(self, side: Object, field: str) -> bool:
-        """Tell whether a side ever changed a field since it left the base."""
-        return any(event.get("source") != SOURCE for event in self._changes(side, (field,)))
+    def unseen(self, side: Object, other: Object) -> list[Any]:
+        """Return the events of a side since it left the base that the other side does not have."""
+        known = self._base | {key for key, _ in _keyed(other)}
+        return [event for key, event in _keyed(side) if key not in known]
 
     def last(self, side: Object, fields: Iterable[str], time: str) -> datetime:
         """Return when a side changed one of the fields last; where nothing tells, the record.
 
         A note of an earlier merge is no change: it is from whenever either record changed.
         """
-        changes = self._changes(side, fields)
+        changes = self.changes(side, fields)
         times = [moment(event["at"]) for event in changes if event.get("source") != SOURCE]
         return max(times, default=None) or moment(side[time])
 
     def times(self, side: Object, field: str) -> list[str]:
         """Return when a side, and not the other one too, changed a field."""
         shared = self._late.keys() & self._early.keys()
-        events = self._changes(side, (field,), apart_from=shared)
+        events = self.changes(side, (field,), apart_from=shared)
         return list(dict.fromkeys(event["at"] for event in events))
 
     def keeps_the_past(self, side: Object) -> bool:
         """Tell whether a side has all events of the base."""
         return self._base <= {key for key, _ in _keyed(side)}
 
-    def _changes(
+    def changes(
         self, side: Object, fields: Iterable[str], apart_from: Container[_Key] = ()
     ) -> list[Any]:
+        """Return the events since the base in which a side changed one of the fields, in order."""
         wanted = set(fields)
         return [
             event
@@ -84,7 +86,7 @@ def note(
         at: When the later side changed.
         lost: Values of the record's own fields.
         inner: Values inside of them, by the way that leads there.
-        conflicts: Fields in which the sides contradict each other.
+        conflicts: Fields in which the sides contradict each other, the state included.
         branch: When the side that a lost value is of had changed the field.
     """
     detail: dict[str, Any] = {}

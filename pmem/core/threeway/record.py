@@ -7,7 +7,7 @@ that was set later holds, as far as the histories tell.
 
 from typing import Any, Final, NamedTuple
 
-from pmem.core.threeway import history
+from pmem.core.threeway import history, recall
 from pmem.core.threeway.lists import kept, together
 from pmem.core.threeway.shapes import UNKNOWN, Rule, Shape
 from pmem.core.threeway.sides import checked
@@ -22,8 +22,6 @@ from pmem.core.threeway.values import (
 )
 
 Path = tuple[str, ...]
-_REPLACED: Final = ("superseded", "merged")
-"""States of records in whose place another one stands: to pin one does not bring it back."""
 _MOST: Final = 2**63 - 1
 """No record holds a larger count."""
 
@@ -33,11 +31,13 @@ class Merged(NamedTuple):
 
     `result` is None where the record is gone. `conflicts` names the fields in which the sides
     contradict each other, `notes` every field of which one side's value went into the history.
+    `overruled` is whether the record stays in recall although one side took it out.
     """
 
     result: dict[str, Any] | None
     conflicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    overruled: bool = False
 
 
 def merged(
@@ -91,8 +91,9 @@ class _Merging:
         self._lost: dict[str, Any] = {}
         self._inner: dict[Path, Any] = {}
         self._conflicts: list[str] = []
-        self._late = self._revived(late, early)
-        self._early = self._revived(early, late)
+        self._late = self._in_recall(late, early)
+        self._early = self._in_recall(early, late)
+        self._overruled = bool(self._lost)
 
     def merged(self) -> Merged:
         """Merge the record, and note in its history what found no place elsewhere."""
@@ -102,9 +103,10 @@ class _Merging:
         if notes:
             at = self._late[self._shape.time]
             branch = self._branch(result)
-            event = history.note(at, self._lost, self._inner, self._conflicts, branch)
+            undecided = [*self._conflicts, *([recall.STATE] if self._overruled else [])]
+            event = history.note(at, self._lost, self._inner, undecided, branch)
             result["history"] = [*result.get("history", []), event]
-        return Merged(result, tuple(sorted(self._conflicts)), notes)
+        return Merged(result, tuple(sorted(self._conflicts)), notes, self._overruled)
 
     def _branch(self, result: Object) -> dict[str, list[str]]:
         """Return when the side whose value was lost had changed the field, where it tells."""
@@ -116,35 +118,11 @@ class _Merging:
                     found[field] = self._new.times(side, field)
         return {field: times for field, times in found.items() if times}
 
-    def _revived(self, side: Object, other: Object) -> Object:
+    def _in_recall(self, side: Object, other: Object) -> Object:
         """Return a side as if it had not left recall, where the other one meant to keep it."""
-        was, now, elsewhere = (it.get("state", "active") for it in (self._base, side, other))
-        if not self._base or now in (was, "active") or elsewhere != was:
-            return side
-        if not self._new.keeps_the_past(side):  # it never left: what brought it back is reverted
-            return side
-        edits = self._kept(other, replaced=now in _REPLACED)
-        time = self._shape.time
-        if not edits or self._new.last(side, ("state",), time) > self._new.last(other, edits, time):
-            return side
-        fields = [field for field in ("state", "purge_at", "valid_until") if field in side]
-        changed = [field for field in fields if not same(self._base.get(field), side.get(field))]
-        self._lost |= {field: side[field] for field in changed}
-        return {**side, **{field: self._base.get(field) for field in changed}}
-
-    def _kept(self, side: Object, *, replaced: bool) -> list[str]:
-        """Return the fields that a side changed in order to keep a record: to say more, or to pin.
-
-        One that left recall there and came back was kept as well, by its state.
-        """
-        found = [
-            field for field in self._shape.texts if not same(self._base.get(field), side.get(field))
-        ]
-        if not replaced and side.get("pinned") is True and self._base.get("pinned") is not True:
-            found.append("pinned")
-        if self._new.has_changed(side, "state"):
-            found.append("state")
-        return found
+        before = recall.overruled(self._shape, self._base, side, other, self._new)
+        self._lost |= {field: side[field] for field in before}
+        return {**side, **before}
 
     def _note_what_was_taken_back(self, result: Object) -> None:
         """Note the values that a side took back together with their events, as a revert does."""

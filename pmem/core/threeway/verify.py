@@ -10,16 +10,19 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway.compare import Comparison, How, Wrong
+from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.threeway.recall import ACTIVE, STATE, state_of
 from pmem.core.threeway.record import merged
 from pmem.core.threeway.shapes import Shape
 from pmem.core.threeway.sides import checked
+from pmem.core.threeway.told import Told
 from pmem.core.threeway.values import Doubt, canonical, same
 
 Json = dict[str, Any]
 
 
 class Kind(StrEnum):
-    """What is wrong with a merge of a record: the codes of `pmem check --merges`."""
+    """What a merge did to a record: the codes of `pmem check --merges`."""
 
     LOST_RECORD = "lost_record"
     RESURRECTED_RECORD = "resurrected_record"
@@ -29,6 +32,8 @@ class Kind(StrEnum):
     RESURRECTED_ITEMS = "resurrected_items"
     MIXED_RECORD = "mixed_record"
     UNREADABLE_MERGE = "unreadable_merge"
+    LEFT_RECALL = "left_recall"
+    OVERRULED = "overruled"
 
 
 _KINDS: Final = {
@@ -79,6 +84,23 @@ def verified(
     found = [_judged(base, (before, parents[-1]), result, shape) for base in bases[-1]]
     least = min(found, key=len)
     return [_attributed(item, bases[-1][0], parents) for item in least]
+
+
+def undecided(parents: Sequence[Json | None], result: Json | None) -> list[Found]:
+    """Return what a merge rightly left for somebody to decide: whether a record stays in recall.
+
+    Args:
+        parents: See `verified`.
+        result: The record in the merge.
+    """
+    if result is None or not _is_open(result) or any(map(_is_open, filter(None, parents))):
+        return []
+    left = [n for n, side in enumerate(parents) if side is not None and state_of(side) != ACTIVE]
+    return [Found(Kind.OVERRULED, left[0] if left else None)]
+
+
+def _is_open(side: Json) -> bool:
+    return STATE in open_conflicts(side.get("history", ()))
 
 
 def common(root: Json | None, bases: Sequence[Json | None], shape: Shape) -> Json | None:
@@ -149,10 +171,23 @@ def _compared(
         return [Found(Kind.UNREADABLE_MERGE, None, (str(doubt),))]
     if result["id"] != ours["id"]:
         return [Found(Kind.MIXED_RECORD, None, ("id",))]
-    if same(merged(base, ours, theirs, shape).result, result):
+    wanted = merged(base, ours, theirs, shape)
+    sides = (ours, theirs)
+    found: list[Found] = []
+    if not same(wanted.result, result):
+        wrong = Comparison(shape, base or {}, sides, result).wrong()
+        found = _whole_sides(base, sides, result, wrong)
+    dropped = any(each.kind is Kind.DROPPED_SIDE for each in found)
+    if wanted.overruled and not dropped and state_of(result) != ACTIVE:
+        found += _of_recall(sides, result)
+    return found
+
+
+def _of_recall(sides: tuple[Json, Json], result: Json) -> list[Found]:
+    """Report a record that left recall although one side kept it, and nobody decided so since."""
+    if STATE in Told(sides, result).decided:
         return []
-    wrong = Comparison(shape, base or {}, (ours, theirs), result).wrong()
-    return _whole_sides(base, (ours, theirs), result, wrong)
+    return [Found(Kind.LEFT_RECALL, 0 if state_of(sides[0]) == ACTIVE else 1)]
 
 
 def _whole_sides(

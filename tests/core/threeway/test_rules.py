@@ -163,22 +163,72 @@ def test_an_earlier_merge_makes_no_value_later_than_it_is() -> None:
     assert result["importance"] == 0.9
 
 
-@pytest.mark.parametrize(("edit", "delete", "state"), [(3, 2, "active"), (2, 3, "soft_deleted")])
-def test_an_edit_survives_a_deletion_unless_that_is_later(
-    edit: int, delete: int, state: str
-) -> None:
+@pytest.mark.parametrize(("edit", "delete"), [(3, 2), (2, 3)])
+def test_an_edit_survives_a_deletion_whose_author_had_not_seen_it(edit: int, delete: int) -> None:
     one = edited(BASE, edit, content="second")
     other = edited(BASE, delete, "DELETE", state="soft_deleted", purge_at=day(30))
     done = merged(BASE, one, other, MEMORY)
     assert done.result is not None
-    assert (done.result["content"], done.result["state"]) == ("second", state)
-    assert done.conflicts == ()
-    kept = (
-        {"state": "soft_deleted", "purge_at": day(30)}
-        if state == "active"
-        else {"state": "active", "purge_at": None}
-    )
+    assert (done.result["content"], done.result["state"]) == ("second", "active")
+    assert (done.conflicts, done.overruled) == ((), True)
+    kept = {"state": "soft_deleted", "purge_at": day(30)}
     assert done.result["history"][-1]["before"] == kept
+    assert open_conflicts(done.result["history"]) == {"state": "soft_deleted"}
+    gone = edited(done.result, 9, "DELETE", state="soft_deleted")
+    assert open_conflicts(gone["history"]) == {}
+
+
+def test_a_deletion_holds_over_an_edit_that_its_author_had_seen() -> None:
+    said = edited(BASE, 2, content="second")
+    removed = edited(said, 3, "DELETE", state="soft_deleted", purge_at=day(30))
+    picked = edited(said, 9, tags=["a"])
+    done = merged(BASE, removed, picked, MEMORY)
+    assert done.result is not None
+    assert (done.result["state"], done.overruled) == ("soft_deleted", False)
+
+
+TOOK_IN = {"event": "MERGE", "at": day(2), "source": "consolidate", "detail": {"merged": ["b-1"]}}
+SUPERSEDES = {"link": {**LINK, "type": "supersedes"}, "replaced": []}
+
+
+@pytest.mark.parametrize(
+    "event", [TOOK_IN, {"event": "LINK", "at": day(2), "detail": SUPERSEDES}], ids=["merge", "link"]
+)
+@pytest.mark.parametrize("state", ["soft_deleted", "archived", "superseded", "merged"])
+def test_what_stands_in_the_place_of_another_stays_unless_its_remover_had_seen_that(
+    event: Json, state: str
+) -> None:
+    heir = {**BASE, "updated_at": day(2), "history": [*BASE["history"], event]}
+    unseen = merged(BASE, heir, edited(BASE, 3, "DELETE", state=state), MEMORY)
+    assert unseen.result is not None
+    assert (unseen.result["state"], unseen.overruled) == ("active", True)
+    seen = merged(BASE, {**heir, "tags": ["a"]}, edited(heir, 3, "DELETE", state=state), MEMORY)
+    assert seen.result is not None
+    assert (seen.result["state"], seen.overruled) == (state, False)
+
+
+def test_two_memories_that_were_each_merged_into_the_other_both_stay() -> None:
+    heir = {**BASE, "updated_at": day(2), "history": [*BASE["history"], TOOK_IN]}
+    gone = edited(BASE, 3, "MERGE", state="merged")
+    result = merged(BASE, heir, gone, MEMORY).result
+    assert result is not None
+    assert result["state"] == "active"
+
+
+@pytest.mark.parametrize("until", [day(20), None])
+def test_an_end_that_a_person_gave_holds_where_the_record_stays_in_recall(
+    until: str | None,
+) -> None:
+    base = memory(valid_until=day(25))
+    ended = edited(base, 2, valid_until=until)
+    reworded = edited(base, 4, content="second")
+    for left in (
+        edited(ended, 3, "DELETE", state="soft_deleted", purge_at=day(30)),
+        edited(ended, 3, "SUPERSEDE", state="superseded", valid_until=day(3)),
+    ):
+        result = merged(base, left, reworded, MEMORY).result
+        assert result is not None
+        assert (result["state"], result["valid_until"]) == ("active", until)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +239,7 @@ def test_an_edit_survives_a_deletion_unless_that_is_later(
         ({"tags": ["new"]}, "soft_deleted"),
     ],
 )
-def test_a_pin_survives_an_earlier_removal_and_other_changes_bring_nothing_back(
+def test_a_pin_survives_a_removal_and_other_changes_bring_nothing_back(
     change: Json, state: str
 ) -> None:
     base = memory(pinned=change.get("pinned") is False)
@@ -208,14 +258,14 @@ def test_a_pin_brings_nothing_back_that_another_memory_replaced() -> None:
     assert (result["state"], result["pinned"]) == ("superseded", True)
 
 
-@pytest.mark.parametrize(("back", "state"), [(4, "active"), (2, "soft_deleted")])
-def test_what_was_restored_after_it_was_removed_elsewhere_stays(back: int, state: str) -> None:
+@pytest.mark.parametrize("back", [4, 2])
+def test_what_was_restored_on_one_side_stays(back: int) -> None:
     gone = {"state": "soft_deleted", "purge_at": day(30)}
     fresh = {"state": "active", "purge_at": None}
     returned = edited(edited(BASE, 1, "DELETE", **gone), back, "RESTORE", **fresh)
     result = merged(BASE, returned, edited(BASE, 3, "DELETE", **gone), MEMORY).result
     assert result is not None
-    assert result["state"] == state
+    assert result["state"] == "active"
 
 
 def test_reverting_a_restore_removes_again_whatever_was_edited_since() -> None:
@@ -360,3 +410,13 @@ def _names(shape: Shape) -> set[str]:
         *shape.derived,
         *shape.texts,
     }
+
+
+@pytest.mark.parametrize("detail", [None, [], "x", {"link": 7}, {"merged": []}, {"conflict": {}}])
+def test_what_other_programs_write_into_events_stops_no_merge(detail: Any) -> None:
+    event = {"event": "MERGE", "at": day(2), "source": "git", "detail": detail}
+    heir = {**BASE, "updated_at": day(2), "history": [*BASE["history"], event]}
+    result = merged(BASE, heir, edited(BASE, 3, "DELETE", state="soft_deleted"), MEMORY).result
+    assert result is not None
+    assert result["state"] == "soft_deleted"
+    assert open_conflicts(result["history"]) == {}
