@@ -20,7 +20,8 @@ from pmem.errors import Damaged, NewerSchema, PmemError, TooLarge
 from pmem.ids import short
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
 from pmem.storage.backend import Problem
-from pmem.storage.jsonfiles import LOCAL, LOCK
+from pmem.storage.jsonfiles import LOCAL
+from pmem.storage.lock import LOCK
 from pmem.storage.proposals import Proposals
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository

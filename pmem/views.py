@@ -30,7 +30,10 @@ def at_moment(workspace: Workspace, moment: datetime) -> Workspace:
 def at_revision(workspace: Workspace, name: str) -> Workspace:
     """Return a view of everything as a git revision has it; see `Workspace.at_revision`."""
     repository = Repository(workspace.root, workspace.environment)
-    return seen_in(workspace, Revision(repository, repository.commit(name), name))
+    commit = repository.commit(name)
+    known = workspace.shared.revisions
+    tree = known.get((commit, name)) or Revision(repository, commit, name)
+    return seen_in(workspace, known.setdefault((commit, name), tree))
 
 
 def seen_in(workspace: Workspace, tree: Tree) -> Workspace:
@@ -69,6 +72,7 @@ def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: st
         backend=backend,
         agent=workspace.agent,
         app=workspace.app,
+        shared=workspace.shared,
     )
     view.configuration = workspace.configuration
     view.present, view.name, view.notes = workspace, name, workspace.notes

@@ -34,6 +34,7 @@ from pmem.sight import Asked
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git import user_name
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.shared import Shared
 from pmem.storage.store import Store
 from pmem.times import in_utc
 
@@ -101,6 +102,9 @@ class Workspace(Asked, Beside):
         backend: Where records live; JSON files below `root` by default.
         agent: Who asks, or writes, if it is an agent (see `Asked`): agents have rules of their own.
         app: The app that asks, if it is one.
+        shared: What the process keeps of the folder from one unit of work to the next.
+
+    It is one thread's at a time, and sees the settings as they are when it first asks for one.
     """
 
     def __init__(
@@ -115,6 +119,7 @@ class Workspace(Asked, Beside):
         backend: Backend | None = None,
         agent: str | None = None,
         app: str | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.root = root
         self.given_actor = actor
@@ -122,7 +127,7 @@ class Workspace(Asked, Beside):
         self.given_now = now
         self.environment = dict(environment or {})
         self.configuration = Configuration(root, dict(overrides or {}), self.environment)
-        self._last_moment = 0
+        self.shared = shared or Shared()
         self._given_backend, self._given_agent, self._given_app = backend, agent, app
         self.name = "present"
         """What a view of the past is of, in words (see `at` and `at_revision`)."""
@@ -144,11 +149,13 @@ class Workspace(Asked, Beside):
         """Where the records live, whoever asks."""
         if self._given_backend is not None:
             return self._given_backend
+        configuration = self.configuration
         return JsonFiles(
             self.root,
-            lock_timeout=lambda: self.settings.lock_timeout,
-            most_bytes=lambda: self.settings.limits.record,
+            lock_timeout=lambda: configuration.settings.lock_timeout,
+            most_bytes=lambda: configuration.settings.limits.record,
             read_only=self.read_only,
+            shared=self.shared,
         )
 
     @cached_property
@@ -156,7 +163,7 @@ class Workspace(Asked, Beside):
         """Who writes."""
         if self.given_actor is not None:
             return self.given_actor
-        return user_name(self.root, self.environment)
+        return self.shared.user(lambda: user_name(self.root, self.environment))
 
     @cached_property
     def memories(self) -> Store[Memory]:
@@ -232,14 +239,14 @@ class Workspace(Asked, Beside):
         return in_utc(self.given_now or datetime.now(UTC))
 
     def new_id(self, at: datetime | None = None) -> str:
-        """Make an id that sorts after every other that this workspace made.
+        """Make an id that sorts after every other that was made here.
 
         Args:
             at: When the record began; now if it is left out.
         """
         moment = ids.milliseconds(at or self.now())
         if at is None:
-            moment = self._last_moment = max(moment, self._last_moment + 1)
+            moment = self.shared.later_than_all(moment)
         return ids.make_id(moment, int.from_bytes(os.urandom(8), "big"))
 
     @cached_property

@@ -181,9 +181,10 @@ def test_a_recall_changes_no_later_answer(project: Project) -> None:
 def test_what_waits_counts_with_what_is_folded(project: Project) -> None:
     first, second, _ = filled(project)
     folded = Access(count=3, last_at=NOW - timedelta(days=2))
-    with project.workspace.transaction():
-        kept = project.workspace.memories.get(first)
-        project.workspace.memories.put(msgspec.structs.replace(kept, access=folded))
+    workspace = project.workspace
+    with workspace.transaction():
+        kept = workspace.memories.get(first)
+        workspace.memories.put(msgspec.structs.replace(kept, access=folded))
     one, other = (project.workspace.memories.get(id_) for id_ in (first, second))
     assert access.counted(project.workspace, [one, other]) == [one, other]
     project.show(first)

@@ -50,9 +50,10 @@ def planted(project: Project, file: str, data: bytes, **fields: Any) -> Memory:
     """Keep a memory as a stranger may have written it: it cites what `data` says is there."""
     memory = project.add(f"Somebody cites {len(file)} {file[:50]!r}", force=True).memory
     citation = Citation(file=file, digest=Content(data).digest(), **fields)
-    with project.workspace.transaction():
-        kept = project.workspace.memories.get(memory.id)
-        return project.workspace.memories.put(msgspec.structs.replace(kept, citations=(citation,)))
+    workspace = project.workspace
+    with workspace.transaction():
+        kept = workspace.memories.get(memory.id)
+        return workspace.memories.put(msgspec.structs.replace(kept, citations=(citation,)))
 
 
 def test_a_citation_says_which_text_it_means(project: Project) -> None:

@@ -154,7 +154,7 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 NOTHING: Final = set(
     "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover apps"
-    " apps.using".split()
+    " apps.using close".split()
 )
 """What takes no values, or opens the memory in another way."""
 CALLS: Final = _calls(Made("", "", "", ""))

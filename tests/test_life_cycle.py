@@ -309,11 +309,12 @@ def test_memories_that_are_merged_into_each_other_are_found(root: str) -> None:
     one, other = (project.add("The port is 80", force=True).memory for _ in range(2))
     assert project.check().findings == ()
     event = Event(event=EventKind.MERGE, at=NOW)
-    with project.workspace.transaction():
+    workspace = project.workspace
+    with workspace.transaction():
         for memory, into in ((one, other), (other, one)):
             known = msgspec.structs.replace(event, detail={"into": into.id})
-            kept = project.workspace.memories.get(memory.id)
-            project.workspace.memories.put(moved(kept, known))
+            kept = workspace.memories.get(memory.id)
+            workspace.memories.put(moved(kept, known))
     findings = project.check().findings
     assert [finding.code for finding in findings] == ["circle", "circle"]
     project.restore(one.id)

@@ -148,8 +148,9 @@ def _change(project: Project, step: str, number: int) -> tuple[set[str], set[str
 
 def merge(project: Project, survivor: str, gone: str) -> None:
     """Merge a memory into another one, as consolidation does."""
-    store = project.workspace.memories
-    with project.workspace.transaction():
+    workspace = project.workspace
+    store = workspace.memories
+    with workspace.transaction():
         for name, detail, state in (
             (survivor, {"merged": [gone]}, State.ACTIVE),
             (gone, {"into": survivor}, State.MERGED),

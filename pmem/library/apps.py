@@ -1,6 +1,6 @@
 """What a project does for apps, each of which sees its own memories only."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pmem import apps
@@ -22,20 +22,25 @@ from pmem.workspace import Workspace
 
 
 class Apps(Typed):
-    """Operations on apps' memories.
+    """Operations on apps' memories. Threads may share it, as they may the project.
 
     Args:
-        workspace: Where they are.
+        opened: Returns a unit of work where they are.
         models: Who sums conversations up and decides what goes; by rules when None.
     """
 
-    def __init__(self, workspace: Workspace, models: Models | None = None) -> None:
-        self.workspace = workspace
+    def __init__(self, opened: Callable[[], Workspace], models: Models | None = None) -> None:
+        self._opened = opened
         self._models = models
+
+    @property
+    def workspace(self) -> Workspace:
+        """A unit of work of its own (see `Project.workspace`)."""
+        return self._opened()
 
     def using(self, models: Models) -> "Apps":
         """Return the same with models that sum up and decide."""
-        return Apps(self.workspace, models)
+        return Apps(self._opened, models)
 
     def remember(self, app: str, content: str | None = None, **request: Any) -> Remembered:
         """Make a memory for an app, and room for it.

@@ -1,5 +1,6 @@
 """What a project does with conversations, and with the threads that use its memory."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,7 +26,10 @@ from pmem.workspace import Workspace
 class Conversations(Typed):
     """Operations on conversations, facts, episodes and threads."""
 
-    workspace: Workspace
+    @property
+    @abstractmethod
+    def workspace(self) -> Workspace:
+        """A unit of work of its own, for one call."""
 
     def start_conversation(self, title: str | None = None, app: str | None = None) -> Conversation:
         """Start a conversation, held in an app if one is named; it becomes the current one."""

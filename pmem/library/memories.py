@@ -1,5 +1,6 @@
 """What a project does with memories: keep them, find them, build contexts."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -49,7 +50,10 @@ class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=False):
 class Memories(Typed):
     """Operations on memories and on everything that can be found."""
 
-    workspace: Workspace
+    @property
+    @abstractmethod
+    def workspace(self) -> Workspace:
+        """A unit of work of its own, for one call."""
 
     def add(self, content: str, type: str = MemoryType.FACT, **fields: Any) -> Added:  # noqa: A002
         """Add a memory, or find the one that should be updated instead.

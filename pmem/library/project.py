@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import datetime
+from functools import partial
 from typing import Any, Self
 
 from pmem import (
@@ -40,12 +41,24 @@ from pmem.notation import flatten
 from pmem.provenance import Provenance
 from pmem.repair import Repair
 from pmem.storage.backend import Backend, Problem
+from pmem.storage.revision import Revision
+from pmem.storage.shared import Shared
 from pmem.upkeep import Diagnosis
 from pmem.workspace import Workspace, discover
 
 
 class Project(Memories, Conversations):
-    """A project's memory.
+    """A project's memory, open for as long as you like.
+
+    Threads may share it, `asyncio.to_thread` included, and so may any number of processes work
+    on one folder beside each other. Each call is a unit of work of its own: reads take no lock
+    and wait for no writer; writers wait for each other (`lock_timeout`). A process that forks
+    while none of its threads is in a call may use the project on both sides.
+
+    Nothing is answered from what others have changed since: records, settings and the names of
+    git's revisions are read anew by each call. Only three things may lag, a quarter of a second
+    at the most: which records a search or a context looks at after a program has rewritten a
+    file in place, what else another process has changed in that time, and git's user.name.
 
     Args:
         memory_dir: The memory folder; it is made if it is missing.
@@ -84,17 +97,40 @@ class Project(Memories, Conversations):
         must_be_safe(folder, os.environ, allowed=safe)
         if backend is None and not read_only and not os.path.isdir(folder):
             setup.initialise(folder, environment=os.environ, safe_folders=safe)
-        self.workspace = Workspace(
+        self._open = partial(
+            Workspace,
             folder,
             actor=actor,
             now=now,
             read_only=read_only,
             overrides=flatten(settings),
-            environment=os.environ,
+            environment=dict(os.environ),
             backend=backend,
             agent=agent,
             app=app,
         )
+        self._shared, self._process = Shared(), os.getpid()
+        self._seen_at: tuple[datetime | str, ...] = ()
+        self._tree: Revision | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """A unit of work, for services that no method offers.
+
+        Each look makes another one, which knows nothing of the others: keep it for what belongs
+        together, such as one transaction, and give it to no other thread.
+        """
+        if self._process != os.getpid():  # what is open is the parent's
+            self._shared, self._process = Shared(), os.getpid()
+        seen = self._open(shared=self._shared)
+        for when in self._seen_at:
+            seen = seen.at_revision(when) if isinstance(when, str) else seen.at(when)
+        self._tree = seen.revision  # kept for the next call
+        return seen
+
+    def close(self) -> None:
+        """Let go of the files that are kept open; the next call opens what it needs."""
+        self._shared.searchers.close()
 
     @classmethod
     def discover(cls, start: str | os.PathLike[str] = ".", **options: Any) -> Self:
@@ -116,21 +152,22 @@ class Project(Memories, Conversations):
 
         Args:
             when: A moment (what happened at that very moment has happened), or a git revision
-                by its name, at the present.
+                by its name, at the present. A name that moves, such as `HEAD`, means at each
+                call what it means then; a commit's id stays what it is.
 
         Raises:
             InvalidValue: Git knows no such revision.
             NotFound: The memory was not there at that revision.
         """
         view = copy(self)
-        here = self.workspace
-        view.workspace = here.at_revision(when) if isinstance(when, str) else here.at(when)
+        view._seen_at = (*self._seen_at, when)
+        view.workspace  # noqa: B018 - what cannot be seen is told at once
         return view
 
     @property
     def apps(self) -> Apps:
         """What apps remember, each for itself."""
-        return Apps(self.workspace)
+        return Apps(lambda: self.workspace)
 
     def changelog(self, revisions: str = "HEAD..") -> Changelog:
         """Say what the memory learned, changed and forgot between two git revisions.
@@ -146,7 +183,10 @@ class Project(Memories, Conversations):
 
     @property
     def problems(self) -> list[Problem]:
-        """Files met so far that could not be used; they were left out of every answer."""
+        """Files met so far that could not be used; they were left out of the answers.
+
+        One that is met again, and can be used or is gone, is no longer among them.
+        """
         return self.workspace.problems
 
     def evaluate(self, file: str | None = None, **request: Any) -> Evaluation:

@@ -1,7 +1,8 @@
 """What a store of records must do, and the simplest one that does it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
@@ -199,14 +200,15 @@ _SEARCHED = (Memory, Episode, Conversation, Chunk)
 
 
 class InMemory:
-    """A backend without files, for tests and for what need not last."""
+    """A backend without files, for tests and for what need not last; threads may share it."""
 
     def __init__(self) -> None:
+        self._turn = Lock()
         self.problems: list[Problem] = []
         self._records: dict[type[Record], dict[str, Record]] = {type_: {} for type_ in STORES}
 
     def ids(self, type_: type[Record], reference: str = "") -> list[str]:
-        return sorted(id_ for id_ in self._records[type_] if matches(reference, id_))
+        return sorted(id_ for id_ in list(self._records[type_]) if matches(reference, id_))
 
     def read(self, type_: type[R], identifier: str) -> R:
         try:
@@ -218,8 +220,8 @@ class InMemory:
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         for identifier in self.ids(type_):
-            record = self.read(type_, identifier)
-            if passes(record, wanted):
+            record = self._records[type_].get(identifier)
+            if isinstance(record, type_) and passes(record, wanted):
                 yield record
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
@@ -231,8 +233,10 @@ class InMemory:
     def searched(self, search: "Callable[[Pool], T]") -> T:
         return search(pool_of(self))
 
-    def lock(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        with self._turn:
+            yield
 
     def commit(self, changes: Sequence[Change]) -> None:
         for change in changes:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.bounds import RECORD_BYTES
@@ -22,16 +23,18 @@ from pmem.storage.backend import (
 )
 from pmem.storage.index import Index, Row
 from pmem.storage.listing import SUFFIX, Listing, look
-from pmem.storage.lock import writer_lock
-from pmem.storage.recordfile import Stamp, parse, read_bytes, serialise, stamp_of
+from pmem.storage.lock import LOCK, writer_lock
+from pmem.storage.recordfile import Stamp, parse, read_within, serialise, stamp_of
+from pmem.storage.shared import Shared
+from pmem.storage.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Place, Pool
-    from pmem.storage.search import Searcher, SearchIndex
+    from pmem.storage.search import SearchIndex
 
 LOCAL: Final = "local"
-LOCK: Final = "lock"
 _LESS: Final = "say less in one record, or in several"
+
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -46,6 +49,9 @@ class JsonFiles:
         most_bytes: Returns the bytes of the largest file that is read; none is larger that pmem
             writes, but others and earlier versions have no such limit.
         read_only: Write nothing at all, not even what could be made again.
+        shared: What the process keeps of the folder; nothing so far when None.
+
+    It is one thread's at a time.
     """
 
     def __init__(
@@ -55,18 +61,21 @@ class JsonFiles:
         lock_timeout: Callable[[], float],
         most_bytes: Callable[[], int] = lambda: RECORD_BYTES,
         read_only: bool = False,
+        shared: Shared | None = None,
     ) -> None:
         self._root = root
         self._local = os.path.join(root, LOCAL)
         self._timeout = lock_timeout
         self._most_bytes = most_bytes
         self._read_only = read_only
-        self._problems: dict[str, Problem] = {}
+        self._shared = shared or Shared()
+        self._problems = self._shared.problems
         self._seen: dict[str, Stamp] = {}
         self._index: Index | None = None
         self._looked: set[type[Record]] = set()
-        self._searcher: Searcher | None = None
-        self._staged = self._unfinished()
+        self._staged = Unfinished(
+            root, self._local, partial(read_within, most_bytes=most_bytes), read_only=read_only
+        )
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -82,11 +91,14 @@ class JsonFiles:
 
     def _read_from(self, type_: type[R], path: str) -> R:
         try:
-            data, self._seen[path] = _read(self._where(path), self._most_bytes)
+            data, self._seen[path] = self._staged.read(path)
         except FileNotFoundError:
             name = os.path.basename(path).removesuffix(SUFFIX)
             raise NotFound(f"there is no {KINDS[type_]} {name}") from None
-        return parse(data, type_, path)
+        record = parse(data, type_, path)
+        if path in self._problems:  # it was mended
+            self._problems.pop(path, None)
+        return record
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         within = os.path.join(self._folder(type_), "")
@@ -107,33 +119,44 @@ class JsonFiles:
         return holders_among(self.scan(type_), keys, most) if found is None else found
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        index = self._search_index()
-        if index is None:
-            return search(pool_of(self))
-        try:
-            with index.moment():
-                for type_, name, code, message in index.problems():
-                    path = self._path(type_, name)
-                    self._problems.setdefault(path, Problem(path, code, message))
-                return search(index)
-        except index.broken:
-            index.discard()
-            return search(pool_of(self))
+        with self._search_index() as index:
+            if index is not None:
+                try:
+                    with index.moment():
+                        self._tell(index)
+                        return search(index)
+                except index.broken:
+                    index.discard()
+        return search(pool_of(self))
 
-    def _search_index(self) -> "SearchIndex | None":
-        """Return the search index, brought up to date; None where none can be kept."""
-        if self._read_only or self._staged or os.path.islink(self._local):
-            return None
-        if self._searcher is None:
-            from pmem.storage.search import Searcher
+    @contextmanager
+    def _search_index(self) -> "Iterator[SearchIndex | None]":
+        """Lend the search index, brought up to date; None where none can be kept."""
+        self._staged.let_finish()
+        if not self._may_have_index() or not self._has_local():
+            yield None
+            return
+        from pmem.storage.search import Records
 
-            folders, text = [self._folder(type_) for type_ in STORES], self._text
-            self._searcher = Searcher(self._local, folders, self._listing, self._readable, text)
+        folders = [self._folder(type_) for type_ in STORES]
+        records = Records(self._listing, self._readable, self._text)
+        with self._shared.searchers.lent(self._local, folders, records) as index:
+            yield index
+
+    def _may_have_index(self) -> bool:
+        return not (self._read_only or self._staged.files or os.path.islink(self._local))
+
+    def _tell(self, index: "SearchIndex") -> None:
+        for type_, name, code, message in index.problems():
+            path = self._path(type_, name)
+            self._problems[path] = Problem(path, code, message)
+
+    def _has_local(self) -> bool:
         try:
             durable.make_folder(self._local)
         except OSError:
-            return None
-        return self._searcher.index()
+            return False
+        return True
 
     def _listing(self, type_: type[Record]) -> Listing:
         return look(self._folder(type_), in_order=False)
@@ -162,14 +185,14 @@ class JsonFiles:
     def commit(self, changes: Sequence[Change]) -> None:
         files = [self._file_change(change) for change in changes]
         known, self._looked = self._looked, set()
-        if self._searcher is not None:
-            self._searcher.expire()
         try:
             durable.apply(self._root, self._local, files)
         except BaseException:
             if durable.pending(self._local):  # real, and cut short: show all of it
-                self._staged = durable.staged_files(self._root, self._local)
+                self._staged.read_around()
             raise
+        finally:
+            self._shared.searchers.expire()
         self._teach(known, changes)
 
     def _file_change(self, change: Change) -> durable.FileChange:
@@ -196,7 +219,7 @@ class JsonFiles:
         except NotFound:
             return None
         except (Damaged, StorageRefused) as error:
-            self._problems.setdefault(path, Problem(path, error.code, error.message))
+            self._problems[path] = Problem(path, error.code, error.message)
             return None
 
     def _asked(self, type_: type[Record], ask: Callable[[Index], T | None]) -> T | None:
@@ -204,7 +227,7 @@ class JsonFiles:
 
         Under the lock one look at the folder is enough: no other pmem can change it.
         """
-        if self._read_only or self._staged or os.path.islink(self._local):
+        if not self._may_have_index():
             return None
         index = self._index or Index(self._local)
         try:
@@ -242,12 +265,16 @@ class JsonFiles:
     def _names(self, type_: type[Record]) -> list[str]:
         """Return the names of a store's files, an unfinished commit's among them."""
         folder = self._folder(type_)
-        names = set(_listed(folder))
-        for path, file in self._staged.items():
-            if os.path.dirname(path) == folder:
-                name = {os.path.basename(path)}
-                names = names | name if file else names - name
+        names = self._staged.names(folder, _listed(folder))
+        self._forget_gone(folder, names)
         return sorted(name.removesuffix(SUFFIX) for name in names if name[0] != ".")
+
+    def _forget_gone(self, folder: str, names: set[str]) -> None:
+        """Forget what was wrong with files of a store that are there no longer."""
+        for path in list(self._problems):
+            place, name = os.path.split(path)
+            if place == folder and name not in names:
+                self._problems.pop(path, None)
 
     def _folder(self, type_: type[Record]) -> str:
         folder = os.path.join(self._root, STORES[type_])
@@ -258,32 +285,8 @@ class JsonFiles:
     def _path(self, type_: type[Record], identifier: str) -> str:
         return os.path.join(self._folder(type_), identifier + SUFFIX)
 
-    def _where(self, path: str) -> str:
-        """Return the file that holds a record's bytes while a commit is unfinished."""
-        if path not in self._staged:
-            return path
-        staged = self._staged[path]
-        if staged is None:
-            raise FileNotFoundError(path)
-        return staged if os.path.exists(staged) else path
-
-    def _unfinished(self) -> dict[str, str | None]:
-        """Finish what a writer that died has begun, or read around it where we cannot."""
-        if os.path.islink(self._local) or not durable.pending(self._local):
-            return {}
-        if not self._read_only:
-            try:
-                with writer_lock(os.path.join(self._local, LOCK), self._timeout()):
-                    durable.finish(self._root, self._local)
-                return {}
-            except (StorageRefused, Locked):
-                pass
-        return durable.staged_files(self._root, self._local)
-
     def _recover(self) -> None:
-        if durable.pending(self._local):
-            durable.finish(self._root, self._local)
-        self._staged = {}
+        self._staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
 
@@ -368,7 +371,7 @@ def _unchanged(path: str, seen: Stamp | None, most_bytes: Callable[[], int]) -> 
         most_bytes: See `JsonFiles`.
     """
     try:
-        data, stamp = _read(path, most_bytes)
+        data, stamp = read_within(path, most_bytes)
     except FileNotFoundError:
         if seen is not None:
             raise Locked(f"{path} was removed by another program meanwhile") from None
@@ -376,11 +379,3 @@ def _unchanged(path: str, seen: Stamp | None, most_bytes: Callable[[], int]) -> 
     if seen not in (None, stamp):
         raise Locked(f"{path} was changed by another program meanwhile")
     return data
-
-
-def _read(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]:
-    """Read a file; settings are asked only for one that is larger than any that pmem writes."""
-    try:
-        return read_bytes(path)
-    except TooLarge:
-        return read_bytes(path, most_bytes())

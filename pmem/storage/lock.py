@@ -10,6 +10,8 @@ from pmem.errors import Damaged, Locked, StorageRefused
 if os.name != "nt":
     import fcntl
 
+LOCK = "lock"
+"""The lock's file, in a memory folder's untracked one."""
 _POLL_SECONDS = 0.005
 _LONGEST_POLL_SECONDS = 0.05
 

@@ -1,6 +1,7 @@
 """One record as one JSON file: reading with a diagnosis, writing without losing a key."""
 
 import os
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -60,6 +61,22 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
         raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
     finally:
         os.close(descriptor)
+
+
+def read_within(path: str, most_bytes: Callable[[], int]) -> tuple[bytes, Stamp]:
+    """Read a record's file that may be larger than any that pmem writes.
+
+    Args:
+        path: The file.
+        most_bytes: Returns the bytes that it may have; settings are asked for large ones only.
+
+    Raises:
+        FileNotFoundError, Damaged, TooLarge, StorageRefused: See `read_bytes`.
+    """
+    try:
+        return read_bytes(path)
+    except TooLarge:
+        return read_bytes(path, most_bytes())
 
 
 def parse(data: bytes, type_: type[R], path: str) -> R:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.bounds import RECORD_BYTES
@@ -26,7 +27,7 @@ _FILES: Final = ("100644", "100755", "100664")
 
 
 class Tree:
-    """The records among files that git keeps. Nothing can be written.
+    """The records among files that git keeps. Nothing can be written; any thread may ask.
 
     Each store is listed once; the first record of a store is read alone, the second brings
     all the others along.
@@ -46,6 +47,7 @@ class Tree:
         self._problems: dict[str, Problem] = {}
         self._index: SearchIndex | None = None
         self._place: str | None = None
+        self._turn = RLock()
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -60,9 +62,10 @@ class Tree:
         names = self._names(type_)
         if identifier not in self._files.get(STORES[type_], ()):
             raise NotFound(f"there is no {KINDS[type_]} {identifier} at {self.name}")
-        if (type_, identifier) not in self._found:
-            alone = not any(known is type_ for known, _ in self._found)
-            self._load(type_, [identifier] if alone else names)
+        with self._turn:
+            if (type_, identifier) not in self._found:
+                alone = not any(known is type_ for known, _ in self._found)
+                self._load(type_, [identifier] if alone else names)
         found = self._found[type_, identifier]
         if isinstance(found, PmemError):
             raise found
@@ -93,17 +96,18 @@ class Tree:
         return holders_among(self.scan(type_), keys, most)
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        from pmem.storage.search import SearchIndex, passing_index
+        from pmem.storage.search import Records, SearchIndex, passing_index
 
         for type_ in STORES:
             self._load(type_, self._names(type_))
-        try:
-            if self._index is None:
-                self._index = passing_index(self._listing, self._readable, self._text)
-            with self._index.moment():
-                return search(self._index)
-        except SearchIndex.broken:
-            return search(pool_of(self))
+        with self._turn:
+            try:
+                if self._index is None:
+                    self._index = passing_index(Records(self._listing, self._readable, self._text))
+                with self._index.moment():
+                    return search(self._index)
+            except SearchIndex.broken:
+                return search(pool_of(self))
 
     def lock(self) -> AbstractContextManager[None]:
         raise Refused("a git revision cannot be changed")
@@ -163,12 +167,13 @@ class Tree:
     def _load(self, type_: RecordType, names: Iterable[str]) -> None:
         """Read records that are not read yet, all by one process."""
         files = self._files.get(STORES[type_], {})
-        missing = [name for name in names if (type_, name) not in self._found]
-        for name, data in self.bytes_of(type_, [name for name in missing if is_id(name)]):
-            self._found[type_, name] = self._parsed(type_, name, data)
-        for name in missing:
-            if (type_, name) not in self._found:
-                self._found[type_, name] = self._odd_one(type_, name, files[name])
+        with self._turn:
+            missing = [name for name in names if (type_, name) not in self._found]
+            for name, data in self.bytes_of(type_, [name for name in missing if is_id(name)]):
+                self._found[type_, name] = self._parsed(type_, name, data)
+            for name in missing:
+                if (type_, name) not in self._found:
+                    self._found[type_, name] = self._odd_one(type_, name, files[name])
 
     def _parsed(self, type_: RecordType, name: str, data: bytes | None) -> Record | PmemError:
         path = f"{STORES[type_]}/{name}{SUFFIX}"

@@ -7,13 +7,11 @@ single documents are kept: windows and sessions are derived when a question is a
 
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from datetime import datetime
-from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -33,8 +31,6 @@ from pmem.storage.local import PRIMARY
 
 FILE: Final = "search.sqlite3"
 _BUSY_SECONDS: Final = 5.0
-TRUST_SECONDS: Final = 0.25
-"""How long a process goes without looking at every file again."""
 _LINKS: Final = """
 with asked as (select number, id from document
                where number in (select value from json_each(:asked)) and label = :label)
@@ -52,21 +48,36 @@ select asked.number, far.number, link.type, link.strength, 0 from asked
 _FACTS = msgspec.json.Decoder(Facts)
 
 
+class Records(NamedTuple):
+    """How an index gets at the records.
+
+    Attributes:
+        look: Lists a store's folder.
+        read: Reads a record.
+        text: Returns a document's text, for phrases.
+    """
+
+    look: Callable[[RecordType], Listing]
+    read: Reader
+    text: Callable[[Place], str]
+
+
 class SearchIndex:
     """An open index, up to date as of the moment it was opened; a pool to search.
+
+    Its connection is one thread's at a time: whoever keeps an index lends it to one search.
 
     Args:
         path: The database's file.
         connection: The open database.
-        text: Returns a document's text, for phrases.
+        records: Whose index it is; nobody's while it is not lent.
     """
 
-    def __init__(
-        self, path: str, connection: sqlite3.Connection, text: Callable[[Place], str]
-    ) -> None:
+    def __init__(self, path: str, connection: sqlite3.Connection, records: Records | None) -> None:
+        self.records = records
+        self.is_open = True
         self._path = path
         self._connection = connection
-        self._text = text
         self._reach = EVERYTHING
 
     broken = (
@@ -91,14 +102,12 @@ class SearchIndex:
 
     def close(self) -> None:
         """Let go of the file."""
+        self.is_open = False
         self._connection.close()
 
     @contextmanager
     def moment(self) -> Iterator[None]:
         """Let everything asked meanwhile be as of one moment, whoever updates the index."""
-        if self._connection.in_transaction:  # of another thread
-            yield
-            return
         self._connection.execute("begin")
         try:
             yield
@@ -161,79 +170,19 @@ class SearchIndex:
         ]
 
     def _sequence(self, number: int) -> Sequence[str]:
+        assert self.records is not None
         try:
-            return sequence(self._text(self.places([number])[number]))
+            return sequence(self.records.text(self.places([number])[number]))
         except (NotFound, Damaged, StorageRefused):  # others changed it since we looked
             return ()
 
 
-class Searcher:
-    """Keeps the index of a clone open from one search to the next.
-
-    A search that follows another within a moment does not look at every file again, unless
-    this process has written or a store folder's own time has changed since.
-
-    Args:
-        local: The untracked folder that holds the index.
-        folders: The stores' folders.
-        look: Lists a store's folder.
-        read: Reads a record.
-        text: Returns a document's text, for phrases.
-    """
-
-    def __init__(
-        self,
-        local: str,
-        folders: Sequence[str],
-        look: Callable[[RecordType], Listing],
-        read: Reader,
-        text: Callable[[Place], str],
-    ) -> None:
-        self._local = local
-        self._folders = folders
-        self._open = partial(open_index, local, look, read, text)
-        self._index: SearchIndex | None = None
-        self._trusted: tuple[float, list[int]] = (0.0, [])
-
-    def index(self) -> SearchIndex | None:
-        """Return the index, up to date, or None where none can be kept."""
-        times = [_changed(folder) for folder in self._folders]
-        until, known = self._trusted
-        if self._index is None or time.monotonic() > until or times != known:
-            self.close()
-            self._index = self._open()
-            self._trusted = (time.monotonic() + TRUST_SECONDS, times)
-        return self._index
-
-    def expire(self) -> None:
-        """Look at every file at the next search: this process has written."""
-        self._trusted = (0.0, [])
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._index is not None:
-            self._index.close()
-            self._index = None
-
-
-def _changed(folder: str) -> int:
-    """Return when a name in a folder last changed, in nanoseconds; zero without a folder."""
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
-
-
-def open_index(
-    local: str, look: Callable[[RecordType], Listing], read: Reader, text: Callable[[Place], str]
-) -> SearchIndex | None:
+def open_index(local: str, records: Records) -> SearchIndex | None:
     """Open the index of a clone and bring it up to date.
 
     Args:
         local: The untracked folder that holds it.
-        look: Lists a store's folder.
-        read: Reads a record.
-        text: Returns a document's text, for phrases.
+        records: Whose index it is.
 
     Returns:
         The index, or None where none can be kept.
@@ -243,8 +192,8 @@ def open_index(
         connection: sqlite3.Connection | None = None
         try:
             connection = _connect(path)
-            update(connection, {folder: look(type_) for folder, type_ in TYPES.items()}, read)
-            return SearchIndex(path, connection, text)
+            _follow(connection, records)
+            return SearchIndex(path, connection, records)
         except (OSError, *SearchIndex.broken) as error:
             if connection is not None:
                 connection.close()
@@ -254,19 +203,20 @@ def open_index(
     return None
 
 
-def passing_index(
-    look: Callable[[RecordType], Listing], read: Reader, text: Callable[[Place], str]
-) -> SearchIndex:
+def passing_index(records: Records) -> SearchIndex:
     """Make an index in memory, for searches of one process.
 
     Args:
-        look: Lists a store's folder.
-        read: Reads a record.
-        text: Returns a document's text, for phrases.
+        records: Whose index it is.
     """
     connection = _connect(":memory:")
-    update(connection, {folder: look(type_) for folder, type_ in TYPES.items()}, read)
-    return SearchIndex(":memory:", connection, text)
+    _follow(connection, records)
+    return SearchIndex(":memory:", connection, records)
+
+
+def _follow(connection: sqlite3.Connection, records: Records) -> None:
+    now = {folder: records.look(type_) for folder, type_ in TYPES.items()}
+    update(connection, now, records.read)
 
 
 _NOT_OURS: Final = (

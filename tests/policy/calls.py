@@ -102,8 +102,8 @@ CALLS: Final[dict[str, Call]] = {
 }
 """Each by its name, those of apps behind `apps.`."""
 
-OPENING: Final = {"discover", "at", "apps", "apps.using"}
-"""They open the same memory in another way, and answer nothing."""
+OPENING: Final = {"discover", "at", "apps", "apps.using", "close"}
+"""They open the same memory in another way, or let go of it, and answer nothing."""
 
 BLOCKS: Final = ("build_context", "build_context for an app", "block", "query", "delta")
 """What is written for models."""
@@ -118,7 +118,9 @@ WHOLE: Final = (
 def public() -> set[str]:
     """Return the names of everything that the library offers."""
     own = {name for name in dir(Project) if not name.startswith("_")} - {"workspace"}
-    return own | {f"apps.{name}" for name in dir(Apps) if not name.startswith("_")}
+    return own | {f"apps.{name}" for name in dir(Apps) if not name.startswith("_")} - {
+        "apps.workspace"
+    }
 
 
 def _waiting(project: Project, otherwise: str) -> str:

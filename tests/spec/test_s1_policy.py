@@ -296,9 +296,10 @@ def test_s1_6_1_a_query_is_filtered_where_it_is_stored(
     project = Project(root, now=datetime.fromisoformat("2026-11-21T00:00:00+00:00"))
     scope = Scope(user="mira", agent="planner", run="r1", actor="ada", role="assistant")
     memory = project.add("The wheel turns", pinned=True, importance=0.8, agent="planner").memory
-    with project.workspace.transaction():
-        kept = project.workspace.memories.get(memory.id)
-        project.workspace.memories.put(msgspec.structs.replace(kept, scope=scope))
+    workspace = project.workspace
+    with workspace.transaction():
+        kept = workspace.memories.get(memory.id)
+        workspace.memories.put(msgspec.structs.replace(kept, scope=scope))
     asked = Project(root, now=NOW, read_only=read_only)
     passing, failing = FILTERS[name]
     assert len(ask(asked, "wheel", filters={name: passing})) == 1

@@ -16,8 +16,8 @@ from pmem.errors import StorageRefused
 from pmem.memories import AddRequest, add
 from pmem.recall import Kind, SearchRequest, search
 from pmem.records import Access, Conversation
-from pmem.storage import jsonfiles
 from pmem.storage import search as search_index
+from pmem.storage import searchers, unfinished
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.search import FILE
 from pmem.workspace import Workspace
@@ -159,8 +159,8 @@ def test_a_kept_index_follows_others_within_a_moment(filled: str) -> None:
     path = put_memory(filled, 50, "A zebra sleeps")  # a new name, so the folder's time changes
     assert len(indexed(workspace, request).hits) == 1
     write(path, contents(path).replace(b"zebra", b"tapir"))
-    after = time.monotonic() + search_index.TRUST_SECONDS + 1
-    with mock.patch("pmem.storage.search.time.monotonic", return_value=after):
+    after = time.monotonic() + searchers.TRUST_SECONDS + 1
+    with mock.patch("pmem.storage.searchers.time.monotonic", return_value=after):
         assert indexed(workspace, request).hits == ()
 
 
@@ -201,7 +201,7 @@ def test_a_file_that_could_not_be_read_is_tried_again(filled: str) -> None:
     """Rights can change without a trace in inode, size and time."""
     put_memory(filled, 7, "A zebra sleeps")
     age(filled)
-    refused = mock.patch.object(jsonfiles, "read_bytes", side_effect=StorageRefused("no rights"))
+    refused = mock.patch.object(unfinished, "read_bytes", side_effect=StorageRefused("no rights"))
     for _ in range(2):
         workspace = opened(filled, now=AT)
         with refused:

@@ -191,7 +191,8 @@ class Folder(RuleBasedStateMachine):
         self.seed += 1
         copy = copied(self.root, os.path.join(self.base, f"copy{self.seed}"))
         twin = opened(copy)
-        twin._last_moment = self.handles[handle]._last_moment  # ids go on where the handle is
+        there = self.handles[handle].shared
+        twin.shared._last_moment = there._last_moment  # ids go on where the handle is
         with fixed_chance(self.seed), contextlib.suppress(PmemError):
             command(twin)
         allowed = [tree(self.root), tree(copy)]

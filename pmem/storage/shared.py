@@ -1,0 +1,53 @@
+"""What the units of work on one memory folder have in common, in one process."""
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from pmem.storage.backend import Problem
+from pmem.storage.searchers import TRUST_SECONDS, Searchers
+
+if TYPE_CHECKING:
+    from pmem.storage.revision import Revision
+
+
+class Shared:
+    """What stays from one unit of work to the next; any number of threads may use it at once.
+
+    Attributes:
+        searchers: The search indexes that are kept open.
+        problems: The files met so far that could not be used, by path; one that is read leaves.
+        revisions: The records of commits that somebody is looking at, by commit and name.
+    """
+
+    def __init__(self) -> None:
+        self.searchers = Searchers()
+        self.problems: dict[str, Problem] = {}
+        self.revisions: WeakValueDictionary[tuple[str, str], Revision] = WeakValueDictionary()
+        self._clock = Lock()
+        self._last_moment = 0
+        self._user = ("", 0.0)
+
+    def later_than_all(self, moment: int) -> int:
+        """Return a moment for an id, in milliseconds, later than every other that was returned.
+
+        Args:
+            moment: The present.
+        """
+        with self._clock:
+            self._last_moment = max(moment, self._last_moment + 1)
+            return self._last_moment
+
+    def user(self, ask: Callable[[], str]) -> str:
+        """Return who works here, as it was no longer ago than files are trusted.
+
+        Args:
+            ask: Finds out, which costs a process.
+        """
+        name, until = self._user
+        if time.monotonic() > until:
+            name = ask()
+            self._user = (name, time.monotonic() + TRUST_SECONDS)
+        return name
