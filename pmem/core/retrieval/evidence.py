@@ -100,8 +100,9 @@ def bm25_scores(
 ) -> dict[int, float]:
     """Return the BM25 score of every unit that holds a term.
 
-    The sum over terms of idf * saturation (`bm25.saturation`, written out for speed). A related
-    word is never weighed as rarer than the word it stands for.
+    The sum over terms of idf * saturation (`bm25.saturation`, written out for speed and in the
+    order of `okapi_scores`, whose bits it has). A related word is never weighed as rarer than the
+    word it stands for.
 
     Args:
         query: terms in the order in which their parts are summed.
@@ -115,7 +116,7 @@ def bm25_scores(
         rare = min(rarity[term], rarity[source]) if frequencies[source] else rarity[term]
         gain = weight * rare * (k1 + 1.0)
         for unit, frequency in frequencies[term].items():
-            part = gain * frequency / (frequency + norms[unit])
+            part = gain * (frequency / (frequency + norms[unit]))
             scores[unit] = scores.get(unit, 0.0) + part
     return scores
 

@@ -17,6 +17,8 @@ def okapi_scores(
 
     Its own inverse document frequency turns negative for words in more than half of the
     documents, so ours is put in its place; so are our lengths, which it would take from texts.
+    With its own k1 at 1 it multiplies by nothing but powers of two, which rounds nowhere: the
+    scores are those of our own formula to the last bit.
 
     Args:
         query: terms in the order in which their parts are summed.
@@ -32,12 +34,15 @@ def okapi_scores(
     from rank_bm25 import BM25Okapi
 
     model = BM25Okapi.__new__(BM25Okapi)
-    model.k1, model.b, model.avgdl, model.corpus_size = k1, 1.0, 1.0, len(units)
-    model.doc_len = numpy.array([norms[unit] / k1 for unit in units])
+    model.k1, model.b, model.avgdl, model.corpus_size = 1.0, 1.0, 1.0, len(units)
+    model.doc_len = numpy.array([norms[unit] for unit in units])
     model.doc_freqs = [
         {term.term: frequencies[term.term].get(unit, 0.0) for term in query} for unit in units
     ]
-    model.idf = {term.term: term.weight * _rarity(term, frequencies, rarity) for term in query}
+    model.idf = {
+        term.term: term.weight * _rarity(term, frequencies, rarity) * (k1 + 1.0) / 2.0
+        for term in query
+    }
     scores = model.get_scores([term.term for term in query])
     return dict(zip(units, map(float, scores), strict=True))
 

@@ -92,8 +92,7 @@ def test_rank_bm25_computes_what_our_formula_does(
     query = [QueryTerm(*term) for term in wanted]
     ours = bm25_scores(query, held, rarity, norms, k1)
     reference = okapi_scores(query, held, rarity, norms, k1)
-    assert ours.keys() == reference.keys()
-    assert ours == pytest.approx(reference, abs=1e-9)
+    assert ours == reference  # to the last bit
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 60])
@@ -103,11 +102,7 @@ def test_whole_rankings_agree_whoever_computes_the_scores(size: int, question: s
         store = random_store(seed, size)
         ours = rank(question, store, now=NOW)
         reference = rank(question, store, now=NOW, score=okapi_scores)
-        assert [hit.number for hit in ours.hits] == [hit.number for hit in reference.hits]
-        assert ours.total == reference.total
-        for hit, twin in zip(ours.hits, reference.hits, strict=True):
-            assert hit.score == pytest.approx(twin.score, abs=1e-9)
-            assert hit.signals == pytest.approx(twin.signals, abs=1e-9)
+        assert ours == reference  # to the last bit
 
 
 def test_ties_of_sums_in_another_order_stay_ties() -> None:
