@@ -5,12 +5,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pmem.config import Settings
+from pmem.storage.tracked import foreign, must_be_own
 
 if TYPE_CHECKING:
     from pmem.gate import Gate
     from pmem.masking import Mask
     from pmem.storage.access import AccessLog
     from pmem.storage.local import LocalState
+    from pmem.storage.proposals import Proposals
     from pmem.storage.sources import Sources
 
 
@@ -27,19 +29,49 @@ class Beside(ABC):
     def settings(self) -> Settings:
         """The settings in force."""
 
+    @property
+    def owns_local(self) -> bool:
+        """Whether what is in `local` is this clone's own, and did not come with the project."""
+        return not foreign(self.root, self.environment)
+
+    @property
+    def own_root(self) -> str:
+        """The memory folder, for what this clone keeps for itself in it.
+
+        Raises:
+            Refused: Git tracks something there, so it came with the project.
+        """
+        must_be_own(self.root, self.environment)
+        return self.root
+
     @cached_property
     def local(self) -> "LocalState":
-        """What this clone keeps for itself: threads and checkpoints."""
+        """What this clone keeps for itself: threads and checkpoints.
+
+        Raises:
+            Refused: See `own_root`.
+        """
         from pmem.storage.local import LocalState
 
-        return LocalState(self.root, read_only=self.read_only)
+        return LocalState(self.own_root, read_only=self.read_only)
+
+    @property
+    def proposals(self) -> "Proposals":
+        """What waits for a person's consent.
+
+        Raises:
+            Refused: See `own_root`.
+        """
+        from pmem.storage.proposals import Proposals
+
+        return Proposals(self.own_root)
 
     @cached_property
     def access(self) -> "AccessLog":
         """The recalls that wait to be folded into the records."""
         from pmem.storage.access import AccessLog
 
-        return AccessLog(self.root, read_only=self.read_only)
+        return AccessLog(self.root, read_only=self.read_only, is_own=self.owns_local)
 
     @cached_property
     def sources(self) -> "Sources":

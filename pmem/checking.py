@@ -18,13 +18,13 @@ from pmem.core.threeway.conflicts import open_conflicts
 from pmem.doubts import forsaken, overruled, same_subjects
 from pmem.errors import Damaged, NewerSchema, PmemError, TooLarge
 from pmem.ids import short
+from pmem.ignoring import exposed
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
 from pmem.storage.backend import Problem
-from pmem.storage.jsonfiles import LOCAL
 from pmem.storage.lock import LOCK
-from pmem.storage.proposals import Proposals
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository
+from pmem.storage.tracked import LOCAL
 from pmem.times import iso, shifted
 from pmem.workspace import Workspace
 
@@ -66,8 +66,9 @@ def check(workspace: Workspace) -> Checked:
     findings += settings_findings(workspace)
     findings += weak_settings(workspace) + unknown_settings(workspace)
     findings += links
-    if LOCAL not in linked:
+    if LOCAL not in linked and workspace.owns_local:
         findings += _of_own_state(workspace)
+    findings += exposed(workspace)
     ids = [identifier for store in stores for identifier in store.ids()]
     findings += _duplicates(workspace, ids)
     memories = {memory.id: memory for memory in found.get(STORES[Memory], ())}
@@ -148,7 +149,7 @@ def _warnings(workspace: Workspace, code: str, said: Callable[[], list[str]]) ->
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
     """Report what this clone keeps for itself and cannot make again, where it cannot be used."""
-    proposals = Proposals(workspace.root)
+    proposals = workspace.proposals
     for path, look in (
         (workspace.local.path, workspace.local.check),
         (proposals.path, proposals.read),

@@ -25,7 +25,6 @@ from pmem.storage.proposals import (
     Kind,
     Outcome,
     Proposal,
-    Proposals,
     Queue,
     decided,
     without_expired,
@@ -80,7 +79,7 @@ def listing(workspace: Workspace, *, decisions: bool = False) -> ConsentListing:
     Raises:
         Damaged, StorageRefused: The queue.
     """
-    queue = without_expired(Proposals(workspace.root).read(), workspace.now())
+    queue = without_expired(workspace.proposals.read(), workspace.now())
     return ConsentListing(
         items=tuple(_waiting(item, hidden=workspace.agent is not None) for item in queue.proposals),
         total=len(queue.proposals),
@@ -168,7 +167,7 @@ def _must_be_person(workspace: Workspace) -> None:
 
 def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     """Return the proposals that references mean, each once."""
-    queue = without_expired(Proposals(workspace.root).read(), workspace.now())
+    queue = without_expired(workspace.proposals.read(), workspace.now())
     found: dict[str, Proposal] = {}
     for reference in references:
         fitting = [item for item in queue.proposals if reference and matches(reference, item.id)]
@@ -202,7 +201,7 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
         )
     assert proposal.memory is not None
     with workspace.transaction():
-        _must_wait(Proposals(workspace.root).read(), proposal)
+        _must_wait(workspace.proposals.read(), proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
         make_room(workspace)
@@ -231,7 +230,7 @@ def _with(
     changes = proposal.changes
 
     def apply(memory: Memory, event: Event) -> Memory:
-        _must_wait(Proposals(workspace.root).read(), proposal)
+        _must_wait(workspace.proposals.read(), proposal)
         _must_be_active(memory)
         workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
@@ -307,5 +306,5 @@ def _decide(
             queue, proposals=left, decisions=(*queue.decisions, decision)
         )
 
-    Proposals(workspace.root).update(settled, workspace.now())
+    workspace.proposals.update(settled, workspace.now())
     return decision

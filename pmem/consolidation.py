@@ -35,9 +35,9 @@ from pmem.proposals import drop_expired
 from pmem.records import Access, Episode, Memory, State
 from pmem.references import living
 from pmem.storage.backend import same_keys
-from pmem.storage.jsonfiles import LOCAL
 from pmem.storage.judged import Judged
 from pmem.storage.store import Store
+from pmem.storage.tracked import LOCAL
 from pmem.workspace import Workspace
 
 BATCH: Final = 200
@@ -122,7 +122,7 @@ def consolidate(
     """
     workspace.must_reach_everything("consolidate")
     report = _run(workspace, _consolidation, dry_run=dry_run, expected=expected)
-    judged = Judged(os.path.join(workspace.root, LOCAL), workspace.now())
+    judged = Judged(os.path.join(workspace.own_root, LOCAL), workspace.now())
     known = judged.known()
     fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]
     if fresh and not dry_run:

@@ -16,7 +16,7 @@ from pmem.core.growth import Period, by_age, growth
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.consolidation import faded
 from pmem.core.lifecycle.similar import duplicates
-from pmem.core.operations import OperationCount, counts
+from pmem.core.operations import Operation, OperationCount, counts
 from pmem.journal import ran
 from pmem.records import Access, Chunk, Conversation, Episode, Memory, State
 from pmem.workspace import Workspace
@@ -107,7 +107,7 @@ def statistics(workspace: Workspace) -> Statistics:
         episodes_limit=workspace.settings.max_episodic_memories,
         apps=figures_of(workspace, memories, conversations),
         damaged=len(workspace.problems),
-        operations=() if workspace.is_past else counts(ran(workspace), workspace.now()),
+        operations=counts(_ran(workspace), workspace.now()),
     )
 
 
@@ -156,6 +156,11 @@ def _of_use(active: list[Memory]) -> dict[str, Any]:
         "most_used": tuple(_used(*use) for use in most),
         "least_used": tuple(_used(*use) for use in least),
     }
+
+
+def _ran(workspace: Workspace) -> Iterable[Operation]:
+    """Return what ran in this clone, as far as that is known."""
+    return ran(workspace) if workspace.owns_local and not workspace.is_past else ()
 
 
 def _last(access: Access, memory: Memory) -> datetime:

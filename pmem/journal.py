@@ -15,7 +15,7 @@ from pmem.errors import InvalidValue
 from pmem.lookup import get
 from pmem.records import KINDS, Chunk, Conversation, Episode, Memory
 from pmem.storage.operations import Operations
-from pmem.storage.proposals import Decision, Proposals
+from pmem.storage.proposals import Decision
 from pmem.storage.store import Store
 from pmem.workspace import Workspace
 
@@ -101,7 +101,7 @@ def ran(workspace: Workspace) -> Iterable[Operation]:
     Args:
         workspace: Where.
     """
-    found = Operations(workspace.root).all()
+    found = Operations(workspace.own_root).all()
     if workspace.reach is None:
         return found
     stores: tuple[Store[Any], ...] = (workspace.memories, workspace.episodes)
@@ -129,9 +129,9 @@ def audit(workspace: Workspace, user: str | None = None) -> list[Row]:
     """
     wanted = Wanted(user=user)
     rows = [row(step) for step in log(_all(workspace, wanted), wanted)]
-    if workspace.is_past:
+    if workspace.is_past or not workspace.owns_local:
         return rows
-    decisions = Proposals(workspace.root).read().decisions
+    decisions = workspace.proposals.read().decisions
     told = [_decision(item) for item in decisions if _is_told(item, user)]
     return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
 

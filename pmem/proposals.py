@@ -17,7 +17,7 @@ from pmem.core.extraction.facts import key
 from pmem.errors import InvalidValue, Refused
 from pmem.ids import short
 from pmem.records import Memory, Scope, plain
-from pmem.storage.proposals import Kind, Proposal, Proposals, Queue, Signal, digest, without_expired
+from pmem.storage.proposals import Kind, Proposal, Queue, Signal, digest, without_expired
 from pmem.times import shifted
 from pmem.workspace import Workspace
 
@@ -163,7 +163,7 @@ def drop_expired(workspace: Workspace) -> None:
     Raises:
         Damaged, StorageRefused: The queue.
     """
-    proposals = Proposals(workspace.root)
+    proposals = workspace.proposals
     queue = proposals.read()
     if without_expired(queue, workspace.now()) is not queue:
         with workspace.transaction():
@@ -217,13 +217,13 @@ def _hold(
         held.append(_held(again))
         return _instead(queue, known, again)
 
-    Proposals(workspace.root).update(change, now)
+    workspace.proposals.update(change, now)
     return held[0] if held else None
 
 
 def _forget(workspace: Workspace, known: Proposal) -> None:
     """Take a candidate out of the queue, which is a memory now."""
-    Proposals(workspace.root).update(lambda queue: _without(queue, known), workspace.now())
+    workspace.proposals.update(lambda queue: _without(queue, known), workspace.now())
 
 
 def _held(proposal: Proposal, *, rejected: bool = False) -> Held:

@@ -12,11 +12,11 @@ from pmem.core.secrets import without_raw
 from pmem.core.secrets.texts import in_file
 from pmem.errors import PmemError
 from pmem.records import STORES
-from pmem.storage.jsonfiles import LOCAL
 from pmem.storage.listing import SUFFIX
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository
 from pmem.storage.staged import Staged
+from pmem.storage.tracked import LOCAL, tracked
 from pmem.workspace import Workspace
 
 _SCRATCH: Final = ".tmp-"
@@ -39,13 +39,15 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def scan(workspace: Workspace) -> Scanned:
-    """Look for secrets in the memory folder, in all that git may track.
+    """Look for secrets in the memory folder, in all that git may track or tracks against all rules.
 
     Args:
         workspace: Whose memory folder. Nothing is changed.
     """
     workspace.must_reach_everything("scan the memory")
-    return _scanned(workspace, (_read(path) for path in _paths(workspace.root)))
+    ours = (os.path.join(workspace.root, path) for path in _tracked(workspace))
+    paths = (*_paths(workspace.root), *filter(os.path.lexists, ours))
+    return _scanned(workspace, (_read(path) for path in paths))
 
 
 def scan_staged(workspace: Workspace) -> Scanned:
@@ -111,6 +113,11 @@ def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
     for spot in in_file(file.data, allowed):
         sentence = f"{file.path} holds a secret in {spot.where}{version}"
         yield Finding(file.path, spot.kind, sentence, None if file.which else spot.line)
+
+
+def _tracked(workspace: Workspace) -> tuple[str, ...]:
+    """Return what git tracks of what is each clone's own, as far as that can be told."""
+    return tracked(workspace.root, workspace.environment) or ()
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

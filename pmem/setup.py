@@ -23,16 +23,18 @@ from pmem.storage.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.workspace import Workspace
 
-_IGNORE_HEAD: Final = """\
+IGNORE_FILE: Final = ".gitignore"
+IGNORE_HEAD: Final = """\
 # What concerns this clone alone.
 /local/
 .tmp-*
 """
-_IGNORE_CONVERSATIONS: Final = """\
+IGNORE_CONVERSATIONS: Final = """\
 # Transcripts are private; `pmem init --track-conversations` shares them.
 /conversations/
 /conversation-chunks/
 """
+SHARE_CONVERSATIONS: Final = "# Transcripts are shared: `pmem init --track-conversations`.\n"
 MERGE_ATTRIBUTES: Final = "\n".join(
     f"/{folder}/*.json merge=pmem diff=pmem" for folder in STORES.values()
 )
@@ -219,7 +221,8 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
         timeout = workspace.settings.lock_timeout
     except PmemError:
         timeout = Settings().lock_timeout
-    return JsonFiles(workspace.root, lock_timeout=lambda: timeout).lock()
+    own = workspace.own_root
+    return JsonFiles(own, lock_timeout=lambda: timeout).lock()
 
 
 def write_setting(path: str, name: str, value: Any, scratch: str | None = None) -> None:
@@ -266,9 +269,9 @@ def _is_table(name: str) -> bool:
 
 
 def _files(*, track_conversations: bool) -> dict[str, str]:
-    ignore = _IGNORE_HEAD if track_conversations else _IGNORE_HEAD + _IGNORE_CONVERSATIONS
+    ignore = IGNORE_HEAD + (SHARE_CONVERSATIONS if track_conversations else IGNORE_CONVERSATIONS)
     return {
-        ".gitignore": ignore,
+        IGNORE_FILE: ignore,
         ".gitattributes": _ATTRIBUTES,
         "README.md": _README,
         CONFIG_FILE: _CONFIG,
@@ -282,9 +285,11 @@ def _write_unless_there(folder: str, name: str, text: str) -> None:
 
 
 def _track_conversations(folder: str) -> None:
-    """Take the lines that hide conversations out of the ignore file."""
-    path = os.path.join(folder, ".gitignore")
+    """Let the ignore file hide no conversations, and say that it was decided."""
+    path = os.path.join(folder, IGNORE_FILE)
     text = ownfile.text(path)
-    shared = text.replace(_IGNORE_CONVERSATIONS, "")
+    shared = text.replace(IGNORE_CONVERSATIONS, "")
+    if SHARE_CONVERSATIONS not in shared:
+        shared += SHARE_CONVERSATIONS if shared.endswith("\n") else f"\n{SHARE_CONVERSATIONS}"
     if shared != text:
         write_file(path, shared.encode(), scratch(folder))

@@ -31,11 +31,13 @@ from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway import SHAPES, Doubt, merged
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.ids import is_id
+from pmem.ignoring import TRANSCRIPTS, says_shared
 from pmem.records import STORES, Memory, RecordType
-from pmem.storage.jsonfiles import LOCAL
+from pmem.setup import IGNORE_FILE
 from pmem.storage.listing import SUFFIX
 from pmem.storage.repository import Entry, Repository
 from pmem.storage.staged import Staged
+from pmem.storage.tracked import LOCAL
 from pmem.views import seen_in
 from pmem.workspace import Workspace
 
@@ -67,6 +69,7 @@ def check_staged(workspace: Workspace) -> Checked:
     kept = [path for path, left in staged.changes.items() if left and path not in staged.unmerged]
     changed = _records_among(kept)
     findings = [*_unmerged(staged), *_others(staged, kept), *_sides(staged, repository)]
+    findings += _of_transcripts(staged, kept)
     try:
         findings += _of_records(staged, workspace.root, changed, workspace.now())
         findings += _of_removals(staged)
@@ -122,13 +125,27 @@ def _others(staged: Staged, paths: Iterable[str]) -> Iterator[Finding]:
     for path in paths:
         where = staged.where(path)
         if path.startswith(f"{LOCAL}/"):
-            sentence = f"{where} is this clone's alone: `git rm --cached` takes it out"
+            sentence = f"{where} is each clone's own: `git rm --cached` takes it out"
             yield Finding(where, "local", sentence)
         elif path.partition("/")[0] not in _STORE_NAMES and path != CONFIG_FILE:
             data = staged.text(path)
             if has_conflict(data):
                 sentence = f"{where} has git's conflict markers"
                 yield Finding(where, "markers", sentence, line_of_markers(data))
+
+
+def _of_transcripts(staged: Staged, kept: Iterable[str]) -> Iterator[Finding]:
+    """Report the first transcripts of a project, unless it was decided that they are shared."""
+    known = {path for path in staged.files if path.partition("/")[0] in TRANSCRIPTS}
+    new = sorted(known.intersection(kept))
+    is_decided = says_shared(staged.text(IGNORE_FILE).decode("utf-8", "replace"))
+    if new and new == sorted(known) and not is_decided:
+        where = staged.where(new[0])
+        sentence = (
+            f"{where} is a transcript, which is private: `git rm --cached` takes it out,"
+            " `pmem init --track-conversations` shares it"
+        )
+        yield Finding(where, "exposed", sentence)
 
 
 def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Iterator[Finding]:

@@ -11,11 +11,12 @@ from pmem import gitsetup
 from pmem.checking import check, link_findings, settings_findings, unknown_settings, weak_settings
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
+from pmem.ignoring import exposed, hide
 from pmem.records import STORES
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
 from pmem.storage.filesystems import is_shared, kind_of
-from pmem.storage.jsonfiles import LOCAL
+from pmem.storage.tracked import HINT, LOCAL, foreign
 from pmem.workspace import Workspace
 
 
@@ -48,6 +49,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _tried(_own_files, workspace, fix=fix),
         _writable(workspace),
         _tried(_unfinished, workspace, fix=fix),
+        _tried(_private, workspace, fix=fix),
         _tried(_clone, workspace, fix=fix),
         _records(workspace),
         _tried(_recalls, workspace, fix=fix),
@@ -151,6 +153,8 @@ def _writable(workspace: Workspace) -> Diagnosis:
 
 
 def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    if not workspace.owns_local:
+        return _of_others(workspace, "commit")
     pending = durable.pending(os.path.join(workspace.root, LOCAL))
     if pending and fix:
         with workspace.transaction():
@@ -158,6 +162,23 @@ def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
         return Diagnosis(name="commit", ok=True, detail="a writer's commit was open", fixed=True)
     detail = "a writer died in the middle of a commit" if pending else "none is unfinished"
     return Diagnosis(name="commit", ok=not pending, detail=detail)
+
+
+def _of_others(workspace: Workspace, name: str) -> Diagnosis:
+    """Say that what should be this clone's own came with the project."""
+    detail = f"{foreign(workspace.root, workspace.environment)}; {HINT}"
+    return Diagnosis(name=name, ok=False, detail=detail)
+
+
+def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look whether git would take in what is to stay out of it."""
+    found = exposed(workspace)
+    mended = bool(found) and fix
+    if mended:
+        hide(workspace)
+    left = exposed(workspace) if mended else found
+    detail = "; ".join(finding.message for finding in found) or "nothing of it lies open to git"
+    return Diagnosis(name="private", ok=not left, detail=detail, fixed=mended and not left)
 
 
 def _records(workspace: Workspace) -> Diagnosis:
@@ -201,6 +222,8 @@ def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
         return Diagnosis(name="clone", ok=False, detail=detail)
+    if not workspace.owns_local:
+        return _of_others(workspace, "clone")
     wrong = workspace.local.wrong()
     if wrong is None:
         return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")

@@ -36,6 +36,7 @@ from pmem.storage.git import user_name
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
 from pmem.storage.store import Store
+from pmem.storage.tracked import foreign, must_be_own
 from pmem.times import in_utc
 
 if TYPE_CHECKING:
@@ -123,9 +124,9 @@ class Workspace(Asked, Beside):
     ) -> None:
         self.root = root
         self.given_actor = actor
-        self.read_only = read_only
         self.given_now = now
         self.environment = dict(environment or {})
+        self.read_only = read_only or bool(foreign(root, self.environment))
         self.configuration = Configuration(root, dict(overrides or {}), self.environment)
         self.shared = shared or Shared()
         self._given_backend, self._given_agent, self._given_app = backend, agent, app
@@ -156,6 +157,7 @@ class Workspace(Asked, Beside):
             most_bytes=lambda: configuration.settings.limits.record,
             read_only=self.read_only,
             shared=self.shared,
+            foreign=lambda: foreign(self.root, self.environment),
         )
 
     @cached_property
@@ -293,8 +295,9 @@ class Workspace(Asked, Beside):
         """See that this run may write at all.
 
         Raises:
-            Refused: The workspace is read-only.
+            Refused: The workspace is read-only, or git tracks what is each clone's own.
         """
+        must_be_own(self.root, self.environment)
         if self.is_past:
             raise Refused("what has been cannot be changed", "leave out --at to write")
         if self.read_only:

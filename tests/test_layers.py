@@ -48,6 +48,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "doubts",
             "staging",
             "hooksetup",
+            "ignoring",
             "changelog",
             "merges",
             "provenance",

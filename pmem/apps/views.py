@@ -144,7 +144,11 @@ def _fitting(memories: Iterable[Memory], reference: str) -> list[Memory]:
 
 def state_of(workspace: Workspace) -> AppState:
     """Return what this clone keeps of apps."""
-    return AppState(workspace.local)
+    if workspace.owns_local:
+        return AppState(workspace.local)
+    from pmem.storage.local import LocalState
+
+    return AppState(LocalState(workspace.root, read_only=True, is_own=False))
 
 
 def budget_of(workspace: Workspace) -> Budget:

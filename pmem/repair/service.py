@@ -17,9 +17,10 @@ from pmem.repair.plan import Plan, planned
 from pmem.splitting import split_conversations
 from pmem.storage import durable
 from pmem.storage.backend import Problem
-from pmem.storage.jsonfiles import LOCAL, JsonFiles
+from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.repository import Entry
 from pmem.storage.stages import OURS, THEIRS, MergeState, Placed, merge_state
+from pmem.storage.tracked import LOCAL
 from pmem.workspace import Workspace
 
 _MODE: Final = "100644"
@@ -113,7 +114,7 @@ def _alone(workspace: Workspace) -> Iterator[None]:
         assert workspace.settings
     except PmemError:
         usual = Settings().lock_timeout
-        with JsonFiles(workspace.root, lock_timeout=lambda: usual).lock():
+        with JsonFiles(workspace.own_root, lock_timeout=lambda: usual).lock():
             yield
     else:
         with workspace.transaction():

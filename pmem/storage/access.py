@@ -66,16 +66,18 @@ class AccessLog:
     Args:
         root: The memory folder.
         read_only: Write nothing at all.
+        is_own: Whether what is there was written by this clone; else it counts for nothing.
 
     Attributes:
         path: The log's file.
     """
 
-    def __init__(self, root: str, *, read_only: bool = False) -> None:
+    def __init__(self, root: str, *, read_only: bool = False, is_own: bool = True) -> None:
         self._root = root
         self._local = os.path.join(root, _FOLDER)
         self.path = os.path.join(self._local, FILE)
         self._read_only = read_only
+        self._is_own = is_own
 
     def note(self, ids: Collection[str], at: datetime) -> None:
         """Note that records were recalled, each once; where that fails, nothing happens.
@@ -191,7 +193,7 @@ class AccessLog:
         return _Tally()
 
     def _read_into(self, tally: "_Tally") -> None:
-        if os.path.islink(self._local):
+        if not self._is_own or os.path.islink(self._local):
             return
         seen = set()
         if _is_file(self.path):  # before the others: it may become one of them meanwhile

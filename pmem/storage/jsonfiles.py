@@ -26,13 +26,13 @@ from pmem.storage.listing import SUFFIX, Listing, look
 from pmem.storage.lock import LOCK, writer_lock
 from pmem.storage.recordfile import Stamp, parse, read_within, serialise, stamp_of
 from pmem.storage.shared import Shared
+from pmem.storage.tracked import HINT, LOCAL
 from pmem.storage.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Place, Pool
     from pmem.storage.search import SearchIndex
 
-LOCAL: Final = "local"
 _LESS: Final = "say less in one record, or in several"
 
 
@@ -50,6 +50,7 @@ class JsonFiles:
             writes, but others and earlier versions have no such limit.
         read_only: Write nothing at all, not even what could be made again.
         shared: What the process keeps of the folder; nothing so far when None.
+        foreign: Says that `local` came with the project, if it did: then nothing in it is used.
 
     It is one thread's at a time.
     """
@@ -62,6 +63,7 @@ class JsonFiles:
         most_bytes: Callable[[], int] = lambda: RECORD_BYTES,
         read_only: bool = False,
         shared: Shared | None = None,
+        foreign: Callable[[], str] = str,
     ) -> None:
         self._root = root
         self._local = os.path.join(root, LOCAL)
@@ -70,12 +72,15 @@ class JsonFiles:
         self._read_only = read_only
         self._shared = shared or Shared()
         self._problems = self._shared.problems
+        self._foreign = foreign
         self._seen: dict[str, Stamp] = {}
         self._index: Index | None = None
         self._looked: set[type[Record]] = set()
-        self._staged = Unfinished(
-            root, self._local, partial(read_within, most_bytes=most_bytes), read_only=read_only
-        )
+        read_file = partial(read_within, most_bytes=most_bytes)
+        self._staged = Unfinished(root, self._local, read_file, foreign, read_only=read_only)
+        self._problems.pop(self._local, None)
+        if against := foreign():
+            self._problems[self._local] = Problem(self._local, "tracked", against)
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -139,12 +144,13 @@ class JsonFiles:
         from pmem.storage.search import Records
 
         folders = [self._folder(type_) for type_ in STORES]
-        records = Records(self._listing, self._readable, self._text)
+        records = Records(self._listing, self._readable, _text_of(self))
         with self._shared.searchers.lent(self._local, folders, records) as index:
             yield index
 
     def _may_have_index(self) -> bool:
-        return not (self._read_only or self._staged.files or os.path.islink(self._local))
+        closed = self._read_only or self._staged.files or os.path.islink(self._local)
+        return not closed and not self._foreign()
 
     def _tell(self, index: "SearchIndex") -> None:
         for type_, name, code, message in index.problems():
@@ -165,11 +171,10 @@ class JsonFiles:
         record = self._usable(type_, name)
         return record or self._problems.get(self._path(type_, name))
 
-    def _text(self, place: "Place") -> str:
-        return place.text_in(self.read(place.type, place.record))
-
     @contextmanager
     def lock(self) -> Iterator[None]:
+        if against := self._foreign():
+            raise Refused(against, HINT)
         _make_local(self._root, self._local)
         with writer_lock(os.path.join(self._local, LOCK), self._timeout()):
             self._recover()
@@ -242,7 +247,9 @@ class JsonFiles:
                 index.close()
 
     def _look(self, index: Index, type_: type[Record]) -> None:
-        index.update(STORES[type_], look(self._folder(type_)), lambda id_: self._row(type_, id_))
+        index.update(
+            STORES[type_], look(self._folder(type_)), lambda id_: _row_of(self._usable(type_, id_))
+        )
         self._looked.add(type_)
 
     def _teach(self, known: set[type[Record]], changes: Sequence[Change]) -> None:
@@ -257,10 +264,6 @@ class JsonFiles:
             }
             if written:
                 self._index.learn(STORES[type_], written)
-
-    def _row(self, type_: type[Record], identifier: str) -> Row:
-        record = self._usable(type_, identifier)
-        return Row(keys=()) if record is None else _row_of(record)
 
     def _names(self, type_: type[Record]) -> list[str]:
         """Return the names of a store's files, an unfinished commit's among them."""
@@ -333,8 +336,14 @@ def _learnt(path: str, record: Record | None) -> tuple[Stamp, Row] | None:
     return stamp_of(os.stat(path, follow_symlinks=False)), _row_of(record)
 
 
-def _row_of(record: Record) -> Row:
-    return Row(keys=twin_keys(record), words=word_keys_of(record))
+def _text_of(backend: JsonFiles) -> "Callable[[Place], str]":
+    return lambda place: place.text_in(backend.read(place.type, place.record))
+
+
+def _row_of(record: Record | None) -> Row:
+    return (
+        Row(keys=()) if record is None else Row(keys=twin_keys(record), words=word_keys_of(record))
+    )
 
 
 def _listed(folder: str) -> list[str]:

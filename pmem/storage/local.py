@@ -73,16 +73,23 @@ class LocalState:
         root: The memory folder.
         read_only: Write nothing at all.
         busy_seconds: How long to wait for other processes.
+        is_own: Whether what is there was written by this clone; else it counts for nothing.
     """
 
     def __init__(
-        self, root: str, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS
+        self,
+        root: str,
+        *,
+        read_only: bool = False,
+        busy_seconds: float = BUSY_SECONDS,
+        is_own: bool = True,
     ) -> None:
         self._root = root
         self._local = os.path.join(root, _FOLDER)
         self._path = os.path.join(self._local, FILE)
         self._read_only = read_only
         self._busy_seconds = busy_seconds
+        self._is_own = is_own
 
     @property
     def path(self) -> str:
@@ -121,7 +128,7 @@ class LocalState:
             StorageRefused: It may not be read.
         """
         with self._sentences():
-            if not self._exists():
+            if not self._is_own or not self._exists():
                 yield None
                 return
             with closing(self._connect("ro" if self._read_only else "rw")) as connection:

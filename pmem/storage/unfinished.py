@@ -23,6 +23,7 @@ class Unfinished:
         root: The memory folder.
         local: Its untracked folder.
         read_file: Reads a file; see `recordfile.read_bytes`.
+        foreign: Says that `local` came with the project, if it did: then nothing in it is used.
         read_only: Write nothing at all.
 
     Attributes:
@@ -34,12 +35,14 @@ class Unfinished:
         root: str,
         local: str,
         read_file: Callable[[str], tuple[bytes, Stamp]],
+        foreign: Callable[[], str],
         *,
         read_only: bool,
     ) -> None:
         self._root = root
         self._local = local
         self._read_file = read_file
+        self._foreign = foreign
         self._read_only = read_only
         self.files = self._looked()
 
@@ -92,7 +95,7 @@ class Unfinished:
             return self._read_file(path)
 
     def _looked(self) -> dict[str, str | None]:
-        if os.path.islink(self._local) or not durable.pending(self._local):
+        if os.path.islink(self._local) or not durable.pending(self._local) or self._foreign():
             return {}
         if not self._read_only:
             try:

@@ -4,6 +4,7 @@ import os
 from typing import Final
 
 _GIT: Final = ".git"
+_LONGEST: Final = 4096
 
 
 def top_of(folder: str) -> str | None:
@@ -43,3 +44,18 @@ def _has_link(place: str, top: str) -> bool:
             return True
         place = os.path.dirname(place)
     return False
+
+
+def index_of(top: str) -> str:
+    """Return where the index of a work tree is, whether or not it exists.
+
+    Args:
+        top: The work tree's top.
+    """
+    own = os.path.join(top, _GIT)
+    try:
+        with open(own, "rb") as file:  # a second work tree's, or a submodule's
+            told = file.read(_LONGEST).removeprefix(b"gitdir:").strip()
+    except OSError:
+        return os.path.join(own, "index")
+    return os.path.join(top, os.fsdecode(told), "index")
