@@ -20,7 +20,7 @@ from pmem.core.secrets.texts import in_file
 from pmem.errors import InvalidValue, Refused
 from pmem.gate import Gate, SecretFound
 from pmem.rules import Secrets
-from tests.core.secrets import labelled
+from tests.core.secrets import drawing, labelled
 from tests.faults.console import Done, pmem, real
 from tests.once import Once
 
@@ -190,7 +190,7 @@ def test_a_way_in_that_forgot_the_gate_is_closed_all_the_same(
 
 
 @pytest.mark.parametrize("case", SECRETS, ids=[case.kind for case in SECRETS])
-def test_every_kind_is_refused_by_its_name(case: labelled.Case) -> None:
+def test_every_kind_is_refused_by_its_name(case: drawing.Case) -> None:
     with pytest.raises(SecretFound) as caught:
         Gate(Secrets).admit({"content": case.text})
     assert caught.value.kind in {hit.kind for hit in find(case.text)}
@@ -251,10 +251,10 @@ def test_what_went_wrong_is_told_without_secrets(root: str, ids: dict[str, str])
         assert TOKEN not in done.err
 
 
-NAMED_BASIC: Final = base64.b64encode(b"deploy:s49xQ2pZ!").decode()
+NAMED_BASIC: Final = base64.b64encode(b":".join((b"deploy", b"s49xQ2pZ!"))).decode()
 NAMED: Final = (
     ({"db_password": "-".join(("kX9!v", "Q2mZ"))}, "password"),
-    ({"deep": [{"apiKey": "-".join(("9f8aK2jdLq", "0ZxT7mPp4R"))}]}, "assigned-secret"),
+    ({"deep": [{"apiKey": "-".join(("9f8aK2", "jdLq0Z", "xT7mPp4R"))}]}, "assigned-secret"),
     ({"headers": {"Authorization": " ".join(("Basic", NAMED_BASIC))}}, "basic-authorization"),
 )
 """Values that only their names tell to be secrets."""
@@ -385,7 +385,7 @@ def test_examples_are_allowed_by_their_digest(root: str, ids: dict[str, str]) ->
     digest = "sha256:" + sha256(TOKEN.encode()).hexdigest()
     assert pmem("config", "set", "secrets.allow", digest).code == 0
     assert pmem("add", SAID).code == 0
-    other = labelled.token("ghp_", labelled.WORD, 36)(Random(8))
+    other = drawing.token("ghp_", drawing.WORD, 36)(Random(8))
     assert pmem("add", other).code == 7
 
 

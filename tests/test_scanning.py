@@ -11,13 +11,13 @@ import pytest
 from pmem import scanning
 from pmem.core.secrets.texts import in_file
 from pmem.workspace import Workspace
-from tests.core.secrets import labelled
+from tests.core.secrets import drawing, labelled
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, git, ok
 
 OFF: Final = {"PMEM_SECRETS_GATE": "off"}
-TOKEN: Final = labelled.token("ghp_", labelled.WORD, 36)(Random(3))
-KEY: Final = labelled.armoured("OPENSSH PRIVATE KEY")(Random(3))
+TOKEN: Final = drawing.token("ghp_", drawing.WORD, 36)(Random(3))
+KEY: Final = drawing.armoured("OPENSSH PRIVATE KEY")(Random(3))
 
 
 @pytest.fixture

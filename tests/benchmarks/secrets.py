@@ -13,7 +13,8 @@ from pmem.core.secrets import find
 from pmem.core.secrets.texts import in_file
 from tests.benchmarks.measure import Command, instructions, pmem, side_by_side
 from tests.benchmarks.stores import make
-from tests.core.secrets import labelled
+from tests.core.secrets import labelled, written
+from tests.core.secrets.test_written import missed
 
 TEXTS: Final = {
     "plain": "We use PostgreSQL {} for the shop, since the team knows it and it is boring.",
@@ -85,7 +86,30 @@ def _quality(seeds: range) -> None:
             f"| {name} | {len(hidden)} | {hits} | {len(innocent)} | {false} |"
             f" {hits / len(hidden):.3f} | {hits / (hits + false):.3f} |"
         )
+    for name in written.SETS:
+        found = [(len(case.secrets), len(missed(case))) for case in written.secrets(name, 0)]
+        others = list(written.innocents(name))
+        count, hits = sum(all_ for all_, _ in found), sum(all_ - left for all_, left in found)
+        false = sum(bool(find(case.text)) for case in others)
+        print(
+            f"| {name} of others | {count} | {hits} | {len(others)} | {false} |"
+            f" {hits / count:.3f} | {hits / (hits + false):.3f} |"
+        )
     print()
+    for form, (count, hits) in sorted(_by_form().items()):
+        print(f"{form}: {hits} of {count}")
+    print()
+
+
+def _by_form() -> dict[str, tuple[int, int]]:
+    """Return how many secrets each form of the sets of others has, and how many are found."""
+    counts: dict[str, tuple[int, int]] = {}
+    for name in written.SETS:
+        for case in written.secrets(name, 0):
+            count, hits = counts.get(case.form, (0, 0))
+            left = len(missed(case))
+            counts[case.form] = count + len(case.secrets), hits + len(case.secrets) - left
+    return counts
 
 
 def _speed() -> None:

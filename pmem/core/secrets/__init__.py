@@ -2,7 +2,7 @@
 
 A text is looked at in three ways: for the shapes that issuers publish (`rules`), for passwords in
 addresses (`links`), and for values that the text itself calls a secret and that look random enough
-(`assigned`). Entropy alone is never a reason: digests and ids are the daily bread of a project.
+(`named`, `rows`). Entropy alone is never a reason: digests and ids are a project's daily bread.
 Each way begins with a search for a few characters, runs in linear time, and is loaded only when
 these are there.
 """
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pmem.core.secrets.rules import COMMANDS, SHAPES, TOKENS, Shape
+from pmem.core.secrets.rules import BASIC, COMMANDS, SHAPES, TOKENS, Shape
 from pmem.core.secrets.secret import Secret
 
 if TYPE_CHECKING:
@@ -19,39 +19,57 @@ if TYPE_CHECKING:
 
 DIGEST: Final = "sha256:"
 _WORDS: Final = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "credential",
-    "kennwort",
-    "pw",
-    "login",
-    "creds",
-    "log in",
-    "sign in",
+    *("pass", "pwd", "secret", "token", "key", "credential", "kennwort", "pw", "clave"),
+    *("chiave", "psk", "wachtwoord", "wagwoord", "adgangskode", "kodeord", "contrasen"),
+    *("contrasin", "mot de", "mdp", "senha", "palavra", "parol", "hesl", "geslo", "lozink"),
+    *("zaporka", "jelsz", "parool", "sifre", "kata ", "nenosiri", "pasahitza", "salasana"),
+    *("identified by", "chave", "sleutel", "nyckel", "avain", "klucz", "kulcs", "anahtar"),
+    *("cheie", "securestring", "zugangscode", "auth:", "auth =", "auth="),
 )
-_OTHER_WORDS: Final = (
-    *("contrase", "wachtwoord", "senha", "clave", "chiave", "chave api"),
-    *("lösenord", "hasło", "пароль", "密", "パスワード", "секрет", "비밀번호", "schlüssel"),
-    *("clé api", "ключ api", "apiキー"),
-)
+"""What stands in every text in lower case that has one of the words for secrets."""
 _PROGRAMS: Final = (
-    *("mysql", "mariadb", "mycli", "xtrabackup", "7z", " login ", "s-cli", "y-cli", "ldap"),
+    *(
+        "altool",
+        "notarytool",
+        "security ",
+        "wandb login",
+        "mysql",
+        "mariadb",
+        "mycli",
+        "xtrabackup",
+        "7z",
+        " login ",
+        "s-cli",
+        "y-cli",
+        "ldap",
+    ),
     *("mongo", "cqlsh", "rdesktop", "psexec", "sqlcmd", "bcp", "ipmitool", "mosquitto", "zip "),
     *("plink", "pscp", "psftp", "keytool", "jarsigner", "smb", "rpcclient", "openssl", "lftp"),
     *("htpasswd", "stdin", "sudo -s", "with-token", "passphrase-fd"),
 )
 """What stands in a text in lower case that has a command line with a password."""
-_OTHER_PROGRAMS: Final = ("sqlplus ", "expdp ", "impdp ", "rabbitmqctl ", "nmcli ", "vault login ")
-_LOGINS: Final = ("creds", "credential", "login", "log in", "sign in", "user", "account", "zugang")
-"""What stands before a name and a password in lower case."""
+_OTHER_PROGRAMS: Final = (
+    "sqlplus ",
+    "expdp ",
+    "impdp ",
+    "rabbitmqctl ",
+    "nmcli ",
+    "vault login ",
+    "schtasks ",
+    "signtool ",
+)
+LOGINS: Final = (
+    *("login", "log in", "log-in", "sign in", "signin", "creds", "credential", "account"),
+    *("user", "zugang", "anmeld", "auth(", "auth =", "auth=", "authenticate", "logon", "admin"),
+    *("root", "identifiant", "usuario", "acceso"),
+)
+"""What stands near a name and a password: `the login is kim / ...`."""
 _OPTION: Final = " -"
 _BREAK: Final = "\\"
 _BAR: Final = "|"
 _NEW_LINE: Final = "\n"
-_COLUMNS: Final = (",", ";", "\t", "|")
+_COLUMNS: Final = (",", ";", "\t", "|", "  ")
+_INSERTS: Final = "values"
 _GOING_ON: Final = (
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9])[A-Za-z0-9+/_-]{40,}+(?=={0,2}\s*?(?:\n|\Z)))*+"
     r"(?:\r?\n[ \t]{0,12}(?=[^\n]{0,60}[0-9=])[A-Za-z0-9+/_-]{4,}+={0,2}(?=\s*?(?:\n|\Z)))?"
@@ -66,9 +84,12 @@ _ARMOUR: Final = "-----"
 _FILLING: Final = "AAA"
 """What zeros are in armour: whole keys have many of them."""
 _LONGEST_NAME: Final = 60
+_LONGEST_LINE: Final = 1024
 _NAMING: Final = ": "
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
-_GENERAL: Final = frozenset({"password", "assigned-secret", "authorization-header"})
+_PASSWORD: Final = "password"  # noqa: S105 - a kind of secret
+_ASSIGNED: Final = "assigned-secret"
+_GENERAL: Final = frozenset({_PASSWORD, _ASSIGNED, "authorization-header"})
 _PLAIN: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
 
 
@@ -96,14 +117,15 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
 
     Args:
         name: The value's name, such as the key of a JSON object; may be empty.
-        text: The value. What has three words or more is no password but a sentence.
+        text: The value.
         allowed: See `find`.
     """
     found = find(text, allowed)
-    if found or not name or len(name) > _LONGEST_NAME or text.count(" ") > 1 or "\n" in text:
+    line = text.partition("\n")[0][:_LONGEST_LINE]
+    if found or not name or len(name) > _LONGEST_NAME or not _has_words(_lower(name)):
         return found
     before = len(name) + len(_NAMING)
-    named = find(f"{name}{_NAMING}{text}", allowed)
+    named = find(f"{name}{_NAMING}{line}", allowed)
     return [
         Secret(kind, start - before, end - before) for kind, start, end in named if start >= before
     ]
@@ -173,23 +195,15 @@ def _seen(text: str, allowed: Collection[str]) -> list[Secret]:
             kept[-1] = _joined(kept[-1], each)
         else:
             kept.append(each)
-    if kept:
-        kept = _with_others(text, kept, allowed)
+    kept = [each for each in kept if not _is_allowed(text[each.start : each.end], allowed)]
     return list(_wholes(text, kept)) if _NEW_LINE in text else kept
-
-
-def _with_others(text: str, kept: list[Secret], allowed: Collection[str]) -> list[Secret]:
-    """Return findings and what is drawn as they are in the same sentences, less what is allowed."""
-    from pmem.core.secrets.alike import beside
-
-    others = list(beside(text, kept))
-    found = sorted((*kept, *others), key=lambda each: each.start) if others else kept
-    return [each for each in found if not _is_allowed(text[each.start : each.end], allowed)]
 
 
 def _joined(one: Secret, other: Secret) -> Secret:
     """Return two findings that overlap as one, by the name that says more."""
     kind = other.kind if one.kind in _GENERAL else one.kind
+    if {one.kind, other.kind} == {_PASSWORD, _ASSIGNED}:
+        kind = _PASSWORD
     return Secret(kind, one.start, max(one.end, other.end))
 
 
@@ -225,29 +239,29 @@ def _candidates(text: str) -> Iterator[Secret]:
         from pmem.core.secrets import commands
 
         yield from commands.passwords(text)
-    if _has_words(lowered) and any(map(_may_be_drawn, text.split())):
-        yield from _assigned(text, lowered)
+    if any(map(_may_be_drawn, text.split())):
+        is_login = any(map(lowered.__contains__, LOGINS))
+        if is_login or _has_words(lowered):
+            yield from _named(text, lowered)
+        if is_login:
+            from pmem.core.secrets import rows
+
+            yield from rows.beside_users(text, lowered)
 
 
-def _assigned(text: str, lowered: str) -> Iterator[Secret]:
+def _named(text: str, lowered: str) -> Iterator[Secret]:
     """Yield what the text itself calls a secret."""
-    from pmem.core.secrets import assigned
+    from pmem.core.secrets import named
 
-    for word in (*assigned.PASSWORDS, *assigned.TOKENS):
-        if word in lowered:
-            yield from assigned.held(text, lowered, word)
-    if _BAR in text:
-        from pmem.core.secrets import pairs
+    yield from named.held(text, lowered)
+    if _BAR in text or (_NEW_LINE in text and any(map(text.__contains__, _COLUMNS))):
+        from pmem.core.secrets import rows
 
-        yield from pairs.in_tables(text)
-    if _NEW_LINE in text and any(map(text.__contains__, _COLUMNS)):
-        from pmem.core.secrets import pairs
+        yield from rows.in_rows(text, lowered)
+    if _INSERTS in lowered:
+        from pmem.core.secrets import rows
 
-        yield from pairs.in_columns(text)
-    if any(map(lowered.__contains__, _LOGINS)):
-        from pmem.core.secrets import pairs
-
-        yield from pairs.beside(text)
+        yield from rows.in_inserts(text)
 
 
 def _has_commands(lowered: str) -> bool:
@@ -258,16 +272,33 @@ def _has_commands(lowered: str) -> bool:
 
 def _has_words(lowered: str) -> bool:
     """Tell whether a text speaks of secrets in one of the languages known."""
-    return any(map(lowered.__contains__, _WORDS)) or any(map(lowered.__contains__, _OTHER_WORDS))
+    if any(map(lowered.__contains__, _WORDS)):
+        return True
+    if lowered.isascii():
+        return False
+    from pmem.core.secrets.words import PASSWORDS as WORDS
+    from pmem.core.secrets.words import TOKENS as MORE
+
+    return any(map(lowered.__contains__, (*WORDS, *MORE)))
 
 
 def _may_be_drawn(word: str) -> bool:
     """Tell whether a word can be a password or a token: most words of a sentence cannot."""
-    if len(word) < _SHORTEST or len(word) >= _LEAST:
-        return len(word) >= _LEAST
+    if len(word) < _SHORTEST or _is_address(word):
+        return False
+    if len(word) >= _LEAST:
+        return True
     if word.isalpha() or word.replace(",", "").isdigit():
         return False
     return any(map(str.isdigit, word)) or not _SYMBOLS.isdisjoint(word[:-1])
+
+
+def _is_address(word: str) -> bool:
+    """Tell whether a word names a host, with or without a port: `auth2.acme.test:8443`."""
+    host, _, port = word.partition(":")
+    parts = host.split(".")
+    is_host = len(parts) > 2 and word.islower() and (not port or port.isdigit())
+    return is_host and all(part.rstrip("0123456789").isalpha() for part in parts)
 
 
 def _tokens(text: str) -> Iterator[Secret]:
@@ -283,7 +314,9 @@ def _tokens(text: str) -> Iterator[Secret]:
                         from pmem.core.secrets.innocent import is_example
 
                         rest, end = match[0], max(end, match.end())
-                        if not is_example(_body(rest) if token.kind == _ARMOURED else rest):
+                        if not is_example(
+                            _body(rest) if token.kind == _ARMOURED else _filled(rest)
+                        ):
                             yield Secret(token.kind, place, end)
                 place = text.find(prefix, end)
 
@@ -292,6 +325,11 @@ def _body(armoured: str) -> str:
     """Return what armour is around, without zeros; any text if there is nothing in it."""
     body = armoured.partition(_ARMOUR)[2].partition(_ARMOUR)[0]
     return body.replace(_FILLING, "") or _FILLING
+
+
+def _filled(rest: str) -> str:
+    """Return a token without the zeros that long ones have in base64."""
+    return rest.replace(_FILLING, "") if len(rest) > _WRAPPED else rest
 
 
 def _continues(before: str, prefix: str) -> bool:
@@ -307,9 +345,28 @@ def _shapes(text: str, lowered: str, shapes: Iterable[Shape]) -> Iterator[Secret
                 for match in _compiled(shape.pattern).finditer(text):
                     from pmem.core.secrets.innocent import is_usual
 
-                    if not is_usual(match[1]):
+                    if not is_usual(match[1]) and (shape.kind != BASIC or _is_pair(match[1])):
                         yield Secret(shape.kind, *match.span(1))
                 break
+
+
+def _is_pair(encoded: str) -> bool:
+    """Tell whether base64 holds a user and a password, and not `user:password` itself."""
+    from binascii import Error, a2b_base64
+
+    from pmem.core.secrets.innocent import is_usual
+
+    try:
+        plain = a2b_base64(encoded[: len(encoded) // 4 * 4] or b"").decode()
+    except (Error, ValueError):
+        return False
+    user, sign, password = plain.partition(":")
+    return (
+        bool(sign and password)
+        and plain.isprintable()
+        and password != user
+        and not is_usual(password)
+    )
 
 
 @cache

@@ -49,6 +49,11 @@ _PROGRAMS: Final[dict[str, Options]] = {
     **dict.fromkeys(("keytool", "jarsigner"), _STORES),
     **dict.fromkeys(("smbclient", "rpcclient", "smbget"), _SAMBA),
     **dict.fromkeys(("sqlplus", "expdp", "impdp"), _ORACLE),
+    **dict.fromkeys(
+        ("altool", "notarytool", "security"), Options(apart=("-p", "--password", "-w"))
+    ),
+    **dict.fromkeys(("schtasks", "signtool"), Options(apart=("/rp", "/p", "/RP", "/P"))),
+    "wandb": _LOGIN,
     "openssl": Options(apart=("-k", "-K")),
     "lftp": Options(named=("-u",), parted=","),
     "htpasswd": Options(last=("-b", "-nb", "-cb", "-bc", "-bn", "-bB", "-nbB", "-nbm")),
@@ -135,7 +140,7 @@ def _of(options: Options, word: Word, following: Word) -> Iterator[Word]:
         yield from _second(Word(word.text.partition("@")[0], word.start), options.parted)
     for option in options.glued:
         if word.text.startswith(option) and is_password(word.text[len(option) :]):
-            yield Word(word.text[len(option) :].lstrip(_QUOTES), word.start + len(option))
+            yield _unquoted(word.text[len(option) :], word.start + len(option))
 
 
 def _second(word: Word, sign: str) -> Iterator[Word]:

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from pmem.core.secrets.innocent import is_usual
+from pmem.core.secrets.lazy import lazily
 from pmem.core.secrets.secret import Secret
 
 MARK: Final = "://"
-_USER: Final = re.compile(
-    r"([^\s/?#@:\"'<>`(){}\[\]$]{0,128}+):([^\s/\"'<>`(){}$]{1,256})@(?=[\w\[.-])"
-)
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}$", re.IGNORECASE)
+_USER: Final = lazily(r"([^\s/?#@:\"'<>`(){}\[\]$]{0,128}+):([^\s/\"'<>`{}]{1,256})@(?=[\w\[.-])")
+_VARIABLE: Final = lazily(r"^\$[A-Za-z_]\w*$|\$[({]")
+_SCHEME: Final = lazily(r"[a-z][a-z0-9+.-]{1,20}$", re.IGNORECASE)
 _LONGEST_SCHEME: Final = 21
 _WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
 
@@ -35,4 +35,5 @@ def passwords(text: str) -> Iterator[Secret]:
 
 def _is_none(user: str, password: str) -> bool:
     """Tell whether a password stands for one: it is the user's name, or everybody's first."""
-    return password == user or is_usual(password) or password.startswith("%")
+    is_given = password.startswith("%") or _VARIABLE.search(password) is not None
+    return password == user or is_usual(password) or is_given

@@ -1,7 +1,7 @@
 """The shapes of secrets that say by themselves what they are: what they begin with, what follows.
 
-The shapes are what their issuers publish. One of them is looked for only where its prefix, or for
-a pattern its mark, stands in the text, and is compiled only then.
+The shapes are what their issuers publish, as of 2026-11-22. One of them is looked for only where
+its prefix, or for a pattern its mark, stands in the text, and is compiled only then.
 """
 
 from typing import Final, NamedTuple
@@ -9,6 +9,11 @@ from typing import Final, NamedTuple
 _WORD: Final = r"[A-Za-z0-9]"
 _WIDE: Final = r"[A-Za-z0-9_-]"
 _HEX: Final = r"[0-9a-f]"
+_UUID: Final = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
+
+
+BASIC: Final = "basic-authorization"
+"""What is a user and a password in base64."""
 
 
 class Token(NamedTuple):
@@ -47,10 +52,28 @@ TOKENS: Final = (
     Token("github-fine-grained-token", ("github_pat_",), _at_least(r"[A-Za-z0-9_]", 50)),
     Token(
         "gitlab-token",
-        ("glpat-", "gldt-", "glrt-", "glsoat-", "gloas-", "glptt-", "glagent-", "glft-"),
+        (
+            "glpat-",
+            "gldt-",
+            "glrt-",
+            "glsoat-",
+            "gloas-",
+            "glptt-",
+            "glagent-",
+            "glft-",
+            "glcbt-",
+            "glimt-",
+            "glffct-",
+            "glwt-",
+            "GR1348941",
+        ),
         _at_least(_WIDE, 20),
     ),
-    Token("slack-token", ("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-"), _at_least(_WIDE, 24)),
+    Token(
+        "slack-token",
+        ("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxc-", "xoxd-", "xoxe-", "xoxe.xoxp-"),
+        _at_least(_WIDE, 24),
+    ),
     Token("slack-app-token", ("xapp-",), r"[0-9]-[A-Z0-9]{8,}-[0-9]{8,}-[A-Za-z0-9]{20,}"),
     Token("slack-webhook", ("https://hooks.slack.com/",), r"[a-z]+/[A-Za-z0-9/]{30,}"),
     Token(
@@ -83,22 +106,30 @@ TOKENS: Final = (
     Token("mailgun-key", ("key-",), _exactly(_HEX, 32)),
     Token("brevo-key", ("xkeysib-", "xsmtpsib-"), rf"{_HEX}{{64}}-{_WORD}{{16}}"),
     Token("json-web-token", ("eyJ",), rf"{_WIDE}{{8,}}\.eyJ{_WIDE}{{8,}}\.{_WIDE}{{16,}}"),
-    Token("databricks-token", ("dapi",), _exactly(_HEX, 32)),
+    Token("databricks-token", ("dapi", "dose"), _exactly(_HEX, 32)),
     Token("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), _exactly(_HEX, 64)),
-    Token("shopify-token", ("shpat_", "shpss_", "shpca_", "shppa_"), _exactly("[0-9a-fA-F]", 32)),
+    Token(
+        "shopify-token",
+        ("shpat_", "shpss_", "shpca_", "shppa_", "shptka_"),
+        _exactly("[0-9a-fA-F]", 32),
+    ),
     Token("heroku-key", ("HRKU-",), _at_least(_WIDE, 36)),
     Token("linear-key", ("lin_api_", "lin_oauth_"), _at_least(_WORD, 32)),
     Token("notion-token", ("ntn_", "secret_"), _at_least(_WORD, 43)),
     Token("atlassian-token", ("ATATT3", "ATCTT3"), _at_least(r"[A-Za-z0-9_=-]", 60)),
     Token("airtable-token", ("pat",), rf"{_WORD}{{14}}\.{_HEX}{{64}}"),
-    Token("figma-token", ("figd_",), _at_least(_WIDE, 38)),
+    Token("figma-token", ("figd_", "figo_"), _at_least(_WIDE, 38)),
     Token("grafana-token", ("glsa_",), rf"{_WORD}{{32}}_[0-9A-Fa-f]{{8}}"),
     Token("grafana-cloud-token", ("glc_",), _at_least(r"[A-Za-z0-9+/=]", 40)),
     Token("vault-token", ("hvs.", "hvb.", "hvr."), _at_least(_WIDE, 24)),
     Token("new-relic-key", ("NRAK-", "NRJS-", "NRII-"), _at_least(_WIDE, 19)),
     Token("pulumi-token", ("pul-",), _exactly(_HEX, 40)),
     Token("postman-key", ("PMAK-",), rf"{_HEX}{{24}}-{_HEX}{{34}}"),
-    Token("planetscale-secret", ("pscale_tkn_", "pscale_pw_"), _at_least(r"[\w.=-]", 32)),
+    Token(
+        "planetscale-secret",
+        ("pscale_tkn_", "pscale_pw_", "pscale_oauth_"),
+        _at_least(r"[\w.=-]", 32),
+    ),
     Token("sentry-token", ("sntrys_", "sntryu_"), _at_least(r"[A-Za-z0-9+/=_]", 40)),
     Token(
         "doppler-token", ("dp.pt.", "dp.st.", "dp.ct.", "dp.sa."), rf"[\w.]{{0,40}}{_WORD}{{40}}"
@@ -109,7 +140,88 @@ TOKENS: Final = (
     Token("dynatrace-token", ("dt0c01.",), r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     Token("tailscale-key", ("tskey-",), rf"[a-z]+-{_WORD}{{8,}}-{_WORD}{{16,}}"),
     Token("alibaba-access-key", ("LTAI",), _at_least(_WORD, 16)),
-    Token("flyio-token", ("FlyV1 fm2_", "fo1_"), _at_least(r"[A-Za-z0-9+/=_-]", 40)),
+    Token("amazon-mws-token", ("amzn.mws.",), _UUID),
+    Token("amazon-client-secret", ("amzn1.oa2-cs.v1.",), _exactly(_HEX, 64)),
+    Token("pinecone-key", ("pcsk_",), _at_least(r"[A-Za-z0-9_]", 40)),
+    Token("nuget-key", ("oy2",), _exactly("[a-z0-9]", 43)),
+    Token("artifactory-key", ("AKCp",), _at_least(_WORD, 60)),
+    Token("artifactory-token", ("cmVmdGtu",), _at_least(_WORD, 56)),
+    Token(
+        "discord-token",
+        ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
+        rf"{_WIDE}{{22,26}}\.{_WIDE}{{6}}\.{_WIDE}{{27,45}}(?!{_WIDE})",
+    ),
+    Token("bitbucket-token", ("ATBB",), _at_least(_WORD, 32)),
+    Token("trello-token", ("ATTA",), _exactly("[0-9A-Fa-f]", 72)),
+    Token("vercel-token", ("vcp_", "vci_", "vca_", "vcr_", "vck_"), _at_least(_WORD, 24)),
+    Token("circleci-token", ("CCIPAT_", "CCIPRJ_"), rf"{_WORD}{{16,}}_{_HEX}{{40}}"),
+    Token("buildkite-token", ("bkua_",), _exactly(_HEX, 40)),
+    Token("sonar-token", ("sqp_", "sqa_", "squ_"), _exactly(_HEX, 40)),
+    Token("snyk-token", ("snyk_uat.",), _at_least(r"[\w.-]", 40)),
+    Token("sourcegraph-token", ("sgp_", "sgd_"), _at_least(r"[0-9a-zA-Z_]", 40)),
+    Token("openshift-token", ("sha256~",), _exactly(_WIDE, 43)),
+    Token("octopus-key", ("API-",), _exactly("[A-Z0-9]", 26)),
+    Token("hubspot-token", ("pat-na1-", "pat-na2-", "pat-eu1-"), _UUID),
+    Token("mapbox-secret", ("sk.eyJ",), rf"{_WIDE}{{50,}}\.{_WIDE}{{20,}}"),
+    Token("posthog-key", ("phx_",), _at_least(_WORD, 40)),
+    Token("neon-key", ("napi_",), _at_least(_WORD, 40)),
+    Token("render-key", ("rnd_",), _at_least(_WORD, 24)),
+    Token("resend-key", ("re_",), rf"{_WORD}{{8}}_{_WORD}{{20,}}"),
+    Token("mailersend-token", ("mlsn.",), _exactly(_HEX, 64)),
+    Token("paddle-key", ("pdl_live_", "pdl_sdbx_"), _at_least(r"[A-Za-z0-9_]", 40)),
+    Token("paypal-token", ("access_token$production$",), rf"[0-9a-z]{{16}}\${_HEX}{{32}}"),
+    Token("plaid-token", ("access-production-", "access-sandbox-"), _UUID),
+    Token("razorpay-key", ("rzp_live_",), _at_least(_WORD, 14)),
+    Token("flutterwave-key", ("FLWSECK-", "FLWSECK_TEST-"), rf"{_WORD}{{32,}}-X"),
+    Token("easypost-key", ("EZAK", "EZTK"), _exactly(_WORD, 54)),
+    Token("shippo-token", ("shippo_live_", "shippo_test_"), _exactly(_HEX, 40)),
+    Token("duffel-token", ("duffel_live_", "duffel_test_"), _exactly(_WIDE, 43)),
+    Token("facebook-token", ("EAA",), _at_least(_WORD, 90)),
+    Token("instagram-token", ("IGQV", "IGAA"), _at_least(_WIDE, 90)),
+    Token("x-bearer-token", ("AAAAAAAAAAAAAAAAAAAAA",), _at_least("[A-Za-z0-9%]", 60)),
+    Token("dropbox-token", ("sl.u.", "sl.B"), _at_least(_WIDE, 100)),
+    Token("adobe-client-secret", ("p8e-",), _exactly(_WIDE, 32)),
+    Token("contentful-token", ("CFPAT-",), _exactly(_WIDE, 43)),
+    Token("clickup-token", ("pk_",), rf"[0-9]{{6,}}_[A-Z0-9]{{32}}(?!{_WORD})"),
+    Token("typeform-token", ("tfp_",), _at_least(_WIDE, 40)),
+    Token("readme-key", ("rdme_",), _at_least("[a-z0-9]", 60)),
+    Token("prefect-key", ("pnu_", "pnb_"), _exactly(_WORD, 36)),
+    Token("dbt-token", ("dbtc_", "dbtu_"), _at_least(_WIDE, 32)),
+    Token("infracost-key", ("ico-",), _exactly(_WORD, 32)),
+    Token("aiven-password", ("AVNS_",), _at_least(_WIDE, 16)),
+    Token("mongodb-atlas-secret", ("mdb_sa_sk_",), _at_least(_WIDE, 32)),
+    Token("axiom-token", ("xaat-", "xapt-"), _UUID),
+    Token("launchdarkly-key", ("sdk-", "api-"), _UUID),
+    Token("nvidia-key", ("nvapi-",), _at_least(_WIDE, 60)),
+    Token("cerebras-key", ("csk-",), _at_least(_WORD, 40)),
+    Token("fireworks-key", ("fw_",), _at_least(_WORD, 22)),
+    Token("together-key", ("tgp_v1_",), _at_least(_WIDE, 40)),
+    Token("tavily-key", ("tvly-",), _at_least(_WIDE, 30)),
+    Token("firecrawl-key", ("fc-",), _exactly(_HEX, 32)),
+    Token("jina-key", ("jina_",), _at_least(_WIDE, 50)),
+    Token("e2b-key", ("e2b_",), _exactly(_HEX, 40)),
+    Token("langfuse-key", ("sk-lf-",), _UUID),
+    Token("llamacloud-key", ("llx-",), _at_least(_WORD, 40)),
+    Token("elevenlabs-key", ("sk_",), _exactly(_HEX, 48)),
+    Token("wandb-key", ("wandb_v1_",), _at_least(r"[A-Za-z0-9_]", 40)),
+    Token("apify-token", ("apify_api_",), _at_least(_WORD, 36)),
+    Token("logfire-token", ("pylf_v1_",), _at_least(r"[A-Za-z0-9_]", 40)),
+    Token("onesignal-key", ("os_v2_app_", "os_v2_org_"), _at_least("[a-z0-9]", 80)),
+    Token("tencent-secret-id", ("AKID",), _exactly(_WORD, 32)),
+    Token("yandex-key", ("AQVN",), _at_least(_WIDE, 35)),
+    Token("firebase-server-key", ("AAAA",), rf"{_WIDE}{{7}}:APA91b{_WIDE}{{100,}}"),
+    Token("google-refresh-token", ("1//0",), _at_least(_WIDE, 40)),
+    Token(
+        "onepassword-secret-key",
+        ("A3-",),
+        r"[A-Z0-9]{6}-[A-Z0-9]{6,11}-(?:[A-Z0-9]{5}-){2,3}[A-Z0-9]{5}",
+    ),
+    Token("zapier-webhook", ("https://hooks.zapier.com/hooks/catch/",), r"[0-9]+/[a-z0-9]{6,}"),
+    Token("twitch-stream-key", ("live_",), rf"[0-9]{{6,12}}_{_WORD}{{28,}}"),
+    Token("adafruit-key", ("aio_",), _exactly(_WORD, 28)),
+    Token("thunderstore-token", ("tss_",), _at_least(_WORD, 24)),
+    Token("socket-token", ("sktsec_",), _at_least(_WIDE, 30)),
+    Token("flyio-token", ("FlyV1 fm2_", "fo1_"), _at_least(r"[A-Za-z0-9+/=_,-]", 40)),
     Token("age-secret-key", ("AGE-SECRET-KEY-1",), _at_least(r"[A-Z0-9]", 50)),
     Token("onepassword-token", ("ops_eyJ",), _at_least(_WIDE, 80)),
     Token(
@@ -131,14 +243,24 @@ TOKENS: Final = (
 
 SHAPES: Final = (
     Shape(
-        "telegram-token",
-        (":aa",),
-        rf"(?<![A-Za-z0-9])([0-9]{{8,10}}:AA{_WIDE}{{33}})(?!{_WIDE})",
+        "session-cookie",
+        ("sess", "connect.sid", "aspnetcore", "remember_", "__secure-", "__host-"),
+        r"(?i)(?<![\w.-])(?:sessionid|connect\.sid|jsessionid|phpsessid|asp\.net_sessionid|[a-z]{1,12}sessid"
+        r"|\.aspnetcore\.[a-z.]{1,40}|_?[a-z]{2,20}_session|remember_(?:me|token|web_\w{1,60})"
+        r"|__(?:secure|host)-[\w.-]{1,40}|(?:next-)?auth(?:js)?[._-]session-token)"
+        r"=(?=[^\s;]{0,64}[0-9])([^\s;,\"'&<>${}()\[\]]{16,})",
     ),
     Shape(
-        "discord-token",
-        ("discord",),
-        rf"(?<![\w.-])([MNO]{_WORD}{{23,27}}\.{_WIDE}{{6}}\.{_WIDE}{{27,45}})(?!{_WIDE})",
+        "session-cookie",
+        ("cookie",),
+        r"(?i)cookie[\"']?(?:: | |=)[\"']?[^\n]{0,200}?(?<![\w.-])"
+        r"[\w.-]{0,24}(?:sess|sid|auth|token|jwt|login)"
+        r"[\w.-]{0,24}=(?=[^\s;]{0,64}[0-9])([^\s;,\"'&<>${}()\[\]]{16,})",
+    ),
+    Shape(
+        "telegram-token",
+        (":aa",),
+        rf"(?:(?<![A-Za-z0-9])|(?<=/bot))([0-9]{{8,10}}:AA{_WIDE}{{33}})(?!{_WIDE})",
     ),
     Shape(
         "azure-client-secret",
@@ -153,7 +275,17 @@ SHAPES: Final = (
     Shape(
         "azure-signed-url",
         ("sig=",),
-        r"(?<=[?&;]sig=)([A-Za-z0-9%+/]{40,}={0,2})",
+        r"(?<=[?&;]sig=)([A-Za-z0-9%+/_-]{40,}={0,2})",
+    ),
+    Shape(
+        "json-web-key",
+        ('"kty"',),
+        r"\"[kd]\"\s{0,3}:\s{0,3}\"([A-Za-z0-9_-]{20,})\"",
+    ),
+    Shape(
+        "recovery-key",
+        ("recovery", "bitlocker"),
+        r"(?<![0-9-])([0-9]{6}(?:-[0-9]{6}){7})(?![0-9-])",
     ),
     Shape(
         "terraform-token",
@@ -183,15 +315,27 @@ SHAPES: Final = (
 
 COMMANDS: Final = (
     Shape(
-        "basic-authorization",
-        ("basic ",),
-        r"(?i)authorization[\"']?[:=] {0,3}[\"']?basic {1,3}([a-z0-9+/]{12,}={0,2})",
+        BASIC,
+        ("basic ", "auth"),
+        r"(?i)(?:(?<![a-z])basic {1,3}|(?<![a-z])_?auth(?:orization)?[\"']?"
+        r"\s{0,3}[:=]\s{0,3}[\"']?(?:basic )?)"
+        r"[\"']?([a-z0-9+/]{8,}={0,2})",
+    ),
+    Shape(
+        "pgpass-password",
+        (":5432:", ":*:", ":6432:", ":5433:"),
+        r"(?<![\w.*:/-])[\w.*-]{1,100}:(?:[0-9]{4,5}|\*):[\w*.-]{1,64}:[\w.@+*-]{1,64}:([^\s:`\"']{6,128})",
     ),
     Shape(
         "command-password",
-        ("curl ", "wget ", "http "),
+        ("curl", "wget", "http "),
         r"(?<!\S)(?:-u|-U|--user|--proxy-user|--auth|-a)[= ]{1,3}"
         r"[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
+    ),
+    Shape(
+        "connection-password",
+        ("@tcp(", "@unix("),
+        r"(?<![\w.-])[\w.-]{1,64}:([^\s\"'`<>{}]{4,128})@(?:tcp|unix)\(",
     ),
     Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
     Shape(
@@ -212,6 +356,11 @@ COMMANDS: Final = (
         r"(?i)(?<!\S)net use (?=[^\n]{0,300}/user)(?:[a-z*]: ?|\* )?\\\\[^\s/]{1,200} {1,3}"
         r"(?:/user:\S{1,64} {1,3})?[\"']?(?=[^\s\"'*/<>$%]{0,64}[0-9])"
         r"([^\s\"'*/<>$%][^\s\"'<>]{3,})",
+    ),
+    Shape(
+        "command-password",
+        ("net user ",),
+        r"(?i)(?<!\S)net user [\w.\\-]{1,64} (?=[^\s]{0,64}[0-9])([^\s/*\"'<>$%][^\s\"'<>]{5,64})",
     ),
     Shape(
         "one-time-password-seed",

@@ -5,72 +5,31 @@ No secret stands in this file: only what tokens begin with, and how the rest of 
 
 import base64
 import hashlib
-import string
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
-LOWER: Final = string.ascii_lowercase
-UPPER: Final = string.ascii_uppercase
-DIGITS: Final = string.digits
-LETTERS: Final = string.ascii_letters
-WORD: Final = LETTERS + DIGITS
-WIDE: Final = WORD + "-_"
-HEX: Final = "0123456789abcdef"
-BASE64: Final = WORD + "+/"
-
-Maker = Callable[[Random], str]
-Sentence = Callable[[Random], str]
-
-
-class Case(NamedTuple):
-    """A text, and the secret in it with its kind, if there is one."""
-
-    text: str
-    secret: str = ""
-    kind: str = ""
-
-
-def drawn(random: Random, alphabet: str, length: int) -> str:
-    """Return characters of an alphabet; no two texts of a set are the same."""
-    return "".join(random.choices(alphabet, k=length))
-
-
-def token(prefix: str, alphabet: str = WORD, length: int = 40) -> Maker:
-    """Return a maker of tokens: a prefix and random characters."""
-    return lambda random: prefix + drawn(random, alphabet, length)
-
-
-def parts(*made: str | tuple[str, int]) -> Maker:
-    """Return a maker of texts that are partly given and partly drawn."""
-    return lambda random: "".join(
-        part if isinstance(part, str) else drawn(random, *part) for part in made
-    )
-
-
-def mixed(random: Random, length: int) -> str:
-    """Return a password with capitals, small letters, digits and a sign."""
-    middle = drawn(random, WORD, length - 4)
-    return drawn(random, UPPER, 1) + middle[:3] + random.choice("!@#%^&*") + middle[3:] + "7k"
-
-
-def web_token(random: Random) -> str:
-    """Return a signed JSON web token."""
-    head = base64.urlsafe_b64encode(b'{"alg":"HS256","typ":"JWT"}').decode().rstrip("=")
-    body = base64.urlsafe_b64encode(b'{"sub":"%d"}' % random.randrange(10**9)).decode().rstrip("=")
-    return f"{head}.{body}.{drawn(random, WIDE, 43)}"
-
-
-def armoured(name: str, lines: int = 6) -> Maker:
-    """Return a maker of private keys in armour."""
-
-    def make(random: Random) -> str:
-        body = "\n".join(drawn(random, BASE64, 64) for _ in range(lines))
-        return f"-----BEGIN {name}-----\n{body}\n-----END {name}-----"
-
-    return make
-
+from tests.core.secrets import issuers
+from tests.core.secrets.drawing import (
+    BASE64,
+    DIGITS,
+    HEX,
+    LETTERS,
+    LOWER,
+    UPPER,
+    WIDE,
+    WORD,
+    Case,
+    Maker,
+    Sentence,
+    armoured,
+    drawn,
+    mixed,
+    parts,
+    token,
+    web_token,
+)
 
 TOKENS: Final[tuple[tuple[str, Maker], ...]] = (
     ("aws-access-key", token("AKIA", UPPER + "234567", 16)),
@@ -142,7 +101,7 @@ TOKENS: Final[tuple[tuple[str, Maker], ...]] = (
     ("notion-token", token("ntn_", WORD, 46)),
     ("notion-token", token("secret_", WORD, 43)),
     ("atlassian-token", parts("ATATT3xFfGF0", (WIDE, 170), "=", (UPPER + DIGITS, 8))),
-    ("atlassian-token", parts("ATCTT3xFfGN0", (WIDE, 170), "=", (UPPER + DIGITS, 8))),
+    ("atlassian-token", parts("ATCTT3", "xFfGN0", (WIDE, 170), "=", (UPPER + DIGITS, 8))),
     ("airtable-token", parts("pat", (WORD, 14), ".", (HEX, 64))),
     ("figma-token", token("figd_", WIDE, 40)),
     ("grafana-token", parts("glsa_", (WORD, 32), "_", (HEX, 8))),
@@ -268,10 +227,21 @@ CONTEXTS: Final[tuple[tuple[str, str, Maker], ...]] = (
         "https://acme.blob.core.windows.net/b/a.zip?sv=2022-11-02&sig={}",
         parts((WORD, 43), "%3D"),
     ),
+    ("session-cookie", "curl -b 'sessionid={}' acme.test", token("8f", LOWER + DIGITS, 30)),
+    ("session-cookie", "Cookie: theme=dark; app_auth={}; lang=en", token("8f", WORD, 30)),
+    ("json-web-key", '{{"kty": "oct", "k": "{}"}}', token("8f", WIDE, 60)),
+    ("command-password", "net user kiosk {} /add", token("7x", WORD, 12)),
+    ("connection-password", 'sql.Open("mysql", "app:{}@tcp(db:3306)/shop")', token("7x", WORD, 12)),
     (
-        "discord-token",
-        "the discord bot runs with {}",
-        parts("M", (WORD, 25), ".", (WIDE, 6), ".", (WIDE, 38)),
+        "recovery-key",
+        "the BitLocker recovery key of the laptop is {}",
+        parts((DIGITS, 6), *("-", (DIGITS, 6)) * 7),
+    ),
+    ("pgpass-password", "db.acme.test:5432:shop:app:{}", token("7x", WORD, 12)),
+    (
+        "basic-authorization",
+        '{{"auths": {{"r.acme.test": {{"auth": "{}"}}}}}}',
+        lambda r: base64.b64encode(f"kim:{drawn(r, WORD, 12)}".encode()).decode(),
     ),
     (
         "heroku-legacy-key",
@@ -433,7 +403,7 @@ def secrets(seed: int, *, other: bool = False) -> Iterator[Case]:
     """
     random = Random(seed)
     sentences = OTHER_SENTENCES if other else SENTENCES
-    for number, (kind, make) in enumerate(TOKENS):
+    for number, (kind, make) in enumerate((*TOKENS, *issuers.TOKENS)):
         secret = make(random)
         if kind == "teams-webhook":
             secret = f"acme.webhook.office.com/webhookb2/{secret}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from tests.core.secrets.labelled import HEX, UPPER, WORD, Case, drawn
+from tests.core.secrets.drawing import HEX, UPPER, WORD, Case, drawn
 
 FIRST: Final = r"""
 docker login -u deploy -p {p} registry.acme.test

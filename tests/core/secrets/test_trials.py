@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from pmem.core.secrets import digest, find, redacted
-from tests.core.secrets import labelled, trials
+from tests.core.secrets import drawing, trials
 from tests.work import seconds
 
 SEEDS = range(5)
@@ -88,7 +88,7 @@ def test_a_million_hostile_characters_take_no_time(shape: str) -> None:
 
 def test_a_million_characters_with_many_secrets_in_one_line_take_no_time() -> None:
     random = Random(5)
-    words = (labelled.drawn(random, labelled.WORD, 12) + "4x9" for _ in range(4_000))
+    words = (drawing.drawn(random, drawing.WORD, 12) + "4x9" for _ in range(4_000))
     text = " and ".join(f"the token of the service is now {word * 2}" for word in words)
     text = f"{text} {'x ' * (MILLION // 2)}"[:MILLION]
     assert seconds(lambda: find(text)) < SECONDS

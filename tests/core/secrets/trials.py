@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final, NamedTuple
 
-from tests.core.secrets.labelled import BASE64, UPPER, WORD, drawn
+from tests.core.secrets.drawing import BASE64, UPPER, WORD, drawn
 
 SECRETS: Final = r"""
 We changed the token from {b} to {c}
