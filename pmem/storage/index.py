@@ -55,16 +55,16 @@ class Index:
             self._connection.close()
             self._connection = None
 
-    def update(self, store: str, now: Listing, row: Callable[[str], Row]) -> None:
+    def update(self, store: str, look: Callable[[], Listing], row: Callable[[str], Row]) -> None:
         """Learn what has changed in a store since the last look.
 
         Args:
             store: The store's folder.
-            now: What the folder looks like.
+            look: Says what the folder looks like.
             row: Reads what the index keeps of a record.
         """
         try:
-            _update(self._connected(), store, now, row)
+            _update(self._connected(), store, look, row)
         except _BROKEN as error:
             self._give_up(error)
 
@@ -159,15 +159,19 @@ class Index:
 
 
 def _update(
-    connection: sqlite3.Connection, store: str, now: Listing, row: Callable[[str], Row]
+    connection: sqlite3.Connection,
+    store: str,
+    look: Callable[[], Listing],
+    row: Callable[[str], Row],
 ) -> None:
-    at = time.time_ns()
     packed, looked = last_look(connection, store)
+    now, at = look(), time.time_ns()
     gone, stale = changes(now, packed, looked)
     if not gone and not stale:
         return
     connection.execute("begin immediate")
-    if _looked(connection, store) != looked:  # another process was quicker
+    if _looked(connection, store) != looked:  # others were quicker: never go back behind them
+        now, at = look(), time.time_ns()
         gone, stale = changes(now, *last_look(connection, store))
     _forget(connection, store, (*gone, *stale))
     _learn(connection, store, {id_: row(id_) for id_ in stale})

@@ -247,8 +247,9 @@ class JsonFiles:
                 index.close()
 
     def _look(self, index: Index, type_: type[Record]) -> None:
+        folder = self._folder(type_)
         index.update(
-            STORES[type_], look(self._folder(type_)), lambda id_: _row_of(self._usable(type_, id_))
+            STORES[type_], lambda: look(folder), lambda id_: _row_of(self._usable(type_, id_))
         )
         self._looked.add(type_)
 

@@ -59,6 +59,9 @@ Learnt = dict[int, tuple[Source, Entry]]
 Reader = Callable[[RecordType, str], Record | Problem | None]
 """Reads a record, or says why it cannot be used; None when it is gone."""
 
+Look = Callable[[], Mapping[str, Listing]]
+"""Says what each store's folder looks like."""
+
 
 def rebuild(connection: sqlite3.Connection) -> None:
     """Make the tables anew, whatever was there."""
@@ -72,21 +75,39 @@ def rebuild(connection: sqlite3.Connection) -> None:
     connection.execute("commit")
 
 
-def update(connection: sqlite3.Connection, now: Mapping[str, Listing], read: Reader) -> None:
+def update(connection: sqlite3.Connection, look: Look, read: Reader) -> None:
     """Follow every change since the last look, in one transaction.
+
+    A look that is older than another one's would take back what that one has learnt. So it is
+    made after the index was asked for its last, and again where others were quicker.
 
     Args:
         connection: The open database.
-        now: What each store's folder looks like.
+        look: Says what each store's folder looks like.
         read: Reads a record.
     """
-    at = time.time_ns()
-    looked, gone, stale = _differences(connection, now)
+    looked = _looked(connection)
+    now, at = look(), time.time_ns()
+    gone, stale = _differences(connection, now)
     if not gone and not stale:
         return
     connection.execute("begin immediate")
-    if _looked(connection) != looked:  # another process was quicker
-        _, gone, stale = _differences(connection, now)
+    if _looked(connection) != looked:
+        now, at = look(), time.time_ns()
+        gone, stale = _differences(connection, now)
+    _write(connection, now, at, gone, stale, read)
+    connection.execute("commit")
+
+
+def _write(
+    connection: sqlite3.Connection,
+    now: Mapping[str, Listing],
+    at: int,
+    gone: set[Source],
+    stale: set[Source],
+    read: Reader,
+) -> None:
+    """Learn what has changed, within a transaction."""
     changed = _with_rivals(connection, gone | stale)
     postings = Postings(connection)
     touched: set[str] = set()
@@ -100,21 +121,19 @@ def update(connection: sqlite3.Connection, now: Mapping[str, Listing], read: Rea
             "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
         )
     _count(connection, touched)
-    connection.execute("commit")
 
 
 def _differences(
     connection: sqlite3.Connection, now: Mapping[str, Listing]
-) -> tuple[list[int], set[Source], set[Source]]:
-    """Return when the stores were looked at last, what is gone since, and what is to be read."""
-    looked = _looked(connection)
+) -> tuple[set[Source], set[Source]]:
+    """Return what is gone since the last look, and what is to be read."""
     gone: set[Source] = set()
     stale: set[Source] = set()
     for store, listing in now.items():
         names, fresh = changes(listing, *last_look(connection, store))
         gone.update((store, name) for name in names)
         stale.update((store, name) for name in fresh)
-    return looked, gone, stale
+    return gone, stale
 
 
 def _looked(connection: sqlite3.Connection) -> list[int]:

@@ -215,8 +215,10 @@ def passing_index(records: Records) -> SearchIndex:
 
 
 def _follow(connection: sqlite3.Connection, records: Records) -> None:
-    now = {folder: records.look(type_) for folder, type_ in TYPES.items()}
-    update(connection, now, records.read)
+    def look() -> Mapping[str, Listing]:
+        return {folder: records.look(type_) for folder, type_ in TYPES.items()}
+
+    update(connection, look, records.read)
 
 
 _NOT_OURS: Final = (

@@ -272,7 +272,7 @@ def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, a
     """Inodes have 64 bits without a sign; times beyond 2262 need more in nanoseconds."""
     listing = Listing.of({id_of(0): (at, 1, at)})
     kept = Index(os.path.dirname(index_of(filled)))
-    kept.update("long-term-memory", listing, lambda id_: Row(keys=KEYS))
+    kept.update("long-term-memory", lambda: listing, lambda id_: Row(keys=KEYS))
     assert kept.twins("long-term-memory", KEYS[0]) in (None, [id_of(0)])
     kept.close()
     check(json_files(filled))

@@ -164,6 +164,26 @@ def test_a_kept_index_follows_others_within_a_moment(filled: str) -> None:
         assert indexed(workspace, request).hits == ()
 
 
+def test_a_look_that_is_older_than_another_one_s_takes_nothing_back(filled: str) -> None:
+    """A thread that was slow to write down what it saw would make others miss what is new."""
+    put_memory(filled, 50, "A tapir sleeps")
+    ordinary, firsts = JsonFiles._listing, iter([True])
+
+    def slow(self: JsonFiles, type_: Any) -> Any:
+        found = ordinary(self, type_)
+        if next(firsts, False):
+            put_memory(filled, 51, "A zebra sleeps")
+            assert asks(filled, "zebra") == ["A zebra sleeps"]
+        return found
+
+    with mock.patch.object(JsonFiles, "_listing", slow):
+        assert asks(filled, "tapir") == ["A tapir sleeps"]
+    with contextlib.closing(sqlite3.connect(index_of(filled))) as connection:
+        query = "select record from document where record like '%0005_' order by record"
+        found = [record for (record,) in connection.execute(query)]
+    assert found == ["mjwaid1q-00000050", "mjwaid1q-00000051"]
+
+
 def test_an_old_file_is_not_read_again(filled: str) -> None:
     reads = mock.Mock(side_effect=AssertionError("read again"))
     with mock.patch.object(JsonFiles, "_readable", reads):
