@@ -11,7 +11,7 @@ from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
 from pmem.ids import is_id, matches
 from pmem.records import KINDS, STORES, Record
-from pmem.storage import durable
+from pmem.storage import durable, journals
 from pmem.storage.backend import (
     Change,
     Holders,
@@ -21,6 +21,7 @@ from pmem.storage.backend import (
     twin_keys,
     word_keys_of,
 )
+from pmem.storage.index import FILE as INDEX
 from pmem.storage.index import Index, Row
 from pmem.storage.listing import SUFFIX, Listing, look
 from pmem.storage.lock import LOCK, writer_lock
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Place, Pool
     from pmem.storage.search import SearchIndex
 
+SEARCH: Final = "search.sqlite3"
+STATE: Final = "state.sqlite3"
 _LESS: Final = "say less in one record, or in several"
 
 
@@ -293,6 +296,7 @@ class JsonFiles:
         self._staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
+        journals.play_back(self._local, (INDEX, SEARCH), (STATE,))
 
 
 def scratch(root: str) -> str:
