@@ -113,9 +113,14 @@ def settings_findings(workspace: Workspace) -> list[Finding]:
     try:
         assert workspace.settings
     except PmemError as error:
-        path = os.path.join(workspace.root, CONFIG_FILE)
-        return [Finding(path, error.code, unsecret(error.message))]
-    return []
+        return [_of_settings(workspace, error)]
+    conflict = workspace.configuration.conflict
+    return [] if conflict is None else [_of_settings(workspace, conflict)]
+
+
+def _of_settings(workspace: Workspace, error: PmemError) -> Finding:
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    return Finding(path, error.code, unsecret(error.message))
 
 
 def weak_settings(workspace: Workspace) -> list[Finding]:

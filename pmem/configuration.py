@@ -16,7 +16,7 @@ from pmem.config import (
     resolve_one,
     unknown_names,
 )
-from pmem.errors import Damaged, InvalidValue, PmemError
+from pmem.errors import Damaged, InvalidValue, PmemError, Unresolved
 from pmem.notation import flatten
 from pmem.storage import ownfile
 
@@ -32,6 +32,19 @@ _MOST_NAMED: Final = 20
 """Unknown settings that are told one by one."""
 _MOST_DOTS: Final = 100
 """In a key: what reads TOML takes time and memory with the square of them."""
+
+
+class InConflict(Unresolved):
+    """A project's settings have conflict markers.
+
+    Args:
+        path: The file.
+        values: What to go on with until the merge is finished; None where that cannot be told.
+    """
+
+    def __init__(self, path: str, values: dict[str, Any] | None) -> None:
+        super().__init__(f"{path} has git's conflict markers: run `pmem repair`")
+        self.values = values
 
 
 class Configuration:
@@ -56,6 +69,8 @@ class Configuration:
             lambda: read_config(os.path.join(root, CONFIG_FILE), is_own=True)
         )
         self.overrides = overrides
+        self.conflict: InConflict | None = None
+        """What is open in the project's settings, once they were read."""
         self._environment = environment
 
     def at(self, project: Callable[[], dict[str, Any]]) -> "Configuration":
@@ -90,7 +105,7 @@ class Configuration:
         Raises:
             InvalidValue, Damaged: A setting that matters here is wrong.
         """
-        project = self._project()
+        project = self._of_project()
         others = [layer for layer in self._layers() if layer[0] != "project"]
         said = [
             f"{name} = {value!r} counts for nothing in a project's settings"
@@ -113,12 +128,38 @@ class Configuration:
         Raises:
             InvalidValue, Damaged: The project's settings cannot be read.
         """
-        names = unknown_names(self._project())
+        names = unknown_names(self._of_project())
         more = len(names) - _MOST_NAMED
         return [
             *(_as_unknown(name) for name in names[:_MOST_NAMED]),
             *([f"{more} further settings are not known to this pmem"] if more > 0 else []),
         ]
+
+    def forget(self) -> None:
+        """Read the settings anew when they are next asked for."""
+        self.__dict__.pop("_resolved", None)
+        self.conflict = None
+
+    def must_be_resolved(self) -> None:
+        """See that no merge is open in the project's settings.
+
+        Raises:
+            InConflict: One is: nothing is written while a setting is in doubt.
+            InvalidValue, Damaged: A setting is wrong.
+        """
+        assert self.settings
+        if self.conflict is not None:
+            raise self.conflict
+
+    def _of_project(self) -> dict[str, Any]:
+        """Return the project's settings; while a merge is open, what is beyond doubt."""
+        try:
+            return self._project()
+        except InConflict as error:
+            if error.values is None:
+                raise
+            self.conflict = error
+            return error.values
 
     @cached_property
     def _resolved(self) -> tuple[Settings, list[Resolved]]:
@@ -148,7 +189,7 @@ class Configuration:
         return [
             ("flag", from_flags),
             ("environment", from_environment(self._environment)),
-            ("project", _without_liberties(self._project())),
+            ("project", _without_liberties(self._of_project())),
             ("user", read_config(user_config(self._environment))),
         ]
 
@@ -220,17 +261,19 @@ def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise Damaged(f"{path} cannot be read: {error.strerror}") from None
-    return parse_config(data, path)
+    return parse_config(data, path, is_own=is_own)
 
 
-def parse_config(data: bytes, path: str) -> dict[str, Any]:
+def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, Any]:
     """Turn a configuration file's bytes into dotted names.
 
     Args:
         data: What the file holds.
         path: Where it is, for the error's sentence.
+        is_own: It is the project's own, which git merges.
 
     Raises:
+        InConflict: It is the project's own and has conflict markers.
         Damaged: It is not TOML, or beyond all reason.
     """
     if len(data) > ownfile.MOST_SETTINGS_BYTES:
@@ -246,11 +289,28 @@ def parse_config(data: bytes, path: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
+        if is_own:
+            _see_about_markers(data, path)
         raise Damaged(f"{path} is not valid TOML: {error}") from None
     except ValueError:
         raise Damaged(f"{path} has a number of more digits than can be read") from None
     except RecursionError:
         raise Damaged(f"{path} is not valid TOML: it is nested too deep") from None
+
+
+def _see_about_markers(data: bytes, path: str) -> None:
+    """Say of a file that is no TOML that it has conflict markers, if that is what it has."""
+    from pmem.core.settings import good_settings
+    from pmem.core.threeway.markers import apart, has_markers
+
+    if not has_markers(data):
+        return
+    text = apart(data)
+    try:
+        sides = [parse_config(side, path) for side in (text.ours, text.theirs)] if text else []
+    except Damaged:
+        sides = []
+    raise InConflict(path, good_settings(*sides) if sides else None) from None
 
 
 def _has_parts(line: bytes) -> bool:

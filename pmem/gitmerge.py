@@ -24,6 +24,7 @@ SECONDS: Final = 30
 _PART_BYTES: Final = 64 * 1024
 _MARKER: Final = 7
 _SCRATCH: Final = ".tmp-"
+_SETTINGS: Final = "config.toml"
 
 
 def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
@@ -41,6 +42,8 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
         _say("git calls it as pmem merge-driver BASE OURS THEIRS MARKER-SIZE PATH")
         return USAGE, b""
     base, ours, theirs, marker, path = arguments
+    if os.path.basename(path) == _SETTINGS:
+        return _merge_settings(base, ours, theirs, path)
     shape = SHAPES.get(os.path.basename(os.path.dirname(path)))
     identifier = os.path.basename(path).removesuffix(".json")
     if shape is None or not is_id(identifier):
@@ -53,6 +56,23 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
     _replace(ours, result, os.path.dirname(os.path.dirname(path)))
     _tell_of_secrets(result, path)
     return code, b""
+
+
+def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, bytes]:
+    """Merge a project's settings one by one."""
+    from pmem.errors import Damaged
+    from pmem.settingsmerge import merge_files
+
+    before, one, other = (_read(file) for file in (base, ours, theirs))
+    try:
+        found = merge_files(before, one, other, path)
+    except (Damaged, UnicodeDecodeError):
+        return DOUBT, b""
+    _replace(ours, found.data, os.path.dirname(path))
+    _tell_of_secrets(found.data, path)
+    for name in found.conflicts:
+        _say(f"{path}: two branches disagree on {name}; its end says what gave way")
+    return CONFLICT if found.conflicts else 0, b""
 
 
 def _tell_of_secrets(data: bytes, path: str) -> None:

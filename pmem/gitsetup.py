@@ -245,8 +245,11 @@ def _in_force(workspace: Workspace, lines: list[str]) -> list[str]:
     if answer is None:
         return lines
     values = answer.split("\0")[2::3]  # of path, attribute and value
-    told = zip(patterns, values[::2], values[1::2], strict=True)
-    return [f"{pattern} merge={merge} diff={diff}" for pattern, merge, diff in told]
+    told = zip(lines, patterns, values[::2], values[1::2], strict=True)
+    return [
+        f"{pattern} merge={merge}" + f" diff={diff}" * (" diff=" in line)
+        for line, pattern, merge, diff in told
+    ]
 
 
 def _add_lines(workspace: Workspace, lines: list[str]) -> None:

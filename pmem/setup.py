@@ -36,7 +36,8 @@ IGNORE_CONVERSATIONS: Final = """\
 """
 SHARE_CONVERSATIONS: Final = "# Transcripts are shared: `pmem init --track-conversations`.\n"
 MERGE_ATTRIBUTES: Final = "\n".join(
-    f"/{folder}/*.json merge=pmem diff=pmem" for folder in STORES.values()
+    [f"/{folder}/*.json merge=pmem diff=pmem" for folder in STORES.values()]
+    + [f"/{CONFIG_FILE} merge=pmem"]
 )
 _ATTRIBUTES: Final = f"""\
 # One record a file: the same bytes on every system, and readable differences.
@@ -238,10 +239,26 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
         Damaged: The file is not TOML, or has a value where a table should be.
         StorageRefused: The disk or the file refused.
     """
+    text = with_setting(ownfile.text(path), name, value, path)
+    with refusals(path):
+        write_file(path, text.encode(), scratch)
+
+
+def with_setting(text: str, name: str, value: Any, path: str) -> str:
+    """Return a TOML file's text with one setting changed, everything else as it stands.
+
+    Args:
+        text: What it holds.
+        name: The setting's dotted name.
+        value: Its value; None takes it out.
+        path: The file, for the error's sentence.
+
+    Raises:
+        Damaged: It is not TOML, or has a value where a table should be.
+    """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    text = ownfile.text(path)
     parse_config(text.encode(), path)
     try:
         document = tomlkit.parse(text)
@@ -260,8 +277,7 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
         table.pop(key, None)
         if not table and _is_table(".".join(parents)):  # empty, it would not be allowed
             reduce(getitem, outer, document).pop(last)
-    with refusals(path):
-        write_file(path, tomlkit.dumps(document).encode(), scratch)
+    return tomlkit.dumps(document)
 
 
 def _is_table(name: str) -> bool:

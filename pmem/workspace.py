@@ -269,11 +269,13 @@ class Workspace(Asked, Beside):
 
         Raises:
             Refused: The workspace is read-only.
+            Damaged: A merge is open in the project's settings.
             Locked: Another writer kept the lock, or changed a record meanwhile.
             NotFound: A record would lead to one that is gone.
             StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
         """
         self.must_be_writable()
+        self.configuration.must_be_resolved()
         with self.backend.lock():
             _forget(self)
             try:

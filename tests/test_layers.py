@@ -42,6 +42,7 @@ LAYERS: Final[tuple[frozenset[str], ...]] = (
             "memories",
             "recall",
             "settling",
+            "settingsmerge",
             "setup",
             "upkeep",
             "checking",

@@ -80,7 +80,7 @@ def _note(done: Repair, *, dry_run: bool) -> str:
 
 def _settle_first(done: Repair) -> str:
     """Say what to do before a commit makes the contradictions everybody's."""
-    open_ = [short(each.id) for each in done.repaired if each.conflicts]
+    open_ = [short(each.id) for each in done.repaired if each.conflicts and each.id]
     return f"pmem settle {' '.join(open_[:_SHOWN])}{' ...' * (len(open_) > _SHOWN)}, then " * bool(
         open_
     )

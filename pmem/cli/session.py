@@ -151,7 +151,8 @@ class Session:
             self.opened.settings  # noqa: B018 - reading them is what may fail
         except PmemError as error:
             return error.message
-        return ""
+        conflict = self.opened.configuration.conflict
+        return "" if conflict is None else conflict.message
 
     @property
     def gate_notes(self) -> list[str]:

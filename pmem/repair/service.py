@@ -8,8 +8,10 @@ from typing import Final
 import msgspec
 
 from pmem.config import Settings
+from pmem.configuration import CONFIG_FILE
 from pmem.errors import Locked, PmemError
 from pmem.records import STORES, Conversation
+from pmem.repair import settings
 from pmem.repair.cases import Unfit, in_tree
 from pmem.repair.from_markers import marked_files, marker_cases
 from pmem.repair.from_stages import stage_cases
@@ -30,6 +32,8 @@ Unmerged = Mapping[str, Mapping[int, Entry]]
 
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
     """A record that was decided: its file, what was decided, why, and what contradicts itself.
+
+    The project's settings have no id.
 
     `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`; or `split`, of a
     conversation whose files were too large.
@@ -80,12 +84,15 @@ def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
     workspace.must_reach_everything("repair the memory")
     state = merge_state(workspace.root, workspace.environment)
     if dry_run:
-        plan = _plan(workspace, state)[0]
-        return _told(workspace, state, plan, _split(workspace, dry_run=True))
+        plan, _, merged = _plan(workspace, state)
+        return _told(workspace, state, plan, merged, _split(workspace, dry_run=True))
     with _alone(workspace):
-        plan, unmerged = _plan(workspace, state)
+        plan, unmerged, merged = _plan(workspace, state)
+        if merged is not None:
+            settings.carry_out(workspace.root, state, merged)
+            workspace.configuration.forget()
         _carry_out(workspace, state, plan, unmerged)
-    return _told(workspace, state, plan, _split(workspace))
+    return _told(workspace, state, plan, merged, _split(workspace))
 
 
 def problems(workspace: Workspace) -> list[Problem]:
@@ -111,7 +118,7 @@ def _alone(workspace: Workspace) -> Iterator[None]:
     """Hold the writers' lock, also where the settings are in conflict themselves."""
     workspace.must_be_writable()
     try:
-        assert workspace.settings
+        workspace.configuration.must_be_resolved()
     except PmemError:
         usual = Settings().lock_timeout
         with JsonFiles(workspace.own_root, lock_timeout=lambda: usual).lock():
@@ -121,10 +128,13 @@ def _alone(workspace: Workspace) -> Iterator[None]:
             yield
 
 
-def _plan(workspace: Workspace, state: MergeState | None) -> tuple[Plan, Unmerged]:
-    """Return what is to be done, and what git has as unmerged."""
+def _plan(
+    workspace: Workspace, state: MergeState | None
+) -> tuple[Plan, Unmerged, settings.Mended | None]:
+    """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
     root = workspace.root
     unmerged = {} if state is None else state.unmerged()
+    mended, why_not = _of_settings(root, state, unmerged.pop(CONFIG_FILE, {}))
     cases, left = ([], {}) if state is None else stage_cases(state, unmerged)
     keys = {case.key for case in cases}
     for path, data in marked_files(root, {*unmerged, *(key.path for key in keys)}).items():
@@ -138,7 +148,18 @@ def _plan(workspace: Workspace, state: MergeState | None) -> tuple[Plan, Unmerge
             continue
         keys |= {case.key for case in found}
         cases += found
-    return planned(cases, left, lambda path: in_tree(root, path)), unmerged
+    left |= why_not
+    return planned(cases, left, lambda path: in_tree(root, path)), unmerged, mended
+
+
+def _of_settings(
+    root: str, state: MergeState | None, stages: Mapping[int, Entry]
+) -> tuple[settings.Mended | None, dict[str, str]]:
+    """Return what becomes of the project's settings, and why they are left if they are."""
+    try:
+        return settings.settings_case(root, state, stages), {}
+    except Unfit as unfit:
+        return None, {CONFIG_FILE: str(unfit)}
 
 
 def _carry_out(
@@ -239,9 +260,14 @@ def _split(workspace: Workspace, *, dry_run: bool = False) -> list[Repaired]:
 
 
 def _told(
-    workspace: Workspace, state: MergeState | None, plan: Plan, split: Iterable[Repaired]
+    workspace: Workspace,
+    state: MergeState | None,
+    plan: Plan,
+    merged: settings.Mended | None,
+    split: Iterable[Repaired],
 ) -> Repair:
-    found = [
+    found = [] if merged is None else [_told_settings(workspace.root, merged)]
+    found += [
         Repaired(
             path=os.path.join(workspace.root, outcome.case.key.path),
             id=outcome.case.key.id,
@@ -258,4 +284,14 @@ def _told(
         ),
         next="" if state is None else state.next_step(),
         others=0 if state is None else state.others,
+    )
+
+
+def _told_settings(root: str, mended: settings.Mended) -> Repaired:
+    return Repaired(
+        path=os.path.join(root, CONFIG_FILE),
+        id="",
+        decision=mended.decision,
+        detail=mended.why,
+        conflicts=mended.conflicts,
     )
