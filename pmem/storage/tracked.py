@@ -14,7 +14,7 @@ from typing import Final
 
 from pmem.errors import Refused
 from pmem.storage import git
-from pmem.storage.worktree import index_of, top_of
+from pmem.storage.worktree import index_of, place_in, top_of
 
 LOCAL: Final = "local"
 _PLAIN: Final = (2, 3)
@@ -77,10 +77,9 @@ def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None
     top = top_of(root) if os.path.lexists(os.path.join(root, LOCAL)) else None
     if top is None:
         return ()
-    top = os.path.realpath(top)
-    place = os.path.relpath(os.path.join(os.path.realpath(root), LOCAL), top).replace(os.sep, "/")
-    index = index_of(top)
+    place = place_in(top, os.path.join(root, LOCAL)).replace(os.sep, "/")
     try:
+        index = index_of(top)
         status = os.stat(index)
     except FileNotFoundError:
         return ()  # nothing was ever added

@@ -37,6 +37,19 @@ def way_out(folder: str) -> str:
     return "" if os.path.realpath(place).startswith(inside) else top
 
 
+def place_in(top: str, path: str) -> str:
+    """Return a path in a work tree as git knows it; a link at its end is not followed.
+
+    Args:
+        top: The work tree's top, as `top_of` tells it.
+        path: Something below it.
+    """
+    folder, name = os.path.split(os.path.normpath(path))
+    if _has_link(folder, top):
+        folder, top = os.path.realpath(folder), os.path.realpath(top)
+    return os.path.relpath(os.path.join(folder, name), top)
+
+
 def _has_link(place: str, top: str) -> bool:
     """Tell whether a folder, or one between it and a folder above it, is a link."""
     while place != top:
@@ -53,9 +66,8 @@ def index_of(top: str) -> str:
         top: The work tree's top.
     """
     own = os.path.join(top, _GIT)
-    try:
-        with open(own, "rb") as file:  # a second work tree's, or a submodule's
-            told = file.read(_LONGEST).removeprefix(b"gitdir:").strip()
-    except OSError:
+    if not os.path.isfile(own):
         return os.path.join(own, "index")
+    with open(own, "rb") as file:  # a second work tree's, or a submodule's
+        told = file.read(_LONGEST).removeprefix(b"gitdir:").strip()
     return os.path.join(top, os.fsdecode(told), "index")
