@@ -3,12 +3,14 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Final
 
 import msgspec
 
-from pmem.bounds import RECORD_BYTES
+from pmem.bounds import LARGE_RECORD_BYTES, RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
 from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of, successors_of
@@ -16,7 +18,7 @@ from pmem.core.rawjson import NotJson, load
 from pmem.core.secrets import unsecret
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.doubts import forsaken, overruled, same_subjects
-from pmem.errors import Damaged, NewerSchema, PmemError, TooLarge
+from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, TooLarge
 from pmem.ids import short
 from pmem.ignoring import exposed
 from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
@@ -24,6 +26,7 @@ from pmem.storage.backend import Problem
 from pmem.storage.lock import LOCK
 from pmem.storage.recordfile import read_bytes
 from pmem.storage.repository import Repository
+from pmem.storage.store import Store
 from pmem.storage.tracked import LOCAL
 from pmem.times import iso, shifted
 from pmem.workspace import Workspace
@@ -32,7 +35,9 @@ _LONGEST_CIRCLE: Final = 20
 _CLOCKS_DIFFER: Final = timedelta(days=1)
 """Clocks that are set by hand, or to another zone, differ by less."""
 _TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
-
+_SHORT: Final = 4000
+"""Characters of texts that are looked at together."""
+_APART: Final = "\n.\n"
 
 Source = Callable[[str], bytes]
 """Returns what the file of a path holds; nothing where it cannot be read."""
@@ -58,36 +63,80 @@ def check(workspace: Workspace) -> Checked:
     linked = {os.path.basename(each.path) for each in links}
     stores = [store for store in workspace.stores if STORES[store.type] not in linked]
     is_whole = len(stores) == len(STORES)  # what a link leads to is not read
-    found: dict[str, list[Any]] = {STORES[store.type]: list(store.find()) for store in stores}
+    ids = [identifier for store in stores for identifier in store.ids()]
+    read = _Read(workspace, set(ids) if is_whole else None)
+    findings = [finding for store in stores for finding in read.findings(store)]
     open_ = problems(workspace)
     waiting = {problem.path for problem in open_}
     others = [problem for problem in workspace.problems if problem.path not in waiting]
-    findings = [of_problem(problem, _on_disk) for problem in (*others, *open_)]
+    findings += [of_problem(problem, _on_disk) for problem in (*others, *open_)]
     findings += settings_findings(workspace)
     findings += weak_settings(workspace) + unknown_settings(workspace)
     findings += links
     if LOCAL not in linked and workspace.owns_local:
         findings += _of_own_state(workspace)
     findings += exposed(workspace)
-    ids = [identifier for store in stores for identifier in store.ids()]
     findings += _duplicates(workspace, ids)
-    memories = {memory.id: memory for memory in found.get(STORES[Memory], ())}
+    memories = _with_successors(workspace, read.gave_way)
     findings += circles(workspace.root, memories)
     findings += rivals(workspace.root, memories)
-    findings += same_subjects(workspace.root, memories, workspace.now())
+    findings += same_subjects(workspace.root, read.on_subjects, workspace.now())
     if is_whole:
         findings += forsaken(workspace.root, memories)
-    everything = set(ids)
-    for folder, records in found.items():
-        for record in records:
-            path = os.path.join(workspace.root, folder, f"{record.id}.json")
-            missing = [target for target in targets_of(record) if target not in everything]
-            findings += of_links(path, missing if is_whole else (), _on_disk)
-            findings += of_record(path, record, workspace.now(), _on_disk)
     return Checked(
-        records=sum(len(records) for records in found.values()),
+        records=read.records,
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
     )
+
+
+class _Read:
+    """What is found while the records are read, one after another.
+
+    Args:
+        workspace: Where they are.
+        ids: Those of all records; None where not all of them can be known.
+    """
+
+    def __init__(self, workspace: Workspace, ids: set[str] | None) -> None:
+        self.records = 0
+        self.gave_way: dict[str, Memory] = {}
+        """Memories that others took the place of, by their ids."""
+        self.on_subjects: dict[str, Memory] = {}
+        """Active memories with a subject, by their ids, without texts and histories."""
+        self._workspace = workspace
+        self._ids = ids
+        self._now = workspace.now()
+
+    def findings(self, store: Store[Any]) -> Iterator[Finding]:
+        """Yield what is wrong with the records of a store."""
+        folder = os.path.join(self._workspace.root, STORES[store.type])
+        for record in store.find():
+            self.records += 1
+            path = os.path.join(folder, f"{record.id}.json")
+            data = cache(_on_disk)  # for this record alone
+            if self._ids is not None:
+                missing = [target for target in targets_of(record) if target not in self._ids]
+                yield from of_links(path, missing, data)
+            yield from of_record(path, record, self._now, data)
+            if isinstance(record, Memory):
+                self._keep(record)
+
+    def _keep(self, memory: Memory) -> None:
+        """Keep a memory that others have to do with."""
+        if successors_of(memory):
+            self.gave_way[memory.id] = memory
+        if memory.subject and memory.state is State.ACTIVE:
+            self.on_subjects[memory.id] = msgspec.structs.replace(memory, content="", history=())
+
+
+def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> dict[str, Memory]:
+    """Return memories together with those that took their place, as far as they can be read."""
+    found = dict(memories)
+    for identifier in {id_ for memory in memories.values() for id_ in successors_of(memory)}:
+        if identifier not in found:
+            with suppress(NotFound, Damaged, StorageRefused):
+                found[identifier] = workspace.memories.get(identifier)
+    return found
 
 
 def link_findings(root: str) -> Iterator[Finding]:
@@ -244,6 +293,23 @@ def of_record(path: str, record: Any, now: datetime, source: Source) -> Iterator
     yield from repeated_keys(path, source)
     yield from instructions(path, record, source)
     yield from ahead(path, record, now, source)
+    yield from large(path, source)
+
+
+def large(path: str, source: Source) -> Iterator[Finding]:
+    """Report, as a warning, a record that is larger than any that people write.
+
+    Args:
+        path: The record's file.
+        source: Where the file's bytes come from.
+    """
+    size = len(source(path))
+    if size > LARGE_RECORD_BYTES:
+        sentence = (
+            f"{path} has {size} bytes: of its texts {SEARCHED_CHARACTERS} characters are searched,"
+            f" and of its tags {SEARCHED_NAMES}"
+        )
+        yield Finding(path, "large", sentence, severity="warning")
 
 
 def ahead(path: str, record: Any, now: datetime, source: Source) -> Iterator[Finding]:
@@ -304,14 +370,25 @@ def instructions(path: str, record: Any, source: Source) -> Iterator[Finding]:
         return
     from pmem.core.instructions import instruction_in
 
-    for name in _TEXTS:
-        value = getattr(record, name, None) or ""
-        what = instruction_in((value if isinstance(value, str) else "\n".join(value),))
+    texts = dict(_texts_of(record))
+    joined = _APART.join(texts.values())
+    if len(joined) <= _SHORT and instruction_in((joined,)) is None:  # as nearly always
+        return
+    for name, text in texts.items():
+        what = instruction_in((text,))
         if what is not None:
             line = line_of_field(source(path), name)
             sentence = f"{path} {what} in its {name}: see whether it belongs there"
             yield Finding(path, "instructions", sentence, line, severity="warning")
             return
+
+
+def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
+    """Yield what a record says, field by field."""
+    for name in _TEXTS:
+        value = getattr(record, name, None)
+        if value:
+            yield name, value if isinstance(value, str) else "\n".join(value)
 
 
 def repeated_keys(path: str, source: Source) -> Iterator[Finding]:

@@ -99,10 +99,12 @@ class JsonFiles:
 
     def _read_from(self, type_: type[R], path: str) -> R:
         try:
-            data, self._seen[path] = self._staged.read(path)
+            data, stamp = self._staged.read(path)
         except FileNotFoundError:
             name = os.path.basename(path).removesuffix(SUFFIX)
             raise NotFound(f"there is no {KINDS[type_]} {name}") from None
+        if self._index is not None:  # under the lock: a commit sees what was changed since
+            self._seen[path] = stamp
         record = parse(data, type_, path)
         if path in self._problems:  # it was mended
             self._problems.pop(path, None)

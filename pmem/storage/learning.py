@@ -7,6 +7,7 @@ them says; when any of them changes, all of them are read again.
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -48,6 +49,8 @@ create table total (label text primary key, documents integer, length real, sess
                     said integer, said_length real);
 """
 TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
+_BATCH: Final = 10_000
+"""Documents that are taken in together: more at once would take more memory, not less time."""
 _ORDER: Final = {folder: place for place, folder in enumerate(TYPES)}
 
 Source = tuple[str, str]
@@ -110,11 +113,11 @@ def _write(
     """Learn what has changed, within a transaction."""
     changed = _with_rivals(connection, gone | stale)
     postings = Postings(connection)
-    touched: set[str] = set()
-    for store, name in sorted(changed):
-        touched |= _forget(connection, postings, store, name)
+    touched = _forget_all(connection, postings, sorted(changed) if any(_looked(connection)) else ())
     found = _entries(connection, sorted(changed - gone, key=_rank), now, read)
-    touched |= _learn(connection, postings, found)
+    while batch := list(islice(found, _BATCH)):
+        touched |= _learn(connection, postings, batch)
+        postings.write()
     postings.write()
     for store, listing in now.items():
         connection.execute(
@@ -183,7 +186,7 @@ def _entries(
 
 
 def _learn(
-    connection: sqlite3.Connection, postings: Postings, found: Iterator[tuple[Source, Entry]]
+    connection: sqlite3.Connection, postings: Postings, found: Iterable[tuple[Source, Entry]]
 ) -> set[str]:
     learnt: Learnt = {}
     touched: set[str] = set()
@@ -275,6 +278,18 @@ def _row(number: int, label: str, source: Source, entry: Entry) -> tuple[object,
         msgspec.json.encode(facts),
         "\n".join(entry.frequencies),
     )
+
+
+def _forget_all(
+    connection: sqlite3.Connection, postings: Postings, changed: Iterable[Source]
+) -> set[str]:
+    """Take out records; return the lists that their documents were in."""
+    touched: set[str] = set()
+    for number, (store, name) in enumerate(changed, start=1):
+        touched |= _forget(connection, postings, store, name)
+        if number % _BATCH == 0:
+            postings.write()
+    return touched
 
 
 def _forget(

@@ -3,7 +3,7 @@
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 TABLE: Final = (
@@ -52,17 +52,27 @@ class Postings:
             self._new[label, term][number] = count
 
     def write(self) -> None:
-        """Write every list that has changed."""
-        keys = sorted(self._gone.keys() | self._new.keys())
-        lists = {key: self._changed(key) for key in keys}
+        """Write every list that has changed, and start afresh."""
+        emptied: list[Key] = []
         self._connection.executemany(
-            "delete from posting where label = ? and term = ?",
-            [key for key, held in lists.items() if not held],
+            "insert or replace into posting values (?, ?, ?, ?)", self._lists(emptied)
         )
-        self._connection.executemany(
-            "insert or replace into posting values (?, ?, ?, ?)",
-            [(*key, *_packed(held)) for key, held in lists.items() if held],
-        )
+        self._connection.executemany("delete from posting where label = ? and term = ?", emptied)
+        self._gone.clear()
+        self._new.clear()
+
+    def _lists(self, emptied: list[Key]) -> Iterator[tuple[str, str, bytes, bytes]]:
+        """Yield the changed lists one by one, for all of them together take much memory.
+
+        Args:
+            emptied: Those that have become empty are noted here instead.
+        """
+        for key in sorted(self._gone.keys() | self._new.keys()):
+            held = self._changed(key)
+            if held:
+                yield *key, *_packed(held)
+            else:
+                emptied.append(key)
 
     def _changed(self, key: Key) -> dict[int, float]:
         held = _stored(self._connection, key)

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from pmem.bounds import SEARCHED_CHARACTERS
 from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
 from pmem.core.retrieval.documents import Facts
@@ -172,7 +173,7 @@ class SearchIndex:
     def _sequence(self, number: int) -> Sequence[str]:
         assert self.records is not None
         try:
-            return sequence(self.records.text(self.places([number])[number]))
+            return sequence(self.records.text(self.places([number])[number])[:SEARCHED_CHARACTERS])
         except (NotFound, Damaged, StorageRefused):  # others changed it since we looked
             return ()
 

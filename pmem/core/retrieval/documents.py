@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from pmem.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
+from pmem.core.retrieval.searched import searched_messages, searched_part
 from pmem.core.retrieval.signals import INSIGHT, frequencies, message_terms, traits
 from pmem.core.text import characters, terms, written_dates
 from pmem.core.trust import trust_of
@@ -114,17 +116,24 @@ def entries(record: Record) -> Iterator[Entry]:
         record: Any record.
     """
     if isinstance(record, Memory):
-        yield _memory(record)
+        yield _memory(searched_part(record))
     elif isinstance(record, Episode):
-        yield _episode(record)
+        yield _episode(searched_part(record))
     elif isinstance(record, Chunk):
         if record.merged_into is None:  # else the summary stands in a later chunk's
-            yield _chunk(record)
-        for place, message in enumerate(record.messages, start=_first_place(record)):
-            yield _message(message, record.conversation, record.app, place)
+            yield _chunk(searched_part(record))
+        yield from _messages(record.messages, record, record.conversation)
     elif isinstance(record, Conversation):
-        for place, message in enumerate(record.recent_messages, start=_first_place(record)):
-            yield _message(message, record.id, record.app, place)
+        yield from _messages(record.recent_messages, record, record.id)
+
+
+def _messages(
+    messages: Sequence[Message], record: Chunk | Conversation, conversation: str
+) -> Iterator[Entry]:
+    first = _first_place(record)
+    for place, message in searched_messages(messages):
+        text = messages[place].content[:SEARCHED_CHARACTERS]
+        yield _message(message, conversation, record.app, first + place)._replace(text=text)
 
 
 def summary_id(chunk: Chunk) -> str:
@@ -172,9 +181,10 @@ def _add_unspelt(counts: dict[str, float], text: str) -> None:
 
 
 def _memory(memory: Memory) -> Entry:
+    words = terms(memory.content)
     counts = frequencies(
         [
-            (terms(memory.content), 1.0),
+            (words, 1.0),
             (terms(memory.subject or ""), _SUBJECT),
             (terms(" ".join(memory.tags)), _TAGS),
             (terms(f"{memory.category} {memory.type}"), _LABEL),
@@ -201,14 +211,13 @@ def _memory(memory: Memory) -> Entry:
         kind="memory",
         length=sum(counts.values()),
         peak=max(counts.values(), default=0.0),
-        traits=traits(memory.content, terms(memory.content))
-        | INSIGHT * (memory.type is MemoryType.INSIGHT),
+        traits=traits(memory.content, words) | INSIGHT * (memory.type is MemoryType.INSIGHT),
         timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
         accesses=min(memory.access.count, _MOST_ACCESSES),
     )
     _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
-    links = memory.relationships
+    links = memory.relationships[:SEARCHED_NAMES]
     return Entry(memory.id, document, counts, 0, memory.content, (), facts, links)
 
 
@@ -263,13 +272,15 @@ def _chunk(chunk: Chunk) -> Entry:
 
 
 def _message(message: Message, conversation: str, app: str | None, place: int) -> Entry:
-    counts = frequencies([(message_terms(message.content, message.created_at.date()), 1.0)])
+    words = terms(message.content)
+    told = message_terms(message.content, message.created_at.date(), words)
+    counts = frequencies([(told, 1.0)])
     document = Document(
         number=number_of(message.id),
         kind="message",
         length=sum(counts.values()),
         peak=max(counts.values(), default=0.0),
-        traits=traits(message.content, terms(message.content)),
+        traits=traits(message.content, words),
         session=number_of(conversation),
         speaker=message.speaker or "",
         timestamp=message.created_at.timestamp(),

@@ -43,7 +43,7 @@ def traits(text: str, found: Iterable[str]) -> int:
     bits = QUOTED if '"' in text or "“" in text or "「" in text else 0
     if _ANNOTATION.sub("", text[-2000:]).rstrip().endswith(("?", "？")):
         bits |= QUESTION
-    for term in found:
+    for term in set(found):
         if term in _TIME_TERMS:
             bits |= TIME
         if any(map(str.isdigit, term)):
@@ -67,9 +67,16 @@ def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, floa
     return counts
 
 
-def message_terms(text: str, day: datetime.date) -> list[str]:
-    """Return the terms of a message: its words, its date and the dates it speaks of."""
-    return terms(text) + date_terms(day.year, day.month, day.day) + spoken_dates(text, day)
+def message_terms(text: str, day: datetime.date, words: list[str] | None = None) -> list[str]:
+    """Return the terms of a message: its words, its date and the dates it speaks of.
+
+    Args:
+        text: what it says.
+        day: when.
+        words: the terms of its text, where they are known.
+    """
+    words = terms(text) if words is None else words
+    return words + date_terms(day.year, day.month, day.day) + spoken_dates(text, day)
 
 
 def spoken_dates(text: str, day: datetime.date) -> list[str]:
