@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pmem.config import Settings
+from pmem.configuration import Configuration
 from pmem.storage.tracked import foreign, must_be_own
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Beside(ABC):
     read_only: bool
     environment: dict[str, str]
     notes: list[str]
+    configuration: Configuration
 
     @property
     @abstractmethod
@@ -85,11 +87,13 @@ class Beside(ABC):
         """Takes secrets out of what is shown."""
         from pmem.masking import Mask
 
-        return Mask(lambda: self.settings.secrets, self.notes)
+        configuration = self.configuration
+        return Mask(lambda: configuration.settings.secrets, self.notes)
 
     @cached_property
     def gate(self) -> "Gate":
         """Lets in what holds no secret."""
         from pmem.gate import Gate
 
-        return Gate(lambda: self.settings.secrets, self.notes)
+        configuration = self.configuration
+        return Gate(lambda: configuration.settings.secrets, self.notes)

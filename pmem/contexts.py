@@ -58,9 +58,7 @@ FAINT = 0.1
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
 _RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
-
-_DISPUTED: Final = "(conflict: "
-"""How the label of a memory begins that two branches contradict each other about."""
+_DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pmem import ids
@@ -157,7 +157,7 @@ class Workspace(Asked, Beside):
             most_bytes=lambda: configuration.settings.limits.record,
             read_only=self.read_only,
             shared=self.shared,
-            foreign=lambda: foreign(self.root, self.environment),
+            foreign=partial(foreign, self.root, self.environment),
         )
 
     @cached_property

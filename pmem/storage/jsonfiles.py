@@ -143,7 +143,7 @@ class JsonFiles:
     def _search_index(self) -> "Iterator[SearchIndex | None]":
         """Lend the search index, brought up to date; None where none can be kept."""
         self._staged.let_finish()
-        if not self._may_have_index() or not self._has_local():
+        if not self._may_have_index() or not _made(self._local):
             yield None
             return
         from pmem.storage.search import Records
@@ -161,13 +161,6 @@ class JsonFiles:
         for type_, name, code, message in index.problems():
             path = self._path(type_, name)
             self._problems[path] = Problem(path, code, message)
-
-    def _has_local(self) -> bool:
-        try:
-            durable.make_folder(self._local)
-        except OSError:
-            return False
-        return True
 
     def _listing(self, type_: type[Record]) -> Listing:
         return look(self._folder(type_), in_order=False)
@@ -341,6 +334,15 @@ def _learnt(path: str, record: Record | None) -> tuple[Stamp, Row] | None:
     if record is None:
         return None
     return stamp_of(os.stat(path, follow_symlinks=False)), _row_of(record)
+
+
+def _made(folder: str) -> bool:
+    """Make a folder where there is none; tell whether there is one now."""
+    try:
+        durable.make_folder(folder)
+    except OSError:
+        return False
+    return True
 
 
 def _text_of(backend: JsonFiles) -> "Callable[[Place], str]":

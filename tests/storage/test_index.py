@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.records import Memory, State, dump
-from pmem.storage import index
+from pmem.storage import index, jsonfiles
 from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.index import Index, Row
 from pmem.storage.jsonfiles import JsonFiles
@@ -173,7 +173,7 @@ def test_an_old_file_is_not_read_again(filled: str) -> None:
     for number in range(3):
         os.utime(path_of(filled, id_of(number)), ns=(1, 1_600_000_000_123_456_789))
     check_indexed(filled)
-    with mock.patch.object(JsonFiles, "_row", side_effect=AssertionError("read again")):
+    with mock.patch.object(jsonfiles, "_row_of", side_effect=AssertionError("read again")):
         found = [record.id for record in json_files(filled).twins(Memory, "content:one")]
     assert found == [id_of(0), id_of(2)]
 
@@ -322,12 +322,12 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
         def dies(calls: int = calls) -> None:
             left = iter(range(calls - 1))
 
-            def row(files: JsonFiles, *args: object) -> Row:
+            def row(record: object) -> Row:
                 if next(left, None) is None:
                     os._exit(137)
                 return Row(keys=("content:wrong",))
 
-            with mock.patch.object(JsonFiles, "_row", row):
+            with mock.patch.object(jsonfiles, "_row_of", row):
                 list(json_files(filled).twins(Memory, "content:two"))
 
         assert in_a_child(dies) == 137

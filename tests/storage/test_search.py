@@ -12,12 +12,13 @@ from unittest import mock
 
 import pytest
 
+from pmem.core.retrieval.pool import Place
 from pmem.errors import StorageRefused
 from pmem.memories import AddRequest, add
 from pmem.recall import Kind, SearchRequest, search
 from pmem.records import Access, Conversation
+from pmem.storage import recordfile, searchers
 from pmem.storage import search as search_index
-from pmem.storage import searchers, unfinished
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.search import FILE
 from pmem.workspace import Workspace
@@ -221,7 +222,7 @@ def test_a_file_that_could_not_be_read_is_tried_again(filled: str) -> None:
     """Rights can change without a trace in inode, size and time."""
     put_memory(filled, 7, "A zebra sleeps")
     age(filled)
-    refused = mock.patch.object(unfinished, "read_bytes", side_effect=StorageRefused("no rights"))
+    refused = mock.patch.object(recordfile, "read_bytes", side_effect=StorageRefused("no rights"))
     for _ in range(2):
         workspace = opened(filled, now=AT)
         with refused:
@@ -413,7 +414,7 @@ def test_a_search_sees_one_moment_whoever_updates_meanwhile(filled: str) -> None
 
 def test_a_quoted_phrase_in_a_file_that_has_just_gone_is_not_found(filled: str) -> None:
     request = SearchRequest(query='"stone river"')
-    with mock.patch.object(JsonFiles, "_text", side_effect=StorageRefused("gone")):
+    with mock.patch.object(Place, "text_in", side_effect=StorageRefused("gone")):
         found = indexed(opened(filled, now=AT), request)
     assert all("phrase" in hit.signals for hit in found.hits)
 
