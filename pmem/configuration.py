@@ -34,19 +34,6 @@ _MOST_DOTS: Final = 100
 """In a key: what reads TOML takes time and memory with the square of them."""
 
 
-class InConflict(Unresolved):
-    """A project's settings have conflict markers.
-
-    Args:
-        path: The file.
-        values: What to go on with until the merge is finished; None where that cannot be told.
-    """
-
-    def __init__(self, path: str, values: dict[str, Any] | None) -> None:
-        super().__init__(f"{path} has git's conflict markers: run `pmem repair`")
-        self.values = values
-
-
 class Configuration:
     """The settings of one memory folder.
 
@@ -69,7 +56,7 @@ class Configuration:
             lambda: read_config(os.path.join(root, CONFIG_FILE), is_own=True)
         )
         self.overrides = overrides
-        self.conflict: InConflict | None = None
+        self.conflict: Unresolved | None = None
         """What is open in the project's settings, once they were read."""
         self._environment = environment
 
@@ -144,7 +131,7 @@ class Configuration:
         """See that no merge is open in the project's settings.
 
         Raises:
-            InConflict: One is: nothing is written while a setting is in doubt.
+            Unresolved: One is: nothing is written while a setting is in doubt.
             InvalidValue, Damaged: A setting is wrong.
         """
         assert self.settings
@@ -155,11 +142,11 @@ class Configuration:
         """Return the project's settings; while a merge is open, what is beyond doubt."""
         try:
             return self._project()
-        except InConflict as error:
-            if error.values is None:
+        except Unresolved as error:
+            if error.good is None:
                 raise
             self.conflict = error
-            return error.values
+            return dict(error.good)
 
     @cached_property
     def _resolved(self) -> tuple[Settings, list[Resolved]]:
@@ -273,7 +260,7 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
         is_own: It is the project's own, which git merges.
 
     Raises:
-        InConflict: It is the project's own and has conflict markers.
+        Unresolved: It is the project's own and has conflict markers.
         Damaged: It is not TOML, or beyond all reason.
     """
     if len(data) > ownfile.MOST_SETTINGS_BYTES:
@@ -310,7 +297,9 @@ def _see_about_markers(data: bytes, path: str) -> None:
         sides = [parse_config(side, path) for side in (text.ours, text.theirs)] if text else []
     except Damaged:
         sides = []
-    raise InConflict(path, good_settings(*sides) if sides else None) from None
+    error = Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
+    error.good = good_settings(*sides) if sides else None
+    raise error from None
 
 
 def _has_parts(line: bytes) -> bool:

@@ -4,7 +4,8 @@ Each class carries the exit code that scripts see, the machine code that `--json
 and, where one helps, a hint that says what to do next. Nothing here prints.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 _MOST_CHARACTERS: Final = 1000
 
@@ -92,6 +93,8 @@ class Unresolved(Damaged):
 
     code = "markers"
     default_hint = "run `pmem repair`: it finishes the merge and loses nothing"
+    good: Mapping[str, Any] | None = None
+    """Of settings what can be gone on with meanwhile; None where that cannot be told."""
 
 
 class Locked(PmemError):
