@@ -374,21 +374,21 @@ def test_branches_that_crossed_have_a_base_with_markers_and_merge_all_the_same()
 
 
 def test_other_files_are_named_and_not_touched() -> None:
-    config, golden = f"{ROOT}/config.toml", f"{ROOT}/long-term-memory/notes.txt"
+    page, notes = f"{ROOT}/README.md", f"{ROOT}/long-term-memory/notes.txt"
     branches(
-        {PATH: data(BASE), config: b"# one\n", golden: b"one\n"},
-        ours={PATH: data(THEIRS), config: b"# two\n", golden: b"two\n"},
-        theirs={PATH: data(CLASH), config: b"# three\n", golden: b"three\n"},
+        {PATH: data(BASE), page: b"# one\n", notes: b"one\n"},
+        ours={PATH: data(THEIRS), page: b"# two\n", notes: b"two\n"},
+        theirs={PATH: data(CLASH), page: b"# three\n", notes: b"three\n"},
     )
     ok("checkout", "--quiet", "--force", "ours")
     git("merge", "--no-edit", "theirs")
-    before = {path: read(path) for path in (config, golden)}
-    assert findings("unmerged") == {PATH, config, golden}
+    before = {path: read(path) for path in (page, notes)}
+    assert findings("unmerged") == {PATH, page, notes}
     done = pmem("repair", "--json")
     assert done.code == 1
-    assert [os.path.relpath(left["path"]) for left in done.data["left"]] == [config, golden]
-    assert before == {path: read(path) for path in (config, golden)}
-    assert unmerged() == {config, golden}
+    assert [os.path.relpath(left["path"]) for left in done.data["left"]] == [page, notes]
+    assert before == {path: read(path) for path in (page, notes)}
+    assert unmerged() == {page, notes}
     assert now() == WHOLE.result
 
 
