@@ -304,7 +304,7 @@ def _track_conversations(folder: str) -> None:
     """Let the ignore file hide no conversations, and say that it was decided."""
     path = os.path.join(folder, IGNORE_FILE)
     text = ownfile.text(path)
-    shared = text.replace(IGNORE_CONVERSATIONS, "")
+    shared = text.replace(IGNORE_CONVERSATIONS, SHARE_CONVERSATIONS)
     if SHARE_CONVERSATIONS not in shared:
         shared += SHARE_CONVERSATIONS if shared.endswith("\n") else f"\n{SHARE_CONVERSATIONS}"
     if shared != text:

@@ -75,7 +75,7 @@ WRONG: dict[str, tuple[str, bytes, str, int | None]] = {
     "an id in two stores": (f"{ROOT}/episodic-memory/{BASE['id']}.json", b"{}", "duplicate", None),
     "what is private to the clone": (f"{ROOT}/local/lock", b"", "local", None),
     "markers in the read-me": (f"{ROOT}/README.md", b"a\n<<<<<<< x\n>>>>>>> y\n", "markers", 2),
-    "markers in the settings": (f"{ROOT}/config.toml", b"<<<<<<< x\n", "damaged", None),
+    "markers in the settings": (f"{ROOT}/config.toml", b"<<<<<<< x\n", "markers", None),
     "a setting out of bounds": (f"{ROOT}/config.toml", b"chunk_size = 0\n", "invalid_value", None),
 }
 
