@@ -26,12 +26,17 @@ MESSAGE_BYTES: Final = RECORD_BYTES - LARGE_RECORD_BYTES
 
 SEARCHED_CHARACTERS: Final = 250_000
 """Characters of a record's texts that search looks at."""
+SEARCHED_TERMS: Final = 60_000
+"""Distinct terms that search keeps of a record."""
 SEARCHED_NAMES: Final = 1000
 """Tags, participants or topics of a record that search looks at, and links that it follows."""
 SEARCHED_NAME_CHARACTERS: Final = 200
 """Characters of such a name, of a subject, a title and a category."""
 SEARCHED_MESSAGES: Final = 5000
 """Messages of one record that search looks at: the latest."""
+
+CONTEXT_CHARACTERS: Final = 1_000_000
+"""Characters of a text that a context has room for, whatever its budget."""
 
 LINE_BYTES: Final = RECORD_BYTES
 """Bytes of a line that is imported or added: one record, or one message."""

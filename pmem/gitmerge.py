@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from pmem.bounds import RECORD_BYTES
+from pmem.bounds import LARGE_RECORD_BYTES, RECORD_BYTES
 from pmem.core.rawjson import NotJson, dump, load
 from pmem.core.threeway import SHAPES, Doubt, Shape, merged
 from pmem.ids import is_id
@@ -98,7 +98,7 @@ def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
         return USAGE, b""
     with open(arguments[0], "rb") as file:
         data = file.read()
-    if len(data) > RECORD_BYTES:
+    if len(data) > LARGE_RECORD_BYTES:
         return 0, data
     try:
         from pmem.core.readable import readable

@@ -126,7 +126,7 @@ def test_what_is_no_record_is_shown_as_it_is() -> None:
     deep = b'{"deep": ' + b"[" * 800 + b"]" * 800 + b"}"
     Path("file").write_bytes(deep)
     assert gitmerge.run("textconv", ["file"]) == (0, deep)
-    with mock.patch("pmem.gitmerge.RECORD_BYTES", 10):
+    with mock.patch("pmem.gitmerge.LARGE_RECORD_BYTES", 10):
         assert gitmerge.run("textconv", ["file"]) == (0, deep)
     Path("file").write_bytes(b'{"content": "Hi"}')
     assert gitmerge.run("textconv", ["file"]) == (0, b"Hi\n\n")

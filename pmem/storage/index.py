@@ -14,13 +14,15 @@ import msgspec
 
 from pmem.ids import is_id
 from pmem.storage import ownfile
-from pmem.storage.listing import Listing, changes, last_look
+from pmem.storage.listing import NOTHING, Listing, changes, last_look
 from pmem.storage.local import PRIMARY
 from pmem.storage.recordfile import Stamp
 
 FILE: Final = "index.sqlite3"
 _VERSION: Final = 7
 _BUSY_SECONDS: Final = 2.0
+_BATCH: Final = 20_000
+"""Records that are taken in together: more at once would take more memory, not less time."""
 _BROKEN: Final = (sqlite3.Error, ValueError)  # ValueError: what was packed cannot be unpacked
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
@@ -143,6 +145,7 @@ class Index:
         self._connection = connection
         ownfile.check_plain(connection)
         connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
+        connection.execute("pragma cache_size = -32768")
         (version,) = connection.execute("pragma user_version").fetchone()
         if version != _VERSION:
             _rebuild(connection)
@@ -173,8 +176,11 @@ def _update(
     if _looked(connection, store) != looked:  # others were quicker: never go back behind them
         now, at = look(), time.time_ns()
         gone, stale = changes(now, *last_look(connection, store))
-    _forget(connection, store, (*gone, *stale))
-    _learn(connection, store, {id_: row(id_) for id_ in stale})
+    if last_look(connection, store)[0] != NOTHING:
+        _forget(connection, store, (*gone, *stale))
+    for start in range(0, len(stale), _BATCH):
+        batch = stale[start : start + _BATCH]
+        _learn(connection, store, {id_: row(id_) for id_ in batch})
     _remember(connection, store, at, now)
     connection.execute("commit")
 

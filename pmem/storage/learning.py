@@ -113,7 +113,7 @@ def _write(
     """Learn what has changed, within a transaction."""
     changed = _with_rivals(connection, gone | stale)
     postings = Postings(connection)
-    touched = _forget_all(connection, postings, sorted(changed) if any(_looked(connection)) else ())
+    touched = _forget_all(connection, postings, sorted(changed) if _looked(connection) else ())
     found = _entries(connection, sorted(changed - gone, key=_rank), now, read)
     while batch := list(islice(found, _BATCH)):
         touched |= _learn(connection, postings, batch)

@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from pmem.bounds import CONTEXT_CHARACTERS
 from pmem.core.context.parts import Counter, Format, Item
 from pmem.core.context.writing import entry, heading, marker, section
 
 SEAM: Final = 2
 """Two texts may count so many tokens less together than apart."""
+
+BEYOND: Final = 10**12
+"""What a text costs that is too long for any context."""
 
 
 class Price:
@@ -44,6 +48,8 @@ class Price:
 
     def _item(self, name: str, item: Item) -> int:
         key = (name, item)
+        if len(item.text) > CONTEXT_CHARACTERS:
+            return BEYOND
         if key not in self._known:
             self._known[key] = self._text(entry(name, item, self._format))
         return self._known[key]

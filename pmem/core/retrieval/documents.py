@@ -6,9 +6,10 @@ its messages and its summary. Whoever ranks, on disk or in memory, takes documen
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Final, NamedTuple
 
-from pmem.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES
+from pmem.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.searched import searched_messages, searched_part
@@ -115,6 +116,18 @@ def entries(record: Record) -> Iterator[Entry]:
     Args:
         record: Any record.
     """
+    left = SEARCHED_TERMS
+    for entry in _entries(record):
+        count = len(entry.frequencies)
+        if count > left:
+            kept = dict(islice(entry.frequencies.items(), left))
+            yield entry._replace(frequencies=kept)
+        else:
+            yield entry
+        left = max(0, left - count)
+
+
+def _entries(record: Record) -> Iterator[Entry]:
     if isinstance(record, Memory):
         yield _memory(searched_part(record))
     elif isinstance(record, Episode):

@@ -8,9 +8,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem.core.secrets import find_named, place
+from pmem.core.secrets import find, find_named, place
 from pmem.core.secrets.secret import Secret
 
+MOST_SPOTS: Final = 100
+"""Secrets of one file that are told."""
+_PIECE: Final = 256 * 1024
+_BEYOND: Final = 16 * 1024
+"""Characters after a piece that are looked at with it: longer than any secret."""
 _LONGEST_NAME: Final = 24
 _LONG: Final = 20
 """Shorter keys hold no token, and nothing calls them so."""
@@ -74,20 +79,40 @@ def texts(value: Any, where: str = "") -> Iterator[Text]:
 def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
     """Return the secrets in a file, each once, whether or not it is the JSON that it should be.
 
+    Of more than `MOST_SPOTS` those that come first; to say where one is takes time.
+
     Args:
         data: What the file holds.
         allowed: See `find`.
     """
     spots: dict[tuple[str, str], Spot] = {}
     for where, text, name in _parts(data):
-        look = _found if len(text) < _SHORT else find_named
-        for found in look(name, text, allowed):
+        for found in _secrets(name, text, allowed):
             value = text[found.start : found.end]
+            if (found.kind, value) in spots:
+                continue
             at = place(text, found)
             said = f"{where}, {at}" if where else at
             line = _line(data, text) if where else text.count("\n", 0, found.start) + 1
-            spots.setdefault((found.kind, value), Spot(line, found.kind, said))
+            spots[found.kind, value] = Spot(line, found.kind, said)
+            if len(spots) == MOST_SPOTS:
+                return list(spots.values())
     return list(spots.values())
+
+
+def _secrets(name: str, text: str, allowed: tuple[str, ...]) -> Iterator[Secret]:
+    """Yield the secrets in a text; of a long one piece by piece, so that one can stop early."""
+    if len(text) <= _PIECE:
+        yield from (_found if len(text) < _SHORT else find_named)(name, text, allowed)
+        return
+    start = 0
+    while start < len(text):
+        end = text.find(" ", start + _PIECE)
+        end = len(text) if not start + _PIECE <= end < start + 2 * _PIECE else end
+        for kind, first, last in find(text[start : end + _BEYOND], allowed):
+            if start + first < end:
+                yield Secret(kind, start + first, start + last)
+        start = end
 
 
 @lru_cache(maxsize=4096)
