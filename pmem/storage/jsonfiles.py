@@ -49,8 +49,7 @@ class JsonFiles:
     Args:
         root: The memory folder.
         lock_timeout: Returns the seconds that `lock` waits for another writer.
-        most_bytes: Returns the bytes of the largest file that is read; none is larger that pmem
-            writes, but others and earlier versions have no such limit.
+        most_bytes: Returns the bytes of the largest file that is read, whoever wrote it.
         read_only: Write nothing at all, not even what could be made again.
         shared: What the process keeps of the folder; nothing so far when None.
         foreign: Says that `local` came with the project, if it did: then nothing in it is used.
@@ -103,7 +102,7 @@ class JsonFiles:
         except FileNotFoundError:
             name = os.path.basename(path).removesuffix(SUFFIX)
             raise NotFound(f"there is no {KINDS[type_]} {name}") from None
-        if self._index is not None:  # under the lock: a commit sees what was changed since
+        if self._index is not None:  # a commit under the lock sees what has changed since
             self._seen[path] = stamp
         record = parse(data, type_, path)
         if path in self._problems:  # it was mended
