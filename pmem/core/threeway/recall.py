@@ -35,14 +35,15 @@ def overruled(
         shape: What the fields of such a record are.
         base: The record that both started from; empty where both made it.
         side: What may have taken it out of recall.
-        other: What may have kept it.
+        other: What may have kept it, or named what holds in its place.
         sides: Their histories.
 
     Returns:
         The fields that change; none where the other side did not mean to keep the record.
     """
-    was, now = state_of(base), state_of(side)
-    if not base or now in (was, ACTIVE) or state_of(other) != ACTIVE:
+    was, now, elsewhere = map(state_of, (base, side, other))
+    leads_on = elsewhere in _REPLACED and now not in _REPLACED
+    if not base or now in (was, ACTIVE) or not (elsewhere == ACTIVE or leads_on):
         return {}
     if not sides.keeps_the_past(side):  # it never left: what brought it back is reverted
         return {}

@@ -93,7 +93,7 @@ class _Merging:
         self._conflicts: list[str] = []
         self._late = self._in_recall(late, early)
         self._early = self._in_recall(early, late)
-        self._overruled = bool(self._lost)
+        self._overruled = bool(self._lost) and recall.ACTIVE in map(recall.state_of, self._sides)
 
     def merged(self) -> Merged:
         """Merge the record, and note in its history what found no place elsewhere."""
