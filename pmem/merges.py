@@ -14,6 +14,7 @@ from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.threeway import SHAPES, Doubt, Shape
 from pmem.core.threeway.verify import Found, Json, Kind, common, undecided, verified
+from pmem.doubts import of_subject, strangers
 from pmem.errors import PmemError
 from pmem.ids import is_id, short
 from pmem.lookup import disputed
@@ -113,7 +114,25 @@ def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
         records += len(cases)
         found = _findings(git, cases, _Place(workspace.root, place))
         findings += [each for each in found if not _is_settled(workspace, each)]
+    findings += _same_subjects(workspace, git, merges)
     return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
+
+
+def _same_subjects(
+    workspace: Workspace, git: Repository, merges: Sequence[Merge]
+) -> Iterator[MergeFinding]:
+    """Report memories on one subject that different sides of a merge added, while both hold."""
+    pairs = list(strangers(workspace.memories.find(), workspace.now())) if merges else []
+    for merge in merges if pairs else ():
+        folders = git.folders(merge.parents, _STORES[:1])
+        trees = _trees(git, set(folders))
+        sides = [{entry_of(entry)[0] for entry in trees[folder]} for folder in folders]
+        for pair in pairs:
+            names = {f"{memory.id}{SUFFIX}" for memory in pair}
+            together = [names & side for side in sides]
+            if names not in together and names == set().union(*together):
+                found = of_subject(workspace.root, *pair)
+                yield MergeFinding(**msgspec.structs.asdict(found), commit=merge.id)
 
 
 def _is_settled(workspace: Workspace, finding: MergeFinding) -> bool:

@@ -138,7 +138,10 @@ def settle(
         bool, typer.Option("--other", help="Take the other branch's value instead.")
     ] = False,
 ) -> Answer:
-    """Settle what two merged branches contradict each other about: what holds now is right."""
+    """Settle what two merged branches contradict each other about: what holds now is right.
+
+    With --other the other branch is, also where it removed, archived or replaced what still holds.
+    """
     session: Session = ctx.obj
     done = settling.settle(session.workspace, reference, other=other)
     answer = _records_answer("settled", done.records)

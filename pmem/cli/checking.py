@@ -30,7 +30,8 @@ def check(
 ) -> Answer:
     """Read everything and report all that is wrong; exits with 1 if anything is.
 
-    What speaks to the model that reads it is a warning, which is no fault unless --strict says so.
+    What speaks to the model that reads it, and what merged branches left in doubt, is a warning,
+    which is no fault unless --strict says so.
 
     With --staged, only what the next commit brings is wrong: for a commit hook.
     """

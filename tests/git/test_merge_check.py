@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
+from pmem.core import rawjson
 from tests.core.threeway.sides import Json
-from tests.faults.console import pmem
+from tests.faults.console import added, pmem
 from tests.git import world
 from tests.git.branches import ROOT, branches, data, git, ok
 from tests.git.planted import RIGHT, WRONG, findings, merged, plant
@@ -179,3 +180,122 @@ def test_nobody_elses_files_and_names_matter(both: None) -> None:
     world.commit("more")
     assert findings("base") == findings("base", "HEAD")
     assert findings("base").findings == ()
+
+
+# What two branches leave in doubt
+
+
+def on_two_branches(*, ours: list[list[str]], theirs: list[list[str]]) -> None:
+    """Run commands on two branches of what is there, and merge them."""
+    world.commit("base")
+    ok("branch", "--force", "base")
+    for branch, commands in (("ours", ours), ("theirs", theirs)):
+        ok("checkout", "--quiet", "-B", branch, "base")
+        for words in commands:
+            assert pmem(*words).code == 0
+        world.commit(branch)
+    ok("merge", "--quiet", "--no-edit", "ours")
+
+
+def told(*words: str) -> list[tuple[str, str]]:
+    done = pmem("check", *words, "--json").data["findings"]
+    return [(finding["code"], finding["severity"]) for finding in done]
+
+
+def test_memories_on_one_subject_of_two_branches_are_named_until_somebody_decides(
+    repository: None,
+) -> None:
+    caches = [["add", f"CI keeps {what}", "--subject", "CI cache"] for what in ("pip", "npm")]
+    on_two_branches(ours=caches[:1], theirs=caches[1:])
+    assert told() == told("--merges", "base..") == [("same_subject", "warning")]
+    assert pmem("check").code == pmem("check", "--merges", "base..").code == 0
+    assert pmem("check", "--strict").code == 1
+    one, other = (item["id"] for item in pmem("list", "--json").data["items"])
+    assert pmem("link", one, other).code == 0
+    assert told() == told("--merges", "base..") == []
+    assert pmem("unlink", one, other).code == 0
+    assert pmem("edit", one, "--superseded-by", other).code == 0
+    assert told() == told("--merges", "base..") == []
+
+
+def test_a_pair_that_one_branch_added_is_no_doubt_of_the_merge(repository: None) -> None:
+    mine = [["add", f"CI keeps {what}", "--subject", "CI", "--force"] for what in ("pip", "npm")]
+    on_two_branches(ours=mine, theirs=[["add", "Lunch is at noon"]])
+    assert told("--merges", "base..") == []
+
+
+def equal_memories() -> tuple[str, str]:
+    """Add two memories that say the same: the one that consolidation keeps, and the other one."""
+    kept = added("The mail port is 25", "--importance", "0.9")
+    return kept, added("The mail port is 25", "--importance", "0.5")
+
+
+def recalled() -> set[str]:
+    return {hit["id"] for hit in pmem("search", "mail port", "--json").data["hits"]}
+
+
+def test_what_took_in_its_double_is_recalled_although_another_branch_removed_it(
+    repository: None,
+) -> None:
+    kept, double = equal_memories()
+    on_two_branches(ours=[["consolidate"]], theirs=[["rm", kept]])
+    assert recalled() == {kept}
+    assert told() == told("--merges", "base..") == [("overruled", "warning")]
+    assert pmem("settle", kept, "--other").code == 0
+    assert recalled() == set()
+    assert pmem("restore", double).code == 0
+    assert recalled() == {double}
+
+
+def test_what_took_anothers_place_is_recalled_although_another_branch_removed_it(
+    repository: None,
+) -> None:
+    heir, old = added("The mail port is 465"), added("We send mail by pigeon")
+    on_two_branches(ours=[["edit", old, "--superseded-by", heir]], theirs=[["rm", heir]])
+    assert recalled() == {heir}
+    assert told() == [("overruled", "warning")]
+
+
+def test_whoever_removes_what_has_taken_in_its_double_removes_both(repository: None) -> None:
+    kept, double = equal_memories()
+    assert pmem("consolidate").code == 0
+    on_two_branches(ours=[["edit", double, "--tag", "mail"]], theirs=[["rm", kept]])
+    assert recalled() == set()
+    assert told() == told("--merges", "base..") == []
+
+
+def test_a_merge_that_took_a_kept_record_out_of_recall_is_found(repository: None) -> None:
+    kept, _ = equal_memories()
+    path = Path(ROOT, "long-term-memory", f"{kept}.json")
+    on_two_branches(ours=[["consolidate"]], theirs=[["rm", kept]])
+    right = rawjson.load(path.read_bytes())
+    events = [event for event in right["history"] if event.get("source") != "git"]
+    path.write_bytes(rawjson.dump({**right, "state": "soft_deleted", "history": events}))
+    ok("commit", "--quiet", "--all", "--amend", "--no-edit")
+    assert ("left_recall", "error") in told("--merges", "base..")
+
+
+def test_an_end_that_a_person_gave_before_removing_a_memory_outlives_the_removal(
+    repository: None,
+) -> None:
+    found = added("The mail port is 25")
+    ends = [["edit", found, "--valid-until", "2031-01-01"], ["rm", found]]
+    on_two_branches(ours=ends, theirs=[["edit", found, "The mail port is 465"]])
+    shown = pmem("show", found, "--json").data
+    assert (shown["state"], shown["content"]) == ("active", "The mail port is 465")
+    assert shown["valid_until"].startswith("2031-01-01")
+
+
+def test_a_memory_whose_successor_is_gone_or_was_removed_before_is_named(repository: None) -> None:
+    kept, double = equal_memories()
+    assert pmem("consolidate").code == 0
+    path = Path(ROOT, "long-term-memory", f"{kept}.json")
+    whole = rawjson.load(path.read_bytes())
+    removed = {"event": "DELETE", "at": "2026-01-01T00:00:00Z", "before": {"state": "active"}}
+    history = [whole["history"][0], removed, *whole["history"][1:]]
+    path.write_bytes(rawjson.dump({**whole, "state": "soft_deleted", "history": history}))
+    assert told() == [("forsaken", "warning")]
+    path.unlink()
+    assert ("forsaken", "warning") in told()
+    assert pmem("restore", double).code == 0
+    assert ("forsaken", "warning") not in told()

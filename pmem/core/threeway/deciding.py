@@ -4,7 +4,8 @@ from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.markers import Apart, apart
-from pmem.core.threeway.record import merged
+from pmem.core.threeway.recall import STATE
+from pmem.core.threeway.record import Merged, merged
 from pmem.core.threeway.shapes import Rule, Shape
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import MISSING, Object, canonical, same
@@ -50,13 +51,20 @@ def decide(versions: Versions, shape: Shape) -> Decided:
     if base is not None and (same(ours, base) or same(theirs, base)):
         return Decided(done.result, "taken", "one side alone changed it")
     why = "both sides made it" if base is None else "both sides changed it"
-    held = [note for note in done.notes if note not in done.conflicts]
-    if held:
-        why += f"; the later {_list(held)} holds, the other is in its history"
+    return Decided(done.result, "merged", why + _told(done), done.conflicts)
+
+
+def _told(done: Merged) -> str:
+    """Say what had to be decided, and how."""
+    of_recall = (STATE, "purge_at", "valid_until") if done.overruled else ()
+    held = [note for note in done.notes if note not in (*done.conflicts, *of_recall)]
+    said = f"; the later {_list(held)} holds, the other is in its history" if held else ""
+    if done.overruled:
+        said += "; one side took it out of recall, the other kept it: it stays"
     if done.conflicts:
-        why += f"; they contradict each other in {_list(done.conflicts)}: the later holds,"
-        why += " `pmem check` reports it until it is settled"
-    return Decided(done.result, "merged", why, done.conflicts)
+        said += f"; they contradict each other in {_list(done.conflicts)}: the later holds,"
+        said += " `pmem check` reports it until it is settled"
+    return said
 
 
 def version(data: bytes, shape: Shape) -> dict[str, Any]:
