@@ -299,3 +299,22 @@ def test_a_memory_whose_successor_is_gone_or_was_removed_before_is_named(reposit
     assert ("forsaken", "warning") in told()
     assert pmem("restore", double).code == 0
     assert ("forsaken", "warning") not in told()
+
+
+@pytest.mark.parametrize("way", ["merge", "resolve"])
+def test_without_the_driver_git_asks_before_anything_leaves_recall(
+    way: str, repository: None
+) -> None:
+    kept, _ = equal_memories()
+    world.commit("base")
+    ok("branch", "--force", "base")
+    for branch, words in (("ours", ["consolidate"]), ("theirs", ["rm", kept])):
+        ok("checkout", "--quiet", "-B", branch, "base")
+        assert pmem(*words).code == 0
+        world.commit(branch)
+    ok("config", "--remove-section", "merge.pmem")
+    strategy = ["--strategy", "resolve"] if way == "resolve" else []
+    assert git("merge", "--quiet", "--no-edit", *strategy, "ours").code != 0
+    assert pmem("repair").code == 0
+    assert recalled() == {kept}
+    assert told() == [("overruled", "warning")]
