@@ -179,7 +179,7 @@ def pairs() -> list[Pair]:
 @cache
 def ground(name: str) -> Ground:
     """Return where branches begin."""
-    with folder({}) as root:
+    with folder({}) as root, mock.patch("os.urandom", Random(name).randbytes):
         Project(root, actor="Cy", now=BEGUN)
         old = BEGUN - timedelta(days=400 if name == "faded" else 9)
         x = _add(root, "The mail port is 25.", old, 0.1 if name == "faded" else 0.6)
@@ -297,7 +297,7 @@ def worked(begun: Files, ids: tuple[str, ...], who: str, dice: Random) -> Files:
 def several() -> tuple[Files, tuple[str, ...]]:
     """Return a memory with three memories that say the same, and one that does not."""
     begun = ground("twins")
-    with folder(begun.files) as root:
+    with folder(begun.files) as root, mock.patch("os.urandom", Random("several").randbytes):
         third = _add(root, "The mail port is 25!", BEGUN + timedelta(hours=1), 0.4)
         other = _add(root, "Lunch is at noon in the canteen.", BEGUN, 0.5)
         return files_of(root), (begun.x, begun.y, third, other)
