@@ -14,14 +14,25 @@ from pmem.bounds import LARGE_RECORD_BYTES, RECORD_BYTES, SEARCHED_CHARACTERS, S
 from pmem.configuration import CONFIG_FILE
 from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of, successors_of
+from pmem.core.pointers import leads
 from pmem.core.rawjson import NotJson, load
 from pmem.core.secrets import unsecret
 from pmem.core.threeway.conflicts import open_conflicts
-from pmem.doubts import forsaken, overruled, same_subjects
+from pmem.doubts import forsaken, kept_twice, overruled, same_subjects
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, TooLarge
 from pmem.ids import short
 from pmem.ignoring import exposed
-from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, State, plain
+from pmem.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Memory,
+    Message,
+    Record,
+    State,
+    plain,
+)
 from pmem.storage.backend import Problem
 from pmem.storage.lock import LOCK
 from pmem.storage.recordfile import read_bytes
@@ -82,7 +93,8 @@ def check(workspace: Workspace) -> Checked:
     findings += rivals(workspace.root, memories)
     findings += same_subjects(workspace.root, read.on_subjects, workspace.now())
     if is_whole:
-        findings += forsaken(workspace.root, memories)
+        findings += forsaken(workspace.root, memories, set(ids))
+        findings += read.repeats()
     return Checked(
         records=read.records,
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -103,6 +115,8 @@ class _Read:
         """Memories that others took the place of, by their ids."""
         self.on_subjects: dict[str, Memory] = {}
         """Active memories with a subject, by their ids, without texts and histories."""
+        self._said: dict[str, set[str]] = {}
+        self._twice: dict[str, set[str]] = {}
         self._workspace = workspace
         self._ids = ids
         self._now = workspace.now()
@@ -120,6 +134,22 @@ class _Read:
             yield from of_record(path, record, self._now, data)
             if isinstance(record, Memory):
                 self._keep(record)
+            elif isinstance(record, Conversation):
+                self._note_messages(record.id, record.recent_messages)
+            elif isinstance(record, Chunk):
+                self._note_messages(record.conversation, record.messages)
+
+    def repeats(self) -> Iterator[Finding]:
+        """Yield which conversations keep messages twice."""
+        for conversation, twice in self._twice.items():
+            yield kept_twice(self._workspace.root, conversation, len(twice))
+
+    def _note_messages(self, conversation: str, messages: Iterable[Message]) -> None:
+        seen = self._said.setdefault(conversation, set())
+        for message in messages:
+            if message.id in seen:
+                self._twice.setdefault(conversation, set()).add(message.id)
+            seen.add(message.id)
 
     def _keep(self, memory: Memory) -> None:
         """Keep a memory that others have to do with."""
@@ -455,14 +485,7 @@ def targets_of(record: Record) -> Iterator[str]:
     Args:
         record: Any record.
     """
-    if isinstance(record, Memory):
-        yield from (link.target for link in record.relationships)
-    elif isinstance(record, Episode):
-        yield from record.linked_memories
-    elif isinstance(record, Conversation):
-        yield from (*record.chunks, *record.milestones)
-    elif isinstance(record, Chunk):
-        yield from filter(None, (record.conversation, record.merged_into))
+    yield from (lead.id for lead in leads(record))
 
 
 def _on_disk(path: str) -> bytes:

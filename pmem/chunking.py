@@ -1,6 +1,6 @@
 """Moving a conversation's older messages into chunks, and merging the oldest chunks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -102,6 +102,43 @@ def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
     return Whole(found.conversation, tuple(chunks))
 
 
+def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[Chunk]) -> Whole:
+    """Read a conversation as `read_whole` does, with the chunks of it that it does not name.
+
+    Taking one side of a conversation leaves the chunks of the other side so; what they hold that
+    stands elsewhere is left out.
+
+    Args:
+        workspace: Where they are.
+        conversation: As it is kept.
+        parts: Every chunk that says it is the conversation's.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    found = read_whole(workspace, conversation)
+    seen = {message.id for chunk in found.chunks for message in chunk.messages}
+    seen |= {message.id for message in found.conversation.recent_messages}
+    strays = []
+    for chunk in parts:
+        own = tuple(message for message in chunk.messages if message.id not in seen)
+        if chunk.id not in conversation.chunks and (own or not chunk.messages):
+            seen |= {message.id for message in own}
+            strays.append(_with_only(workspace, conversation, chunk, own))
+    return Whole(found.conversation, (*found.chunks, *strays))
+
+
+def _with_only(
+    workspace: Workspace, conversation: Conversation, chunk: Chunk, own: tuple[Message, ...]
+) -> Chunk:
+    if own == chunk.messages:
+        return chunk
+    ids = {message.id for message in own}
+    facts = tuple(fact for fact in chunk.facts if fact.message in ids)
+    less = msgspec.structs.replace(chunk, messages=own, facts=facts)
+    return _summarised_anew(workspace, conversation, less, 0)
+
+
 def written_once(workspace: Workspace, conversation: Conversation) -> Conversation:
     """Return a conversation without what it keeps twice, its chunks put so, in a transaction.
 
@@ -115,15 +152,15 @@ def written_once(workspace: Workspace, conversation: Conversation) -> Conversati
         found = read_whole(workspace, conversation) if may_repeat(conversation, last) else None
     except (NotFound, Damaged, StorageRefused):  # it is left as it is until somebody mends it
         return conversation
-    return conversation if found is None else put_whole(workspace, conversation, found)
+    return conversation if found is None else put_whole(workspace, conversation.chunks, found)
 
 
-def put_whole(workspace: Workspace, conversation: Conversation, found: Whole) -> Conversation:
+def put_whole(workspace: Workspace, before: Iterable[str], found: Whole) -> Conversation:
     """Put the chunks of a conversation that are not as they should be, in a transaction.
 
     Args:
         workspace: Where they are.
-        conversation: As it is kept.
+        before: The ids of the chunks that there are.
         found: As it is to be.
 
     Returns:
@@ -132,7 +169,7 @@ def put_whole(workspace: Workspace, conversation: Conversation, found: Whole) ->
     for chunk in found.chunks:
         if chunk != workspace.chunks.get(chunk.id):
             workspace.chunks.put(chunk)
-    for identifier in set(conversation.chunks) - set(found.conversation.chunks):
+    for identifier in set(before) - {chunk.id for chunk in found.chunks}:
         workspace.chunks.remove(identifier)
     return found.conversation
 

@@ -13,6 +13,7 @@ from pmem.core.retention import changed
 from pmem.errors import InvalidValue, NotFound
 from pmem.ids import short
 from pmem.records import Citation, Event, EventKind, Memory
+from pmem.references import is_gone
 from pmem.storage.sources import Listed, Sources, TooLarge, Unreadable, blob_of
 from pmem.workspace import Workspace
 
@@ -159,7 +160,7 @@ def verify(
             if verdicts[cited].state is not State.FRESH
         ),
         counts=counts,
-        updated=_update(workspace, memories, verdicts) if update else 0,
+        updated=_update(workspace, memories, verdicts, named=bool(references)) if update else 0,
         complete=complete,
     )
 
@@ -354,8 +355,13 @@ def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> Finding:
     )
 
 
-def _update(workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdicts) -> int:
-    """Rewrite the citations whose text has moved; return how many there were."""
+def _update(
+    workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdicts, *, named: bool
+) -> int:
+    """Rewrite the citations whose text has moved; return how many there were.
+
+    Of memories that are gone by now only those that somebody `named` are missed.
+    """
     fresh = _moved(workspace.sources, verdicts)
     stale = [one for one in memories if any(cited in fresh for cited in one.citations)]
     if not stale:
@@ -363,6 +369,8 @@ def _update(workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdict
     updated = 0
     with workspace.transaction():
         for memory in stale:
+            if not named and is_gone(workspace, Memory, memory.id):
+                continue
             known = workspace.memories.get(memory.id)
             moved = sum(cited in fresh for cited in known.citations)
             if not moved:  # another process has updated it meanwhile

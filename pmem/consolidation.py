@@ -33,7 +33,7 @@ from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.proposals import drop_expired
 from pmem.records import Access, Episode, Memory, State
-from pmem.references import living
+from pmem.references import living_news
 from pmem.storage.backend import same_keys
 from pmem.storage.judged import Judged
 from pmem.storage.store import Store
@@ -345,7 +345,7 @@ def _put(workspace: Workspace, group: list[Step]) -> None:
             _store(workspace, part.new).put(part.new)
     for part in (part for step in group for part in step.touched):
         if part.new is not None:
-            _store(workspace, part.new).put(living(workspace, part.new))
+            _store(workspace, part.new).put(living_news(workspace, part.new))
 
 
 def _store(workspace: Workspace, record: Kept) -> Store[Any]:

@@ -1,16 +1,17 @@
 """What branches leave in doubt that git brought together without a word: reasons to look."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from pmem.core.filters import fold
 from pmem.core.findings import Finding
-from pmem.core.lifecycle.states import successor_of, successors_of, takes_in
+from pmem.core.lifecycle.states import successor_of, successors_of
+from pmem.core.lifecycle.successors import was_unseen
 from pmem.core.retention import valid_at
 from pmem.ids import short
-from pmem.records import STORES, Episode, Memory, State
+from pmem.records import STORES, Conversation, Episode, Memory, State
 
 _LEFT: Final[dict[str, str]] = {
     State.SOFT_DELETED: "was removed",
@@ -40,23 +41,43 @@ def overruled(path: str, record: Memory | Episode, state: Any, line: int | None)
     return Finding(path, "overruled", sentence, line, severity="warning")
 
 
-def forsaken(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
+def forsaken(
+    root: str, memories: Mapping[str, Memory], known: Collection[str]
+) -> Iterator[Finding]:
     """Report memories that gave way to one that is gone, or was removed before that was known.
 
     Args:
         root: The memory folder.
-        memories: The memories by their ids.
+        memories: The memories by their ids, as far as they can be read.
+        known: The ids of all that there are.
     """
     for memory in memories.values():
         heir = successor_of(memory)
-        if heir and (heir not in memories or _was_unknown(memories[heir], memory.id)):
+        is_there = heir in known
+        if heir and (was_unseen(memories.get(heir), memory.id) if is_there else True):
             path, name = _path(root, memory), short(memory.id)
-            gone = "was removed" if heir in memories else "is gone"
+            gone = "was removed" if is_there else "is gone"
             sentence = (
                 f"{path} gave way to {short(heir)}, which {gone}: `pmem restore {name}` brings it"
                 f" back, `pmem rm {name}` removes it"
             )
             yield Finding(path, "forsaken", sentence, severity="warning")
+
+
+def kept_twice(root: str, conversation: str, count: int) -> Finding:
+    """Say that a conversation keeps messages twice.
+
+    Args:
+        root: The memory folder.
+        conversation: Its id.
+        count: How many messages.
+    """
+    path = os.path.join(root, STORES[Conversation], f"{conversation}.json")
+    sentence = (
+        f"{path} keeps {count} message{'s' * (count != 1)} twice: `pmem repair` keeps each once,"
+        " as it counts"
+    )
+    return Finding(path, "twice", sentence, severity="warning")
 
 
 def same_subjects(root: str, memories: Mapping[str, Memory], now: datetime) -> Iterator[Finding]:
@@ -107,19 +128,6 @@ def _is_linked(one: Memory, other: Memory) -> bool:
     return any(link.target == other.id for link in one.relationships) or any(
         link.target == one.id for link in other.relationships
     )
-
-
-def _was_unknown(heir: Memory, identifier: str) -> bool:
-    """Tell whether a memory was removed before it took another one's place, on another branch."""
-    if heir.state not in (State.SOFT_DELETED, State.ARCHIVED):
-        return False
-    places = {"state": -1, "taken": -1}
-    for place, event in enumerate(heir.history):
-        if "state" in event.before:
-            places["state"] = place
-        if takes_in(event, identifier):
-            places["taken"] = place
-    return places["taken"] > places["state"]
 
 
 def _path(root: str, memory: Memory) -> str:

@@ -9,8 +9,8 @@ import msgspec
 
 from pmem import transcripts
 from pmem.apps import make_room
-from pmem.chunking import read_whole
-from pmem.core.chunking import repeated
+from pmem.chunking import read_once
+from pmem.core.chunking import by_conversation, repeated
 from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
@@ -20,7 +20,6 @@ from pmem.ids import short
 from pmem.interchange import Skipped, arrays, messages
 from pmem.records import (
     KINDS,
-    STORES,
     Chunk,
     Conversation,
     Episode,
@@ -314,22 +313,28 @@ def _replacement(kept: Record, record: Record) -> Record:
     return changed(kept, event, **fields)
 
 
-def _may_repeat(conversation: Any, chunks: Iterable[Any]) -> bool:
-    known = set(conversation.chunks)
-    held = [chunk for chunk in chunks if chunk.id in known]
-    return bool(repeated(held, conversation.recent_messages))
-
-
 def _everything(workspace: Workspace) -> dict[RecordType, list[Record]]:
-    found: dict[RecordType, list[Record]] = {type_: [] for type_ in STORES}
-    for store in workspace.stores:
-        found[store.type].extend(store.find(EVERYTHING))
-    doubled = [each for each in found[Conversation] if _may_repeat(each, found[Chunk])]
-    for conversation in doubled:
-        with suppress(Damaged):
-            whole = read_whole(workspace, cast(Conversation, conversation))
-            known = {conversation.id, *cast(Conversation, conversation).chunks}
-            for type_, kept in ((Conversation, [whole.conversation]), (Chunk, [*whole.chunks])):
-                others = [record for record in found[type_] if record.id not in known]
-                found[type_] = sorted([*others, *kept], key=lambda record: record.id)
+    """Return every record by its type, each message of a conversation once."""
+    found: dict[RecordType, list[Record]] = {
+        store.type: list(store.find(EVERYTHING)) for store in workspace.stores
+    }
+    chunks = by_conversation(cast(list[Chunk], found[Chunk]))
+    for conversation in cast(list[Conversation], found[Conversation][:]):
+        parts = chunks.get(conversation.id, ())
+        if repeated(parts, conversation.recent_messages):
+            with suppress(Damaged):
+                whole = read_once(workspace, conversation, parts)
+                _replace(found, (conversation, *parts), (whole.conversation, *whole.chunks))
     return found
+
+
+def _replace(
+    found: dict[RecordType, list[Record]], old: Iterable[Record], new: Iterable[Record]
+) -> None:
+    """Put records in the place of others, in the order of their ids."""
+    gone = {record.id for record in old}
+    fresh = list(new)
+    for type_ in (Conversation, Chunk):
+        left = [record for record in found[type_] if record.id not in gone]
+        left += [record for record in fresh if type(record) is type_]
+        found[type_] = sorted(left, key=lambda record: record.id)

@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -18,6 +19,8 @@ from pmem.doubts import of_subject, strangers
 from pmem.errors import PmemError
 from pmem.ids import is_id, short
 from pmem.lookup import disputed
+from pmem.records import STORES, Conversation
+from pmem.repeats import Repeated, repeats_of
 from pmem.storage import repository
 from pmem.storage.listing import SUFFIX
 from pmem.storage.repository import Entry, Merge, Repository, entry_of
@@ -89,7 +92,7 @@ def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
     """Redo every merge commit between two revisions, and report those that were done wrong.
 
     Only records that several sides changed, or that are not as the one side that changed them
-    has them, are read.
+    has them, are read; and those that its sides have differently, which may be wrong together.
 
     Args:
         workspace: Where the memory is.
@@ -114,6 +117,9 @@ def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
         records += len(cases)
         found = _findings(git, cases, _Place(workspace.root, place))
         findings += [each for each in found if not _is_settled(workspace, each)]
+        stores = _stores(git, {commit for merge in group for commit in (merge.id, *merge.parents)})
+        repeats = repeats_of(git, group, stores, partial(_trees, git))
+        findings += [_told_repeat(each, workspace.root) for each in repeats]
     findings += _same_subjects(workspace, git, merges)
     return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
 
@@ -291,6 +297,17 @@ def _bases(several: list[Json | None], root: Json | None, shape: Shape) -> list[
     if len(several) < 2:
         return several or [None]
     return [*several, common(root, several, shape)]
+
+
+def _told_repeat(found: Repeated, root: str) -> MergeFinding:
+    return MergeFinding(
+        commit=found.merge.id,
+        path=os.path.join(root, STORES[Conversation], f"{found.conversation}{SUFFIX}"),
+        code="twice",
+        severity="warning",
+        message=f"merge {repository.short(found.merge.id)} keeps {found.messages}"
+        f" message{'s' * (found.messages != 1)} twice: `pmem repair` keeps each once, as it counts",
+    )
 
 
 def _told(case: _Case, found: Found, place: _Place) -> MergeFinding:

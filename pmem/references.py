@@ -4,10 +4,13 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pmem.core.lifecycle.states import SUCCESSOR, successor_of
+from pmem.core.lifecycle.successors import was_unseen
 from pmem.core.pointers import Lead, cut, leads, owners_of
+from pmem.core.retention import changed
 from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
 from pmem.ids import short
-from pmem.records import KINDS, EventKind, Record, RecordType
+from pmem.records import KINDS, Episode, EventKind, Memory, Record, RecordType
 from pmem.storage.backend import Change
 from pmem.storage.recordfile import read_bytes
 
@@ -59,13 +62,14 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
         Refused: Something that the agent that asks may not see leads to one of them.
         Damaged: A file that cannot be used may lead to one of them.
     """
-    owners = owners_of({type_ for type_, _ in gone})
+    types = {type_ for type_, _ in gone}
+    owners = owners_of(types) | (types & {Memory, Episode})
     if workspace.reach is not None:
         _must_not_be_held(workspace, gone, owners)
     for store in workspace.stores:
         if store.type in owners:
             for record in [each for each in store.find() if _named(each, gone)]:
-                store.put(living(workspace, record))
+                store.put(_without_successor(workspace, living(workspace, record)))
     identifiers = {identifier for _, identifier in gone}
     for problem in workspace.problems:
         if problem.code == StorageRefused.code:
@@ -87,15 +91,26 @@ def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> No
         NotFound: Something new would lead nowhere.
     """
     for change in changes:
-        if change.record is None:
-            continue
-        lost = {
-            lead
-            for lead in leads(change.record)
-            if not lead.is_part and is_gone(workspace, lead.target, lead.id)
-        }
+        new = [] if change.record is None else _new_leads(workspace, change.type, change.record)
+        lost = [lead for lead in new if is_gone(workspace, lead.target, lead.id)]
         if lost:
-            _must_be_old(workspace, change, lost)
+            first = min(lost, key=lambda lead: lead.id)
+            raise NotFound(
+                f"{KINDS[change.type]} {short(change.id)} would lead to {KINDS[first.target]}"
+                f" {first.id}, which is gone",
+                "look at what there is, and do it again",
+            )
+
+
+def living_news(workspace: "Workspace", record: Any) -> Any:
+    """Return a record as `living` does, if it leads to more than it did on disk; else itself.
+
+    Args:
+        workspace: Where it is, or is to be.
+        record: Any record.
+    """
+    new = _new_leads(workspace, type(record), record)
+    return living(workspace, record) if new else record
 
 
 def store_for(workspace: "Workspace", type_: RecordType) -> "Store[Any]":
@@ -103,22 +118,39 @@ def store_for(workspace: "Workspace", type_: RecordType) -> "Store[Any]":
     return next(store for store in workspace.stores if store.type is type_)
 
 
-def _must_be_old(workspace: "Workspace", change: Change, lost: set[Lead]) -> None:
-    assert change.record is not None
-    old = store_for(workspace, change.type).before(change.id)
-    if old is None and change.id in workspace.whole.ids(change.type, change.id):
-        old = workspace.whole.read(change.type, change.id)
-    new = lost - set(() if old is None else leads(old))
-    if new:
-        first = min(new, key=lambda lead: lead.id)
-        raise NotFound(
-            f"{KINDS[change.type]} {short(change.id)} would lead to {KINDS[first.target]}"
-            f" {first.id}, which is gone",
-            "look at what there is, and do it again",
-        )
+def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set[Lead]:
+    """Return where a record leads to and did not before; of parts of one thing nothing."""
+    wanted = {lead for lead in leads(record) if not lead.is_part}
+    if not wanted:
+        return wanted
+    old = store_for(workspace, type_).before(record.id)
+    if old is None and record.id in workspace.whole.ids(type_, record.id):
+        old = workspace.whole.read(type_, record.id)
+    return wanted if old is None else wanted.difference(leads(old))
+
+
+def _without_successor(workspace: "Workspace", record: Any) -> Any:
+    """Note in a record that what took its place is purged, where that was done knowingly.
+
+    Otherwise it still says what it gave way to, and `pmem check` reports it.
+    """
+    from pmem.workspace import event_of
+
+    successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
+    if not successor or not is_gone(workspace, type(record), successor):
+        return record
+    try:
+        removed = workspace.whole.read(type(record), successor)
+    except PmemError:  # it had gone before
+        return record
+    if was_unseen(removed, record.id):
+        return record
+    return changed(record, event_of(workspace, EventKind.UNLINK, **{SUCCESSOR: successor}))
 
 
 def _named(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
+    if isinstance(record, Memory | Episode) and (type(record), successor_of(record)) in gone:
+        return True
     return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
 
 

@@ -29,6 +29,7 @@ from pmem.core.lifecycle.states import successors_of
 from pmem.core.policy import EVERYTHING
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway import SHAPES, Doubt, merged
+from pmem.doubts import forsaken
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.ids import is_id
 from pmem.ignoring import TRANSCRIPTS, says_shared
@@ -169,7 +170,7 @@ def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Ite
 
 
 def _of_successors(staged: Staged, root: str, changed: Mapping[str, Memory]) -> Iterator[Finding]:
-    """Report circles and rivals among those that memories which the commit changes gave way to."""
+    """Report what is wrong with those that memories which the commit changes gave way to."""
     known, memories, latest = set(staged.ids(Memory)), dict(changed), list(changed.values())
     for _ in range(_MOST_SUCCESSORS):
         named = {id_ for memory in latest for id_ in successors_of(memory)}
@@ -179,7 +180,8 @@ def _of_successors(staged: Staged, root: str, changed: Mapping[str, Memory]) -> 
         if not latest:
             break
     names = {staged.where(_file(Memory, id_)) for id_ in changed}
-    findings = (*circles(root, memories), *rivals(root, memories))
+    findings = [*circles(root, memories), *rivals(root, memories)]
+    findings += forsaken(root, memories, known)
     yield from (found for found in findings if found.path in names)
 
 

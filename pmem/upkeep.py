@@ -12,6 +12,7 @@ from pmem.checking import check, link_findings, settings_findings, unknown_setti
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
 from pmem.ignoring import exposed, hide
+from pmem.mending import CODES, mend
 from pmem.records import STORES
 from pmem.setup import initialise, missing_files
 from pmem.storage import durable
@@ -51,7 +52,7 @@ def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
         _tried(_unfinished, workspace, fix=fix),
         _tried(_private, workspace, fix=fix),
         _tried(_clone, workspace, fix=fix),
-        _records(workspace),
+        _tried(_records, workspace, fix=fix),
         _tried(_recalls, workspace, fix=fix),
         _tried(_git, workspace, fix=fix),
     ]
@@ -181,8 +182,13 @@ def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
     return Diagnosis(name="private", ok=not left, detail=detail, fixed=mended and not left)
 
 
-def _records(workspace: Workspace) -> Diagnosis:
+def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
     checked = check(workspace)
+    if fix and any(finding.code in CODES for finding in checked.findings):
+        mended = mend(workspace)
+        left = _records(workspace, fix=False)
+        detail = f"{left.detail}; {len(mended)} mended"
+        return msgspec.structs.replace(left, detail=detail, fixed=bool(mended) and left.ok)
     wrong = sum(finding.severity == "error" for finding in checked.findings)
     detail = f"{checked.records} record{'s' * (checked.records != 1)}"
     detail += f", {wrong} finding{'s' * (wrong != 1)}: run `pmem check`" * bool(wrong)

@@ -19,6 +19,9 @@ _COLOURS: Final = {
     "kept": "yellow",
     "purged": "red",
     "split": "green",
+    "cut": "yellow",
+    "tidied": "green",
+    "made": "green",
 }
 _SHOWN: Final = 5
 
@@ -34,7 +37,8 @@ def repair(
     It works from git's three stages, else from the conflict markers and from what git knows of
     the file. It asks nothing and says why it decides what; two sides that contradict each other
     stay in the record, and `pmem check` reports them. What it decides is added to git's index;
-    committing is yours.
+    committing is yours. Where no merge is open, it mends what is wrong between records: links to
+    nothing, memories that gave way to one that is gone, and messages that are kept twice.
     """
     session: Session = ctx.obj
     done = finished(session.workspace, dry_run=dry_run)

@@ -185,6 +185,14 @@ def repeated(chunks: Iterable[Chunk], recent: Iterable[Message] = ()) -> set[str
     return found
 
 
+def by_conversation(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
+    """Return chunks by the conversation that each says it is a part of."""
+    found: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        found.setdefault(chunk.conversation, []).append(chunk)
+    return found
+
+
 def each_once(messages: Iterable[Message]) -> Iterator[Message]:
     """Yield messages without those that came before."""
     seen: set[str] = set()

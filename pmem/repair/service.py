@@ -1,7 +1,7 @@
 """Repairing: one look at the work tree and at git, one commit of files, one change of the index."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -10,12 +10,13 @@ import msgspec
 from pmem.config import Settings
 from pmem.configuration import CONFIG_FILE
 from pmem.errors import Locked, PmemError
+from pmem.mending import mend
 from pmem.records import STORES, Conversation
 from pmem.repair import settings
 from pmem.repair.cases import Unfit, in_tree
 from pmem.repair.from_markers import marked_files, marker_cases
 from pmem.repair.from_stages import stage_cases
-from pmem.repair.plan import Plan, planned
+from pmem.repair.plan import Outcome, Plan, planned
 from pmem.splitting import split_conversations
 from pmem.storage import durable
 from pmem.storage.backend import Problem
@@ -35,8 +36,9 @@ class Repaired(msgspec.Struct, frozen=True, kw_only=True):
 
     The project's settings have no id.
 
-    `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`; or `split`, of a
-    conversation whose files were too large.
+    `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`. What is wrong between
+    records is `cut` (links to nothing), `tidied` (messages that were kept twice), `made` (a
+    conversation of which only chunks were left) or `split` (one whose files were too large).
     """
 
     path: str
@@ -69,6 +71,8 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
 def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
     """Finish what merges have left unfinished in the memory folder.
 
+    Where nothing is unfinished, what is wrong between records is mended.
+
     Nothing is asked, and nothing is lost: where that cannot be had, a file stays as it is.
     Killed at any point, it can be run again.
 
@@ -85,14 +89,20 @@ def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
     state = merge_state(workspace.root, workspace.environment)
     if dry_run:
         plan, _, merged = _plan(workspace, state)
-        return _told(workspace, state, plan, merged, _split(workspace, dry_run=True))
-    with _alone(workspace):
-        plan, unmerged, merged = _plan(workspace, state)
-        if merged is not None:
-            settings.carry_out(workspace.root, state, merged)
-            workspace.configuration.forget()
-        _carry_out(workspace, state, plan, unmerged)
-    return _told(workspace, state, plan, merged, _split(workspace))
+    else:
+        with _alone(workspace):
+            plan, unmerged, merged = _plan(workspace, state)
+            if merged is not None:
+                settings.carry_out(workspace.root, state, merged)
+                workspace.configuration.forget()
+            _carry_out(workspace, state, plan, unmerged)
+    is_open = bool(plan.outcomes or plan.left) or (state is not None and state.is_merging)
+    repaired = [] if merged is None else [_told_settings(workspace.root, merged)]
+    repaired += [_told_case(workspace.root, outcome) for outcome in plan.outcomes]
+    if _has_settings(workspace):
+        repaired += _split(workspace, dry_run=dry_run)
+        repaired += [] if is_open else _mended(workspace, dry_run=dry_run)
+    return _told(workspace, state, plan, repaired)
 
 
 def problems(workspace: Workspace) -> list[Problem]:
@@ -124,13 +134,21 @@ def _alone(workspace: Workspace) -> Iterator[None]:
         with JsonFiles(workspace.own_root, lock_timeout=lambda: usual).lock():
             yield
     else:
-        with workspace.transaction():
+        usual = Settings().lock_timeout
+        with JsonFiles(workspace.root, lock_timeout=lambda: usual).lock():
             yield
+
+
+def _has_settings(workspace: Workspace) -> bool:
+    try:
+        return workspace.settings is not None
+    except PmemError:
+        return False
 
 
 def _plan(
     workspace: Workspace, state: MergeState | None
-) -> tuple[Plan, Unmerged, settings.Mended | None]:
+) -> tuple[Plan, Unmerged, settings.MergedSettings | None]:
     """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
     root = workspace.root
     unmerged = {} if state is None else state.unmerged()
@@ -154,7 +172,7 @@ def _plan(
 
 def _of_settings(
     root: str, state: MergeState | None, stages: Mapping[int, Entry]
-) -> tuple[settings.Mended | None, dict[str, str]]:
+) -> tuple[settings.MergedSettings | None, dict[str, str]]:
     """Return what becomes of the project's settings, and why they are left if they are."""
     try:
         return settings.settings_case(root, state, stages), {}
@@ -241,12 +259,8 @@ def _alike(plan: Plan, placed: Mapping[str, Placed]) -> list[str]:
     return [path for path, file in sorted(placed.items()) if file.data and file.data == held[path]]
 
 
-def _split(workspace: Workspace, *, dry_run: bool = False) -> list[Repaired]:
-    """Split conversations that are too large, where the settings can be read."""
-    try:
-        assert workspace.settings
-    except PmemError:
-        return []
+def _split(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
+    """Split conversations that are too large."""
     return [
         Repaired(
             path=os.path.join(workspace.root, STORES[Conversation], f"{each.id}.json"),
@@ -259,26 +273,35 @@ def _split(workspace: Workspace, *, dry_run: bool = False) -> list[Repaired]:
     ]
 
 
-def _told(
-    workspace: Workspace,
-    state: MergeState | None,
-    plan: Plan,
-    merged: settings.Mended | None,
-    split: Iterable[Repaired],
-) -> Repair:
-    found = [] if merged is None else [_told_settings(workspace.root, merged)]
-    found += [
+def _mended(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
+    """Mend what is wrong between records."""
+    return [
         Repaired(
-            path=os.path.join(workspace.root, outcome.case.key.path),
-            id=outcome.case.key.id,
-            decision=outcome.decided.decision,
-            detail=f"{outcome.decided.why} ({outcome.case.origin})",
-            conflicts=outcome.decided.conflicts,
+            path=os.path.join(workspace.root, each.path),
+            id=each.id,
+            decision=each.decision,
+            detail=each.why,
+            conflicts=(),
         )
-        for outcome in plan.outcomes
+        for each in mend(workspace, dry_run=dry_run)
     ]
+
+
+def _told_case(root: str, outcome: Outcome) -> Repaired:
+    return Repaired(
+        path=os.path.join(root, outcome.case.key.path),
+        id=outcome.case.key.id,
+        decision=outcome.decided.decision,
+        detail=f"{outcome.decided.why} ({outcome.case.origin})",
+        conflicts=outcome.decided.conflicts,
+    )
+
+
+def _told(
+    workspace: Workspace, state: MergeState | None, plan: Plan, repaired: list[Repaired]
+) -> Repair:
     return Repair(
-        repaired=tuple(sorted([*found, *split], key=lambda each: (each.path, each.id))),
+        repaired=tuple(sorted(repaired, key=lambda each: (each.path, each.id))),
         left=tuple(
             Left(os.path.join(workspace.root, path), why) for path, why in sorted(plan.left.items())
         ),
@@ -287,7 +310,7 @@ def _told(
     )
 
 
-def _told_settings(root: str, mended: settings.Mended) -> Repaired:
+def _told_settings(root: str, mended: settings.MergedSettings) -> Repaired:
     return Repaired(
         path=os.path.join(root, CONFIG_FILE),
         id="",

@@ -17,7 +17,7 @@ from pmem.storage.stages import BASE, OURS, THEIRS, MergeState, Placed
 _BY_HAND: Final = "finish it by hand, then `git add` it"
 
 
-class Mended(NamedTuple):
+class MergedSettings(NamedTuple):
     """What the file is to hold, what was decided and why, and what the two sides disagree on.
 
     `placed` is what git's index is to hold for it; nothing where git does not track it.
@@ -33,7 +33,7 @@ class Mended(NamedTuple):
 
 def settings_case(
     root: str, state: MergeState | None, stages: Mapping[int, Entry]
-) -> Mended | None:
+) -> MergedSettings | None:
     """Finish the merge of the project's settings, if one is open.
 
     Args:
@@ -59,10 +59,10 @@ def settings_case(
     if done.conflicts:
         why += f"; the two sides disagree on {', '.join(done.conflicts)}: see the end of the file"
     placed = _placed(state, stages, done.data)
-    return Mended(done.data, "merged", why, done.conflicts, here, placed)
+    return MergedSettings(done.data, "merged", why, done.conflicts, here, placed)
 
 
-def carry_out(root: str, state: MergeState | None, mended: Mended) -> None:
+def carry_out(root: str, state: MergeState | None, mended: MergedSettings) -> None:
     """Write the file and tell git. Hold the writers' lock.
 
     Args:
@@ -81,12 +81,14 @@ def carry_out(root: str, state: MergeState | None, mended: Mended) -> None:
         state.place_all(mended.placed)
 
 
-def _kept(here: bytes, path: str, state: MergeState | None, stages: Mapping[int, Entry]) -> Mended:
+def _kept(
+    here: bytes, path: str, state: MergeState | None, stages: Mapping[int, Entry]
+) -> MergedSettings:
     """Keep a file that somebody has resolved, or the merge driver."""
     if not is_sound(here, path):
         raise Unfit(f"it was edited by hand, and is no TOML: {_BY_HAND}")
     why = "it was resolved and stays as it is"
-    return Mended(here, "kept", why, (), here, _placed(state, stages, here))
+    return MergedSettings(here, "kept", why, (), here, _placed(state, stages, here))
 
 
 def _merged(

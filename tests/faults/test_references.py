@@ -1,16 +1,25 @@
 """What a command names is looked up under the lock: it may be gone by the time that it gets it."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from unittest import mock
 
 import pytest
 
+from pmem import Project
 from pmem.storage.jsonfiles import JsonFiles
+from tests.effort import examples
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
 from tests.faults.test_locked import WRITING
 from tests.once import Once
+
+TIMES = examples(40)
 
 NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
     "edit": (
@@ -124,3 +133,24 @@ def test_what_is_purged_while_a_command_waits_for_the_lock_is_not_found(
     assert (done.code, done.out) == (3, b""), done
     assert states[0] == bytes_of(".")
     assert pmem("check").code == 0
+
+
+@pytest.mark.parametrize("processes", [8])
+def test_links_are_whole_however_many_tie_and_cut_them_at_once(root: str, processes: int) -> None:
+    commands = [
+        [sys.executable, "-m", "tests.faults.tangle", root, str(seed), str(TIMES)]
+        for seed in range(processes)
+    ]
+    top = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PMEM_LOCK_TIMEOUT": "300"}
+    running = [subprocess.Popen(each, stdout=subprocess.PIPE, env=top) for each in commands]
+    done = [json.loads(line) for each in running for line in each.communicate()[0].splitlines()]
+    assert [each.returncode for each in running] == [0] * processes
+    project = Project(root)
+    assert [each.code for each in project.check().findings] == []
+    gone = {identifier for each in done for identifier in each.get("gone", ())}
+    left = {memory.id: memory for memory in project.workspace.memories.find()}
+    assert not gone & left.keys()
+    assert len(done) >= processes
+    for each in done:
+        for identifier in set(each["changed"]) - gone:
+            assert each["actor"] in {event.actor for event in left[identifier].history}, each

@@ -44,6 +44,9 @@ _SUCCESSORS: Final = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}
 """Where an event says what holds instead."""
 
 
+SUCCESSOR: Final = "successor"
+"""Where an UNLINK says that what holds instead was purged knowingly, and this one with it."""
+
 _LEAVING: Final = {
     State.ARCHIVED: EventKind.ARCHIVE,
     State.SUPERSEDED: EventKind.SUPERSEDE,
@@ -111,12 +114,19 @@ def restored(record: Living, event: Event) -> Living:
 
 
 def successor_of(record: Memory | Episode) -> str:
-    """Return the id of the record that holds in this one's place; nothing where none does."""
+    """Return the id of the record that holds in this one's place; nothing where none does any more.
+
+    Args:
+        record: The record.
+    """
     if record.state in (State.MERGED, State.SUPERSEDED):
+        gone = set()
         for event in reversed(record.history):
             name = _SUCCESSORS.get(event.event)
+            if SUCCESSOR in event.detail:
+                gone.add(event.detail[SUCCESSOR])
             if name in event.detail:
-                return str(event.detail[name])
+                return "" if event.detail[name] in gone else str(event.detail[name])
     return ""
 
 
