@@ -68,8 +68,10 @@ def branches(base: Files, **others: Files) -> None:
         base: Its files.
         others: By branch, the files that differ; empty bytes remove one.
     """
-    attributes = Path(ROOT, ".gitattributes").read_bytes()
-    stream = [_commit("base", "", {f"{ROOT}/.gitattributes": attributes, **base})]
+    own = {
+        f"{ROOT}/{name}": Path(ROOT, name).read_bytes() for name in (".gitattributes", ".gitignore")
+    }
+    stream = [_commit("base", "", {**own, **base})]
     stream += [_commit(name, "base", files) for name, files in others.items()]
     ok("fast-import", "--quiet", "--force", stdin=b"".join(stream))
 
