@@ -82,9 +82,10 @@ def _hints(owner: Any) -> dict[str, Any]:
 
 def _field(name: str, value: Any, owner: Any) -> Any:
     try:
-        if name in _PATHS and value is not None:
+        hint = _hints(owner).get(name, Any)
+        if name in _PATHS and value is not None and str in (hint, *get_args(hint)):
             return _value(_path(name, value), str)
-        return _value(value, _hints(owner).get(name, Any))
+        return _value(value, hint)
     except RecursionError:
         raise InvalidValue(f"{name} is nested too deep") from None
     except msgspec.ValidationError as error:
