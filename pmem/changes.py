@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from pmem.records import Episode, Event, EventKind, Memory
-from pmem.references import store_for
 from pmem.storage.store import Store
 from pmem.workspace import Workspace, event_of
 
@@ -36,7 +35,7 @@ def change(
     """
     with workspace.transaction():
         _, identifier = workspace.resolve(reference, type_)
-        store: Store[K] = store_for(workspace, type_)
+        store: Store[K] = workspace.store(type_)
         return _apply(workspace, store, identifier, kind, apply)
 
 
@@ -50,7 +49,7 @@ def change_all(
     with workspace.transaction():
         named = [workspace.resolve(reference, *EDITABLE) for reference in references]
         return [
-            _apply(workspace, store_for(workspace, type_), identifier, kind, apply)
+            _apply(workspace, workspace.store(type_), identifier, kind, apply)
             for type_, identifier in named
         ]
 

@@ -170,7 +170,7 @@ def purge(workspace: Workspace, references: Sequence[str], *, force: bool = Fals
 def _purge(workspace: Workspace, record: Record) -> None:
     if isinstance(record, Chunk):
         raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
-    store: Store[Any] = next(part for part in workspace.stores if part.type is type(record))
+    store: Store[Any] = workspace.store(type(record))
     store.remove(record.id)
     if isinstance(record, Conversation):
         others = {chunk.id for chunk in workspace.chunks.find() if chunk.conversation == record.id}

@@ -191,7 +191,7 @@ def get(workspace: Workspace, reference: str) -> Record:
         Damaged: Its file cannot be used.
     """
     type_, identifier = workspace.resolve(reference)
-    store: Store[Any] = next(part for part in workspace.stores if part.type is type_)
+    store: Store[Any] = workspace.store(type_)
     record: Record = store.get(identifier)
     return record
 

@@ -10,7 +10,7 @@ from pmem.core.pointers import leads
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.ids import short
 from pmem.records import STORES, Chunk, Conversation, RecordType, Status
-from pmem.references import living, store_for
+from pmem.references import living
 from pmem.storage.listing import SUFFIX
 from pmem.workspace import Workspace
 
@@ -111,7 +111,7 @@ def _cut(workspace: Workspace, *, writes: bool) -> Iterator[Mended]:
     """Cut what leads to nothing."""
     there = {(store.type, id_) for store in workspace.stores for id_ in store.ids()}
     for type_ in STORES:
-        store = store_for(workspace, type_)
+        store = workspace.store(type_)
         for record in list(store.find(EVERYTHING)):
             dangles = any((lead.target, lead.id) not in there for lead in leads(record))
             left = living(workspace, record) if dangles else record

@@ -200,7 +200,7 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[Opened]:
         ranked: What to read; what vanished since the ranking is left out.
     """
     for kind, place, hit in ranked:
-        store: Store[Any] = next(part for part in workspace.stores if part.type is place.type)
+        store: Store[Any] = workspace.store(place.type)
         try:
             record = store.get(place.record)
             document: Any = place.find_in(record)

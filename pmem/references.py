@@ -15,7 +15,6 @@ from pmem.storage.backend import Change
 from pmem.storage.recordfile import read_bytes
 
 if TYPE_CHECKING:
-    from pmem.storage.store import Store
     from pmem.workspace import Workspace
 
 
@@ -27,7 +26,7 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
         type_: The record's type.
         identifier: Its id.
     """
-    store = store_for(workspace, type_)
+    store = workspace.store(type_)
     if store.is_pending(identifier):
         return identifier not in store.ids(identifier)
     if store.before(identifier) is not None:
@@ -113,17 +112,12 @@ def living_news(workspace: "Workspace", record: Any) -> Any:
     return living(workspace, record) if new else record
 
 
-def store_for(workspace: "Workspace", type_: RecordType) -> "Store[Any]":
-    """Return the store of a type's records."""
-    return next(store for store in workspace.stores if store.type is type_)
-
-
 def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set[Lead]:
     """Return where a record leads to and did not before; of parts of one thing nothing."""
     wanted = {lead for lead in leads(record) if not lead.is_part}
     if not wanted:
         return wanted
-    old = store_for(workspace, type_).before(record.id)
+    old = workspace.store(type_).before(record.id)
     if old is None and record.id in workspace.whole.ids(type_, record.id):
         old = workspace.whole.read(type_, record.id)
     return wanted if old is None else wanted.difference(leads(old))

@@ -226,6 +226,10 @@ class Workspace(Asked, Beside):
         """All four stores."""
         return (self.memories, self.episodes, self.conversations, self.chunks)
 
+    def store(self, type_: RecordType) -> Store[Any]:
+        """Return the store of a type's records."""
+        return next(store for store in self.stores if store.type is type_)
+
     @property
     def problems(self) -> list[Problem]:
         """Files met so far that could not be used."""
@@ -406,7 +410,7 @@ def _changes(workspace: Workspace) -> list[Change]:
 
 def _before(workspace: Workspace, change: Change) -> Any:
     """Return a changed record as it was read; None for a new one."""
-    return next(store for store in workspace.stores if store.type is change.type).before(change.id)
+    return workspace.store(change.type).before(change.id)
 
 
 def event_of(workspace: Workspace, kind: EventKind, **detail: Any) -> Event:

@@ -11,7 +11,7 @@ from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
 from pmem.ids import is_id, matches
 from pmem.records import KINDS, STORES, Record
-from pmem.storage import durable, journals
+from pmem.storage import durable
 from pmem.storage.backend import (
     Change,
     Holders,
@@ -290,6 +290,8 @@ class JsonFiles:
         self._staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
+        from pmem.storage import journals
+
         journals.play_back(self._local, (INDEX, SEARCH), (STATE,))
 
 

@@ -5,7 +5,9 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 if TYPE_CHECKING:
     from pmem.storage.search import Records, SearchIndex
@@ -19,10 +21,10 @@ _Look = tuple[object, list[int]]
 """What can be told without a look at the files: our last write, and the folders' times."""
 
 
-class _Open(NamedTuple):
+class _Open(msgspec.Struct, frozen=True):
     """An open index, what was so before it was brought up to date, and until when that counts."""
 
-    pool: "SearchIndex"
+    pool: Any
     look: _Look
     until: float
 
