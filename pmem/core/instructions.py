@@ -117,6 +117,38 @@ _PATTERNS: Final = {
 }
 """What each finding says, and the patterns that it is made of; cases aside."""
 
+_SIGNS: Final = {
+    "tells the reader to drop its instructions": (
+        *("ignore", "disregard", "forget", "override", "bypass", "discard", "overrule"),
+        *("do not follow", "do not obey", "new system ", "new instructions", "new prompt"),
+        *("supersede", "replace", "precedence over"),
+    ),
+    "tells the reader who it is": (
+        *("you", "act as ", "behave as ", "respond as ", "pretend as ", "roleplay as ", " mode "),
+    ),
+    "commands the reader": (
+        *("you", "without ", "silently ", "secretly ", "covertly ", "quietly ", " reading"),
+        *("ai,", "ai:", "ai ", "ais,", "ais:", "ais ", "llm", "language model", "assistant"),
+        *("chatbot", "claude", "gpt", "copilot", "gemini", "agent:", "agents:", "model:"),
+        *("models:", " that read"),
+    ),
+    "tells the reader to hide something": (
+        *("user", "human", "developer", "operator", "anyone", "anybody"),
+    ),
+    "asks the reader for what it must not give": (
+        *("http", "@", "system prompt", "system message", "initial instructions", "![", "curl"),
+        "wget",
+    ),
+    "has the markup of a conversation or of a tool call": (
+        *("<", "inst]", "system", "assistant", "human", "tool_call", "function_call"),
+        *("tool_use", 'role"', "role'"),
+    ),
+}
+"""What each of a finding's patterns needs one of, in small letters; most texts have none of them.
+
+Looking for it takes a fiftieth of the time that the patterns take.
+"""
+
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{40,4096}={0,2}")
 _MOST_ENCODED: Final = 50
 _HIDDEN: Final = re.compile(
@@ -146,7 +178,10 @@ def _found(text: str) -> Iterator[str]:
     if not text.isascii() and _HIDDEN.search(text):
         yield "has hidden characters"
     plain = _plain(text)
-    yield from (what for what, pattern in _compiled() if pattern.search(plain))
+    small = plain.lower()
+    for what, pattern in _compiled():
+        if any(sign in small for sign in _SIGNS[what]) and pattern.search(plain):
+            yield what
     for encoded in _decoded(text):
         if any(pattern.search(encoded) for _, pattern in _compiled()):
             yield "has instructions in base64"
@@ -183,5 +218,5 @@ def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 _UNSEEN: Final = str.maketrans(
-    {"’": "'", "‘": "'"} | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+    {"’": "'", "‘": "'", "İ": "i", "ı": "i"} | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 )
