@@ -4,7 +4,7 @@ Nothing passes the gate with a secret, but an older version, an editor or a merg
 one. Only what is about to be shown is looked at, and nothing that is kept changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, TypeVar
 
 import msgspec
@@ -13,6 +13,8 @@ from pmem.rules import Secrets
 
 S = TypeVar("S", bound=msgspec.Struct)
 NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it stands"
+_LONG: Final = 10_000
+"""Characters from which on a text is not looked through twice in a row."""
 _SHOWN: Final = ("label", "text", "subject", "title", "summary", "content", "speaker")
 """The fields of records, messages, and what is made of them that are shown as they are kept."""
 
@@ -28,6 +30,7 @@ class Mask:
     def __init__(self, rules: Callable[[], Secrets], notes: list[str]) -> None:
         self._rules = rules
         self._notes = notes
+        self._last = ("", frozenset[str](), "")
 
     def text(self, text: str) -> str:
         """Return a text with `[redacted: kind]` in the place of each secret.
@@ -38,12 +41,12 @@ class Mask:
         rules = self._rules()
         if not rules.mask:
             return text
-        from pmem.core.secrets import find, redacted
-
-        found = find(text, rules.allow)
-        if found and NOTE not in self._notes:
-            self._notes.append(NOTE)
-        return redacted(text, found) if found else text
+        if len(text) < _LONG:
+            return self._clean(text, rules.allow)
+        allowed = frozenset(rules.allow)
+        if self._last[:2] != (text, allowed):
+            self._last = (text, allowed, self._clean(text, rules.allow))
+        return self._last[2]
 
     def fields(self, document: S) -> S:
         """Return a record, a message or an item with no secret in what is shown of it.
@@ -55,3 +58,11 @@ class Mask:
         clean = {name: self.text(text) for name, text in held.items() if text}
         changed = {name: text for name, text in clean.items() if text != held[name]}
         return msgspec.structs.replace(document, **changed) if changed else document
+
+    def _clean(self, text: str, allowed: Collection[str]) -> str:
+        from pmem.core.secrets import find, redacted
+
+        found = find(text, allowed)
+        if found and NOTE not in self._notes:
+            self._notes.append(NOTE)
+        return redacted(text, found) if found else text

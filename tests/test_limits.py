@@ -10,13 +10,17 @@ import orjson
 import pytest
 
 from pmem import Project, bounds, queries
+from pmem.core import secrets
 from pmem.core.queries import QueryRequest
 from pmem.core.text import fold
 from pmem.errors import Damaged, InvalidValue, PmemError, Refused
+from pmem.masking import Mask
 from pmem.records import Conversation, Event, EventKind, dump
+from pmem.rules import Secrets
 from pmem.workspace import Workspace
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+from tests.hostile.projects import GOOD, OTHER, memory
 
 EMOJI = "\N{SLIGHTLY SMILING FACE}" * 1_000_000
 
@@ -206,3 +210,44 @@ def test_a_line_beyond_the_limit_is_no_memory(root: str) -> None:
     assert done.code == 3
     assert "bytes, and the limit is" in done.said
     assert sizes(root) == []
+
+
+def test_a_long_text_is_looked_through_once_for_what_shows_it_several_times(root: str) -> None:
+    long_memory = Path(root, "long-term-memory", f"{GOOD}.json")
+    long_memory.parent.mkdir(exist_ok=True)
+    long_memory.write_text(memory(GOOD, "gear " * 10_000), encoding="utf-8")
+    with mock.patch("pmem.core.secrets.find", wraps=secrets.find) as looked:
+        project().build_context("gear")
+    assert sum(len(call.args[0]) == 50_000 for call in looked.call_args_list) == 1
+
+
+def test_of_a_long_text_nothing_is_hidden_that_the_settings_allow_later(root: str) -> None:
+    rules = [Secrets(), Secrets(allow=("hunter2-Xy7z",))]
+    mask, text = Mask(lambda: rules[0], []), "The password is hunter2-Xy7z. " + "gear " * 10_000
+    assert "hunter2" not in mask.text(text)
+    rules.pop(0)
+    assert mask.text(text) == text
+
+
+def test_check_names_a_record_that_is_larger_than_any_that_people_write(root: str) -> None:
+    at = Path(root, "long-term-memory", f"{OTHER}.json")
+    for more, expected in ((0, []), (1, ["large"])):
+        rest = bounds.LARGE_RECORD_BYTES + more - len(memory(OTHER, ""))
+        at.parent.mkdir(exist_ok=True)
+        at.write_text(memory(OTHER, "x" * rest), encoding="utf-8")
+        found = project().check().findings
+        assert [each.code for each in found] == expected
+    assert f"{bounds.LARGE_RECORD_BYTES + 1} bytes" in found[0].message
+    assert found[0].severity == "warning"
+
+
+@pytest.mark.parametrize("format_", ["markdown", "messages", "json"])
+def test_a_context_has_no_room_for_a_text_beyond_the_limit(root: str, format_: str) -> None:
+    folder = Path(root, "long-term-memory")
+    folder.mkdir(exist_ok=True)
+    text = "gear " * (bounds.CONTEXT_CHARACTERS // 5)
+    for id_, content in ((GOOD, text), (OTHER, f"{text}!")):
+        Path(folder, f"{id_}.json").write_text(memory(id_, content, pinned=True), encoding="utf-8")
+    context = project().build_context("gear", budget=10_000_000, format=format_)
+    assert [item.id for section in context.sections for item in section.items] == [GOOD]
+    assert [item.id for item in context.omitted] == [OTHER]
