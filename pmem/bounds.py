@@ -36,7 +36,7 @@ SEARCHED_MESSAGES: Final = 5000
 """Messages of one record that search looks at: the latest."""
 
 CONTEXT_CHARACTERS: Final = 1_000_000
-"""Characters of a text that a context has room for, whatever its budget."""
+"""Characters of a text that a context has room for, whatever its budget, and that search shows."""
 
 LINE_BYTES: Final = RECORD_BYTES
 """Bytes of a line that is imported or added: one record, or one message."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -43,6 +44,8 @@ from pmem.times import iso, shifted
 from pmem.workspace import Workspace
 
 _LONGEST_CIRCLE: Final = 20
+_MOST_LINKS: Final = 100
+"""Links of one record that are told; once they are mended, the next ones are."""
 _CLOCKS_DIFFER: Final = timedelta(days=1)
 """Clocks that are set by hand, or to another zone, differ by less."""
 _TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
@@ -282,7 +285,7 @@ def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Find
         missing: The ids that it leads to and that do not exist.
         source: Where the file's bytes come from.
     """
-    for target in missing:
+    for target in islice(missing, _MOST_LINKS):
         line = line_of_value(source(path), target)
         sentence = f"{path} leads to {target}, which does not exist"
         yield Finding(path, "dangling", sentence, line)

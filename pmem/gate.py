@@ -132,8 +132,9 @@ class Gate:
         if rules.gate == "off":
             return
         for change in changes:
+            kept = _texts_of(before(change))
             for where, text, name in () if change.record is None else texts(change.record):
-                if text not in self._passed:
+                if text not in self._passed and text not in kept:
                     for found in secrets.find_named(name, text, rules.allow):
                         value = text[found.start : found.end]
                         if not self._is_known(value, change, changes, before):
@@ -189,6 +190,10 @@ class Gate:
         old = (before(other) for other in changes if (other.type is Memory) == memory)
         held = (text for record in old if record is not None for _, text, _ in texts(record))
         return any(value in text for text in (*self._passed, *held))
+
+
+def _texts_of(record: Record | None) -> set[str]:
+    return set() if record is None else {text for _, text, _ in texts(record)}
 
 
 def allowable(entries: Sequence[str]) -> tuple[str, ...]:

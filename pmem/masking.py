@@ -9,12 +9,14 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from pmem.bounds import CONTEXT_CHARACTERS
 from pmem.rules import Secrets
 
 S = TypeVar("S", bound=msgspec.Struct)
 NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it stands"
 _LONG: Final = 10_000
 """Characters from which on a text is not looked through twice in a row."""
+_CUT: Final = " [the rest is too long: `pmem show` has it]"
 _SHOWN: Final = ("label", "text", "subject", "title", "summary", "content", "speaker")
 """The fields of records, messages, and what is made of them that are shown as they are kept."""
 
@@ -36,11 +38,13 @@ class Mask:
         """Return a text with `[redacted: kind]` in the place of each secret.
 
         Args:
-            text: What is about to be shown.
+            text: What is about to be shown. Of one beyond all reason its beginning is.
         """
         rules = self._rules()
         if not rules.mask:
             return text
+        if len(text) > CONTEXT_CHARACTERS:
+            text = text[:CONTEXT_CHARACTERS] + _CUT
         if len(text) < _LONG:
             return self._clean(text, rules.allow)
         allowed = frozenset(rules.allow)

@@ -11,6 +11,8 @@ import pytest
 
 from pmem import Project, bounds, queries
 from pmem.core import secrets
+from pmem.core.context.writing import section
+from pmem.core.findings import line_of_value
 from pmem.core.queries import QueryRequest
 from pmem.core.text import fold
 from pmem.errors import Damaged, InvalidValue, PmemError, Refused
@@ -251,3 +253,43 @@ def test_a_context_has_no_room_for_a_text_beyond_the_limit(root: str, format_: s
     context = project().build_context("gear", budget=10_000_000, format=format_)
     assert [item.id for section in context.sections for item in section.items] == [GOOD]
     assert [item.id for item in context.omitted] == [OTHER]
+
+
+def test_of_many_links_to_nothing_check_names_some(root: str) -> None:
+    at = Path(root, "long-term-memory", f"{OTHER}.json")
+    at.parent.mkdir(exist_ok=True)
+    links = [{"target": f"mjwaid1q-{n:08d}", "type": "related_to"} for n in range(10, 1010)]
+    at.write_text(memory(OTHER, relationships=links), encoding="utf-8")
+    with mock.patch("pmem.checking.line_of_value", wraps=line_of_value) as placed:
+        found = project().check().findings
+    assert {each.code for each in found} == {"dangling"}
+    assert len(found) == placed.call_count == 100
+
+
+def test_a_long_text_that_stays_is_not_looked_through_again_when_its_memory_changes(
+    root: str,
+) -> None:
+    at = Path(root, "long-term-memory", f"{OTHER}.json")
+    at.parent.mkdir(exist_ok=True)
+    at.write_text(memory(OTHER, "gear " * 10_000), encoding="utf-8")
+    with mock.patch("pmem.core.secrets.find", wraps=secrets.find) as looked:
+        project().pin(OTHER)
+    assert max(len(call.args[0]) for call in looked.call_args_list) < 10_000
+
+
+def test_search_shows_the_beginning_of_a_text_beyond_all_reason(root: str) -> None:
+    at = Path(root, "long-term-memory", f"{OTHER}.json")
+    at.parent.mkdir(exist_ok=True)
+    at.write_text(memory(OTHER, "gear " * bounds.CONTEXT_CHARACTERS), encoding="utf-8")
+    (hit,) = project().search("gear").hits
+    assert hit.text.endswith("gear  [the rest is too long: `pmem show` has it]")
+    assert bounds.CONTEXT_CHARACTERS < len(hit.text) < bounds.CONTEXT_CHARACTERS + 100
+
+
+def test_a_text_of_backticks_has_no_place_in_a_context(root: str) -> None:
+    at = Path(root, "long-term-memory", f"{OTHER}.json")
+    at.parent.mkdir(exist_ok=True)
+    at.write_text(memory(OTHER, "gear " + "`" * 2 * bounds.CONTEXT_CHARACTERS), encoding="utf-8")
+    with mock.patch("pmem.core.context.prices.section", wraps=section) as framed:
+        assert OTHER not in project().build_context("gear").text
+    assert all(call.args[3] <= bounds.CONTEXT_CHARACTERS for call in framed.call_args_list)

@@ -32,6 +32,8 @@ class Price:
 
     def frame(self, name: str, longest: int) -> int:
         """A section without its items, so many backticks in a row among them."""
+        if longest > CONTEXT_CHARACTERS:
+            return BEYOND
         return self._text(section(name, (), self._format, longest))
 
     def headings(self, headings: Iterable[str]) -> int:

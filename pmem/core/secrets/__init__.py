@@ -303,8 +303,9 @@ def _is_address(word: str) -> bool:
 
 def _tokens(text: str) -> Iterator[Secret]:
     """Yield what begins as the tokens of some issuer do, and goes on as they do."""
+    letters = frozenset(text)  # most prefixes need one that a text has not: it is read once
     for token in TOKENS:
-        for prefix in token.prefixes:
+        for prefix in filter(letters.issuperset, token.prefixes):
             place = text.find(prefix)
             while place >= 0:
                 end = place + len(prefix)

@@ -112,8 +112,8 @@ def beside_users(text: str, lowered: str) -> Iterator[Secret]:
     while (match := _PAIR.search(text, place)) is not None:
         value = match["value"].rstrip(_TRAILING)
         place = match.start("value")
-        fits = is_drawn(value, is_short=True, is_near=False) and _is_user(lowered, match)
-        if fits or (is_password(value) and _is_first(lowered, match)):
+        fits = _is_user(lowered, match) and is_drawn(value, is_short=True, is_near=False)
+        if fits or (_is_first(lowered, match) and is_password(value)):
             yield Secret("password", place, place + len(value))
             place += len(value)
 
