@@ -20,12 +20,13 @@ TEXTS: Final = {
     "plain": "We use PostgreSQL {} for the shop, since the team knows it and it is boring.",
     "about keys": "The API key of service {} is kept in the vault; tokens expire after 3600 s.",
     "with an address": "The token for service {} is issued by auth2.acme.test:8443 for 3600 s.",
+    "with a version": "The token for service {} came with release v1.2.3-rc4 and lives for 3600 s.",
 }
 WITHOUT: Final = """
 import sys, types
 class Gate:
     notes = ()
-    def __init__(self, rules): pass
+    def __init__(self, rules, notes=None): pass
     def admit(self, value, where=""): return value
     def must_be_clean(self, changes, before): pass
 sys.modules["pmem.gate"] = types.ModuleType("pmem.gate")
