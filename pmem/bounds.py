@@ -43,3 +43,8 @@ LINE_BYTES: Final = RECORD_BYTES
 
 QUERY_CHARACTERS: Final = 100_000
 """Characters of a query that are searched for."""
+
+TEXT_BYTES: Final = 2 * RECORD_BYTES
+"""Bytes that standard input may have where one text, or one request, is read from it."""
+LINES_BYTES: Final = 512 * 1024 * 1024
+"""Bytes of a file, or of standard input, whose lines are imported or added."""

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from pmem import Project, bounds, queries
+from pmem.cli.session import Session
 from pmem.core import secrets
 from pmem.core.context.writing import section
 from pmem.core.findings import line_of_value
@@ -294,3 +295,38 @@ def test_a_text_of_backticks_has_no_place_in_a_context(root: str) -> None:
     with mock.patch("pmem.core.context.prices.section", wraps=section) as framed:
         assert OTHER not in project().build_context("gear").text
     assert all(call.args[3] <= bounds.CONTEXT_CHARACTERS for call in framed.call_args_list)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("add", "-"),
+        ("search", "-"),
+        ("context", "-"),
+        ("query", "-"),
+        ("conversation", "say", "-"),
+        ("add", "--batch", "-"),
+        ("import", "messages", "-"),
+    ],
+    ids=" ".join,
+)
+def test_standard_input_is_read_no_further_than_could_be_used(
+    root: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pmem.cli.session.TEXT_BYTES", 1000)
+    monkeypatch.setattr("pmem.cli.query.TEXT_BYTES", 1000)
+    monkeypatch.setattr(Session.read_lines, "__defaults__", (1000,))
+    done = pmem(*command, stdin=b"x" * 1001)
+    assert (done.code, sizes(root)) == (3, [])
+    assert "standard input has more than 1000 bytes" in done.said
+    assert "give it in several parts" in done.said
+
+
+def test_a_file_of_lines_is_read_no_further_than_could_be_used(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Session.read_lines, "__defaults__", (1000,))
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(b"x" * 1001)
+    done = pmem("import", "messages", str(file))
+    assert (done.code, f"{file} has more than 1000 bytes" in done.said) == (3, True)

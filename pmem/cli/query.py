@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from pmem import queries
+from pmem.bounds import TEXT_BYTES
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
@@ -34,7 +35,7 @@ def query(
 
 
 def _request(session: Session, path: str) -> QueryRequest:
-    data = b"\n".join(session.read_lines(path))
+    data = b"\n".join(session.read_lines(path, TEXT_BYTES))
     try:
         value = exactjson.read(data)
     except exactjson.NotJson as error:

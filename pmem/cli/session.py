@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from pmem.bounds import LINES_BYTES, TEXT_BYTES
 from pmem.configuration import folder_name
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.storage.backend import Problem
@@ -34,6 +35,18 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     raw: str | None = None
     note: str = ""
     exit_code: int = 0
+
+
+def _within(file: BinaryIO, most: int, what: str) -> bytes:
+    """Read all of a file, unless it is too large: then no more than that it is.
+
+    Raises:
+        InvalidValue: It is.
+    """
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise InvalidValue(f"{what} has more than {most} bytes", "give it in several parts")
+    return data
 
 
 def utf8(text: str, what: str) -> str:
@@ -193,31 +206,35 @@ class Session:
 
         Raises:
             UsageError: It is missing.
-            InvalidValue: Standard input is not UTF-8.
+            InvalidValue: Standard input is not UTF-8, or far longer than any text may be.
         """
         if text is None:
             raise UsageError(f"{what} is missing", "give it as an argument, or `-` to read it")
         if text != "-":
             return text
         try:
-            return sys.stdin.buffer.read().decode()
+            return _within(sys.stdin.buffer, TEXT_BYTES, "standard input").decode()
         except UnicodeDecodeError as error:
             raise InvalidValue(
                 f"standard input is not UTF-8 at byte {error.start}", "convert it to UTF-8"
             ) from None
 
-    def read_lines(self, path: str) -> list[bytes]:
+    def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
         """Return the lines of a file, or of standard input for `-`.
 
+        Args:
+            path: The file.
+            most: Bytes at the most.
+
         Raises:
-            InvalidValue: There is no such file.
+            InvalidValue: There is no such file, or it is larger than that.
             StorageRefused: It may not be read.
         """
         if path == "-":
-            return sys.stdin.buffer.read().splitlines()
+            return _within(sys.stdin.buffer, most, "standard input").splitlines()
         try:
             with open(path, "rb") as file:
-                return file.read().splitlines()
+                return _within(file, most, path).splitlines()
         except FileNotFoundError:
             raise InvalidValue(f"there is no file {path}", _NO_FILE) from None
         except IsADirectoryError:
