@@ -22,7 +22,7 @@ from pmem.storage import ownfile
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
-_NOT_FOR_PROJECTS: Final = (("secrets.gate", "off"), ("secrets.mask", False))
+_NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False}
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ONLY_YOURS: Final = ("limits.record", "safe_folders")
 """Settings that no project makes at all."""
@@ -201,7 +201,12 @@ def is_liberty(name: str, value: Any) -> bool:
         name: Its dotted name.
         value: What it is to be.
     """
-    return name in _ONLY_YOURS or any((name, value) == each for each in _NOT_FOR_PROJECTS)
+    if name not in _NOT_FOR_PROJECTS:
+        return name in _ONLY_YOURS
+    try:
+        return bool(checked(name, value) == _NOT_FOR_PROJECTS[name])
+    except InvalidValue:  # reported as one that is wrong
+        return False
 
 
 def folder_name(environment: Mapping[str, str]) -> str:

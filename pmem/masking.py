@@ -17,7 +17,9 @@ NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it
 _LONG: Final = 10_000
 """Characters from which on a text is not looked through twice in a row."""
 _CUT: Final = " [the rest is too long: `pmem show` has it]"
-_SHOWN: Final = ("label", "text", "subject", "title", "summary", "content", "speaker")
+_SHOWN: Final = (
+    *("label", "text", "subject", "title", "summary", "content", "speaker", "external_id", "tags"),
+)
 """The fields of records, messages, and what is made of them that are shown as they are kept."""
 
 
@@ -59,9 +61,12 @@ class Mask:
             document: What is about to be shown.
         """
         held = {name: getattr(document, name, None) for name in _SHOWN}
-        clean = {name: self.text(text) for name, text in held.items() if text}
+        clean = {name: self._value(value) for name, value in held.items() if value}
         changed = {name: text for name, text in clean.items() if text != held[name]}
         return msgspec.structs.replace(document, **changed) if changed else document
+
+    def _value(self, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        return self.text(value) if isinstance(value, str) else tuple(map(self.text, value))
 
     def _clean(self, text: str, allowed: Collection[str]) -> str:
         from pmem.core.secrets import find, redacted

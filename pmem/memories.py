@@ -292,7 +292,7 @@ def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None)
         if len(targets) != 1:
             hint = f"`pmem show {short(memory.id)}` lists its links"
             raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
-        cut = unlinked(memory, targets.pop(), type_, event.actor, event.at)
+        cut = unlinked(memory, targets, type_, event.actor, event.at)
         if cut.relationships == memory.relationships:
             raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
         return cut

@@ -1,7 +1,7 @@
 """Finding what is kept: ranking, filters, and the hits themselves."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -393,11 +393,13 @@ def hits_of(workspace: Workspace, found: Iterable[Opened]) -> Iterator[Hit]:
         found: What was found.
     """
     staleness = Staleness(workspace)
-    mask = workspace.mask.text
-    return (_hit(one, staleness(one.document), mask) for one in found)
+    mask = workspace.mask.fields
+    return (
+        _hit(one._replace(document=mask(one.document)), staleness(one.document)) for one in found
+    )
 
 
-def _hit(found: Opened, stale: tuple[str, ...], mask: Callable[[str], str]) -> Hit:
+def _hit(found: Opened, stale: tuple[str, ...]) -> Hit:
     """Describe a document of a record: the record itself, or a message within it."""
     kind, _, document, hit = found
     return Hit(
@@ -405,7 +407,7 @@ def _hit(found: Opened, stale: tuple[str, ...], mask: Callable[[str], str]) -> H
         short=short(document.id),
         kind=kind,
         score=hit.score,
-        text=mask(text_of(document)),
+        text=text_of(document),
         created_at=document.created_at,
         external_id=getattr(document, "external_id", None),
         conversation=found.conversation,

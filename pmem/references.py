@@ -31,7 +31,10 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
         return identifier not in store.ids(identifier)
     if store.before(identifier) is not None:
         return False
-    return identifier not in workspace.whole.ids(type_, identifier)
+    try:
+        return _kept(workspace, type_, identifier) is None
+    except PmemError:  # it is there, and cannot be used
+        return False
 
 
 def living(workspace: "Workspace", record: Any) -> Any:
@@ -112,14 +115,21 @@ def living_news(workspace: "Workspace", record: Any) -> Any:
     return living(workspace, record) if new else record
 
 
+def _kept(workspace: "Workspace", type_: RecordType, identifier: str) -> Record | None:
+    """Return a record as it is kept, whoever asks; None where there is none."""
+    try:
+        return workspace.whole.read(type_, identifier)
+    except NotFound:
+        return None
+
+
 def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set[Lead]:
     """Return where a record leads to and did not before; of parts of one thing nothing."""
     wanted = {lead for lead in leads(record) if not lead.is_part}
     if not wanted:
         return wanted
     old = workspace.store(type_).before(record.id)
-    if old is None and record.id in workspace.whole.ids(type_, record.id):
-        old = workspace.whole.read(type_, record.id)
+    old = old or _kept(workspace, type_, record.id)
     return wanted if old is None else wanted.difference(leads(old))
 
 

@@ -89,12 +89,31 @@ def test_a_user_may_have_it_shown(way: str, leaky: str) -> None:
     assert NOTE not in done.err
 
 
-def test_a_project_may_not(leaky: str) -> None:
-    Path(leaky, "config.toml").write_text("[secrets]\nmask = false\n")
+@pytest.mark.parametrize("value", ["false", '"false"', '"0"'])
+def test_a_project_may_not(value: str, leaky: str) -> None:
+    Path(leaky, "config.toml").write_text(f"[secrets]\nmask = {value}\n")
     assert TOKEN not in ask("search", "--json").out.decode()
     assert pmem("config", "set", "secrets.mask", "false").code == 3
     found = pmem("check", "--json").data["findings"]
-    assert "secrets.mask = False counts for nothing" in " ".join(each["message"] for each in found)
+    assert "counts for nothing" in " ".join(each["message"] for each in found)
+
+
+def test_nothing_that_stands_beside_a_text_is_shown(leaky: str) -> None:
+    for path in [
+        *Path(leaky, "conversations").iterdir(),
+        *Path(leaky, "long-term-memory").iterdir(),
+    ]:
+        record = json.loads(path.read_text())
+        for message in record.get("recent_messages", ()):
+            message |= {"speaker": TOKEN, "external_id": TOKEN}
+        if "tags" in record:
+            record["tags"] = [TOKEN]
+        path.write_text(json.dumps(record))
+    for way in ("search", "message", "full query", "context", "context for a chat"):
+        for form in ((), ("--json",)):
+            done = ask(way, *form)
+            assert done.code == 0, done.err
+            assert TOKEN not in done.out.decode() + done.err
 
 
 def test_what_is_allowed_is_shown(leaky: str) -> None:

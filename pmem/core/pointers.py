@@ -77,10 +77,9 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
 
     """
     if isinstance(record, Memory):
-        for target in dict.fromkeys(link.target for link in record.relationships):
-            if is_gone(Memory, target):
-                record = unlinked(record, target, None, event.actor, event.at)
-        return record
+        targets = {link.target for link in record.relationships}
+        lost = {target for target in targets if is_gone(Memory, target)}
+        return unlinked(record, lost, None, event.actor, event.at) if lost else record
     left = {
         pointer.field: _without(getattr(record, pointer.field), pointer.target, is_gone)
         for pointer in POINTERS

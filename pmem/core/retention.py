@@ -4,7 +4,7 @@ The life cycle is `active` -> `archived` | `superseded` | `merged` -> `soft_dele
 Everything before the last step can be restored, because each event keeps what it replaced.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -71,24 +71,25 @@ def linked(memory: Memory, link: Relationship, actor: str, at: datetime) -> Memo
     return _with_links(memory, (*others, link), event)
 
 
-def unlinked(memory: Memory, target: str, type_: str | None, actor: str, at: datetime) -> Memory:
-    """Return a memory without its links to `target`.
+def unlinked(
+    memory: Memory, targets: Collection[str], type_: str | None, actor: str, at: datetime
+) -> Memory:
+    """Return a memory without its links to some others.
 
     Args:
         memory: Where the links start.
-        target: Where they lead.
+        targets: Where they lead.
         type_: Only links of this type; None means every type.
         actor: Who unlinks.
         at: When.
     """
-    cut = [
-        link
-        for link in memory.relationships
-        if link.target == target and type_ in (None, link.type)
-    ]
-    kept = tuple(link for link in memory.relationships if link not in cut)
+    cut: list[Relationship] = []
+    kept: list[Relationship] = []
+    for link in memory.relationships:
+        is_cut = link.target in targets and type_ in (None, link.type)
+        (cut if is_cut else kept).append(link)
     event = Event(event=EventKind.UNLINK, at=at, actor=actor, detail={"removed": json_value(cut)})
-    return _with_links(memory, kept, event)
+    return _with_links(memory, tuple(kept), event)
 
 
 def same_link(one: Relationship, other: Relationship) -> bool:

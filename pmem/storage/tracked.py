@@ -6,6 +6,7 @@ tracked; only where that cannot be told is git itself asked.
 """
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -83,7 +84,9 @@ def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None
         status = os.stat(index)
     except FileNotFoundError:
         return ()  # nothing was ever added
-    except OSError:
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
         return None
     stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return _asked(top, place, environment) if _may_hold(index, stamp, place) else ()

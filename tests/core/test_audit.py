@@ -58,7 +58,7 @@ def test_references_name_contents_or_where_an_event_leads(
 def test_links_name_the_memory_that_they_lead_to() -> None:
     one = linked(memory(), Relationship(target=OTHER, type="x"), "ada", NOW)
     stronger = linked(one, Relationship(target=OTHER, type="x", strength=0.9), "ada", NOW)
-    cut = unlinked(stronger, OTHER, None, "ada", NOW)
+    cut = unlinked(stronger, (OTHER,), None, "ada", NOW)
     rows = [row(step) for step in steps(cut)][1:]
     assert [(None, OTHER), (OTHER, OTHER), (OTHER, None)] == [
         (found.old_ref, found.new_ref) for found in rows

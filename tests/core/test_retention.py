@@ -64,7 +64,7 @@ def links(draw: st.DrawFn) -> Step:
 @st.composite
 def cuts(draw: st.DrawFn) -> Step:
     target, type_ = draw(st.sampled_from(TARGETS)), draw(st.none() | st.sampled_from(TYPES))
-    return lambda memory, at: unlinked(memory, target, type_, "me", at)
+    return lambda memory, at: unlinked(memory, (target,), type_, "me", at)
 
 
 def _memory() -> Memory:

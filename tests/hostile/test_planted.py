@@ -293,3 +293,23 @@ def test_every_command_lives_with_what_was_planted() -> None:
         done = pmem(*command.split(), *given, stdin=b'{"query": "gear"}')
         assert done.code in (0, 1, 2, 3, 7), (command, done)
     assert ok("status", "--porcelain", "--", ROOT) == ""
+
+
+@pytest.mark.parametrize("how", ["a pipe", "a name with a zero byte"])
+def test_a_planted_git_folder_stops_no_read(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / "planted"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    assert pmem("init").code == 0
+    assert pmem("add", "The oven is blue").code == 0
+    if how == "a pipe":
+        Path(".git").mkdir()
+        os.mkfifo(".git/index")
+    else:
+        Path(".git").write_bytes(b"gitdir: a\0b\n")
+    done = pmem("search", "oven")
+    assert (done.code, b"blue" in done.out) == (0, True)
+    assert "git cannot tell" in done.err
+    assert pmem("add", "The oven is red").code == 7

@@ -93,4 +93,4 @@ def _without(draft: Draft, record: Kept, target: str) -> Kept:
     if isinstance(record, Episode):
         kept = tuple(id_ for id_ in record.linked_memories if id_ != target)
         return changed(record, draft.event(EventKind.UNLINK), linked_memories=kept)
-    return unlinked(record, target, None, draft.actor, draft.now)
+    return unlinked(record, (target,), None, draft.actor, draft.now)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
+from pmem.core.crowding import is_crowded
 from pmem.core.secrets import find, find_named, place
 from pmem.core.secrets.secret import Secret
 
@@ -122,8 +123,8 @@ def _found(name: str, text: str, allowed: tuple[str, ...]) -> list[Secret]:
 
 
 def _parts(data: bytes) -> Iterator[Text]:
-    """Yield the texts of a JSON file; of any other file, all of it."""
-    if data.lstrip()[:1] in (b"{", b"["):
+    """Yield the texts of a JSON file; of any other file, or one with too many values, all of it."""
+    if data.lstrip()[:1] in (b"{", b"[") and not is_crowded(data):
         try:
             return texts(orjson.loads(data))
         except orjson.JSONDecodeError:

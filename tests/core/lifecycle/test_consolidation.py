@@ -255,7 +255,9 @@ def test_memories_about_other_subjects_are_neighbours_and_nobody_is_advised() ->
 def test_a_link_that_was_removed_by_hand_does_not_come_back(start: int) -> None:
     crowd = [memory(1, "The limit is 10 requests."), memory(2, "The limit is 20 requests.")]
     own = crowd[start - 1]
-    both = unlinked(linked(own, link(3 - start), "ada", NOW), identifier(3 - start), None, "a", NOW)
+    both = unlinked(
+        linked(own, link(3 - start), "ada", NOW), (identifier(3 - start),), None, "a", NOW
+    )
     crowd[start - 1] = both
     assert planned(*crowd).steps == ()
 

@@ -140,7 +140,7 @@ def test_two_that_were_one_are_known_whichever_went() -> None:
 def test_a_link_that_was_cut_is_remembered_and_one_that_stands_is_not_cut() -> None:
     known = linked(memory(1), link(2), "ada", NOW)
     assert not merging.was_cut(known, identifier(2))
-    cut = unlinked(known, identifier(2), None, "ada", NOW)
+    cut = unlinked(known, (identifier(2),), None, "ada", NOW)
     assert merging.was_cut(cut, identifier(2))
     assert not merging.was_cut(cut, identifier(3))
 
