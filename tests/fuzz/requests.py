@@ -33,7 +33,7 @@ class _Lines(NamedTuple):
 
     data: bytes
 
-    def read_lines(self, _path: str) -> list[bytes]:
+    def read_lines(self, _path: str, _most: int = 0) -> list[bytes]:
         return self.data.splitlines()
 
     def time(self, text: str | None) -> Any:
