@@ -20,18 +20,18 @@ FIRM, NEAR, LOOSE, HINT = 3, 2, 1, 0
 """How a value is bound to its name: by a sign, as the next word, as a word of the sentence,
 as one of the next sentence, which must look made up."""
 _TAIL: Final = lazily(r"[\w-]{0,60}+")
-_CLOSERS: Final = lazily(r"""(?:\\?["'`*_\])}»”’]){0,4}+""")
+_CLOSERS: Final = lazily(r"""(?>(?:\\?["'`*_\])}»”’]){0,4})""")
 _GLUE: Final = lazily(
-    r"""(?:[\s=:,()\]}>→–—：，。「」『』（）«»”]|(?<!\*)\*{1,3}(?!\*)|-(?=[\s>])|[\[{](?=["'\s])|\\+["'nrt]?
+    r"""(?>(?:[\s=:,()\]}>→–—：，。「」『』（）«»”]|(?<!\*)\*{1,3}(?!\*)|-(?=[\s>])|[\[{](?=["'\s])|\\+["'nrt]?
     |</?[A-Za-z][\w:.-]{0,20}/?>
     |(?:\|{1,2}|\?{1,2}|/)(?=\s)|!(?==)|~~|<!\[CDATA\[|<-
-    |!!?[a-z]{3,6}[ ]|```\w{0,10}\s|`(?=\s)){0,60}+""",
+    |!!?[a-z]{3,6}[ ]|```\w{0,10}\s|`(?=\s)){0,60})""",
     re.VERBOSE,
 )
 _OTHER: Final = r"\u0590-\u1DFF\u2E80-\uFFFF"
 _LATIN: Final = "\u2e80"
 """From here on scripts put no space between words."""
-_BARE: Final = lazily(r"""(?:[^\s"'`<>]|(?<=[a-z])'(?=[a-z]{1,2}\b)){1,96}+""")
+_BARE: Final = lazily(r"""(?>(?:[^\s"'`<>]|(?<=[a-z])'(?=[a-z]{1,2}\b)){1,96})""")
 _UNBROKEN: Final = lazily(r"[^\s\"'`<>]*")
 _PREFIX: Final = lazily(r"[bBrRuUNLfF@&$]{1,2}(?=[\"'])")
 _QUOTED: Final = {

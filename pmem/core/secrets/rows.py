@@ -20,8 +20,8 @@ _LONGEST_NAME: Final = 60
 _SPACES: Final = "  "
 _SEPARATORS: Final = ("\t", "|", ",", ";", _SPACES)
 _INSIDE: Final = {
-    sign: lazily(rf"""(?:"[^"\n]{{0,256}}+"|[^\n{re.escape(sign)}])*+""") for sign in "\t|,;"
-} | {_SPACES: lazily(r"(?:\S| (?! ))*+")}
+    sign: lazily(rf"""(?>(?:"[^"\n]{{0,256}}+"|[^\n{re.escape(sign)}])*)""") for sign in "\t|,;"
+} | {_SPACES: lazily(r"(?>(?:\S| (?! ))*)")}
 _HEAD: Final = lazily(r"""["']?[^\W\d_*`][\w /*`().-]{0,30}+["']?""")
 _LONGEST_HEADER: Final = 240
 _MOST_WORDS: Final = 2
