@@ -33,7 +33,7 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
         return False
     try:
         return _kept(workspace, type_, identifier) is None
-    except PmemError:  # it is there, and cannot be used
+    except Damaged:  # it is there, and cannot be used
         return False
 
 
@@ -68,15 +68,21 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
     owners = owners_of(types) | (types & {Memory, Episode})
     if workspace.reach is not None:
         _must_not_be_held(workspace, gone, owners)
-    for store in workspace.stores:
-        if store.type in owners:
-            for record in [each for each in store.find() if _named(each, gone)]:
-                store.put(_without_successor(workspace, living(workspace, record)))
+    named = [
+        record
+        for store in workspace.stores
+        if store.type in owners
+        for record in store.find()
+        if _named(record, gone)
+    ]
     identifiers = {identifier for _, identifier in gone}
-    for problem in workspace.problems:
+    for problem in workspace.problems:  # before anything is read again, which may work then
         if problem.code == StorageRefused.code:
             raise StorageRefused(problem.message)
         _must_not_name(problem.path, identifiers)
+    for record in named:
+        cut_record = _without_successor(workspace, living(workspace, record))
+        workspace.store(type(record)).put(cut_record)
 
 
 def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> None:
@@ -145,7 +151,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
         return record
     try:
         removed = workspace.whole.read(type(record), successor)
-    except PmemError:  # it had gone before
+    except (NotFound, Damaged):  # it had gone before
         return record
     if was_unseen(removed, record.id):
         return record
