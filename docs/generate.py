@@ -10,8 +10,8 @@ from typing import Any
 
 from pmem import errors
 from pmem.cli.app import root
-from pmem.config import Setting, table
-from pmem.notation import as_text
+from pmem.values.config import Setting, table
+from pmem.values.notation import as_text
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WIDTH = 78
@@ -29,7 +29,7 @@ def settings_page() -> str:
 `pmem config list` shows every setting, its value and where that came from; `pmem config set`
 changes one in the project's `config.toml`. An environment variable wins over the project's
 file, that over your own configuration (`~/.config/pmem/config.toml`), and that over the
-default. Made by `docs/generate.py` from `pmem/config.py`; change it there.
+default. Made by `docs/generate.py` from `pmem/values/config.py`; change it there.
 
 | setting | type | default | environment variable | meaning |
 |---|---|---|---|---|

@@ -7,27 +7,27 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from typing import Any
 
-    from pmem.contexts import ContextRequest
     from pmem.core.filters import Filter
     from pmem.errors import PmemError
     from pmem.library import Project
-    from pmem.memories import AddRequest, EditRequest
-    from pmem.recall import SearchRequest
-    from pmem.records import Chunk, Conversation, Episode, Memory, Message
+    from pmem.memory.memories import AddRequest, EditRequest
+    from pmem.search.contexts import ContextRequest
+    from pmem.search.search import SearchRequest
+    from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 
 _PUBLIC = {
-    "AddRequest": "pmem.memories",
-    "Chunk": "pmem.records",
-    "ContextRequest": "pmem.contexts",
-    "Conversation": "pmem.records",
-    "EditRequest": "pmem.memories",
-    "Episode": "pmem.records",
+    "AddRequest": "pmem.memory.memories",
+    "Chunk": "pmem.values.records",
+    "ContextRequest": "pmem.search.contexts",
+    "Conversation": "pmem.values.records",
+    "EditRequest": "pmem.memory.memories",
+    "Episode": "pmem.values.records",
     "Filter": "pmem.core.filters",
-    "Memory": "pmem.records",
-    "Message": "pmem.records",
+    "Memory": "pmem.values.records",
+    "Message": "pmem.values.records",
     "PmemError": "pmem.errors",
     "Project": "pmem.library",
-    "SearchRequest": "pmem.recall",
+    "SearchRequest": "pmem.search.search",
 }
 
 __all__ = [

@@ -5,10 +5,10 @@ from typing import Final, NamedTuple
 
 from pmem.core.chunking import by_conversation, repeated
 from pmem.errors import PmemError
-from pmem.records import STORES, Chunk
-from pmem.storage.listing import SUFFIX
-from pmem.storage.recordfile import parse
-from pmem.storage.repository import Merge, Repository, entry_of
+from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.recordfile import parse
+from pmem.storage.git.repository import Merge, Repository, entry_of
+from pmem.values.records import STORES, Chunk
 
 _CHUNKS: Final = list(STORES).index(Chunk)
 Tree = frozenset[bytes]

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pmem import memories
-from pmem.citations import verify
-from pmem.memories import AddRequest
-from pmem.records import Citation
-from pmem.workspace import Workspace
+from pmem.memory import memories
+from pmem.memory.citations import verify
+from pmem.memory.memories import AddRequest
+from pmem.project.workspace import Workspace
+from pmem.values.records import Citation
 
 Files = dict[str, list[str]]
 """A project's files, line by line, without line ends."""

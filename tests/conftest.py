@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
 from tests.effort import IS_THOROUGH, examples
 from tests.once import Once, built_once
 

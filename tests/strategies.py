@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pmem import records
-from pmem.ids import ALPHABET
+from pmem.values import records
+from pmem.values.ids import ALPHABET
 
 ids = st.builds(
     "{}-{}".format,

@@ -10,12 +10,12 @@ import msgspec
 from hypothesis import example, given, settings
 
 from pmem import Project
-from pmem.conversations import transcript
-from pmem.exchange import export_arrays, import_messages
+from pmem.conversation.conversations import transcript
+from pmem.conversation.exchange import export_arrays, import_messages
 from pmem.interchange import arrays
-from pmem.records import Memory, dump
+from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
-from pmem.workspace import Workspace
+from pmem.values.records import Memory, dump
 from tests.conftest import NOW
 from tests.core.test_exactjson import NUMBERS, VALUES
 

@@ -12,9 +12,9 @@ from unittest import mock
 import pytest
 
 from pmem import Memory, PmemError, Project
-from pmem.storage import searchers
 from pmem.storage.backend import InMemory
-from pmem.storage.search import SearchIndex
+from pmem.storage.index import searchers
+from pmem.storage.index.search import SearchIndex
 from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.storage.folders import contents, path_of, write
@@ -109,7 +109,7 @@ def test_a_view_of_a_branch_reads_a_commit_once(project: Project) -> None:
     git("-c", "user.name=k", "-c", "user.email=k@e", "commit", "--quiet", "--message", "blue")
     head = project.at("HEAD")
     assert head.search("oven").total == 1
-    with mock.patch("pmem.storage.revision.parse", side_effect=AssertionError("read again")):
+    with mock.patch("pmem.storage.git.revision.parse", side_effect=AssertionError("read again")):
         assert head.search("oven").total == 1
 
 
@@ -280,7 +280,7 @@ def test_a_reader_does_not_wait_for_a_writer_that_lives(project: Project) -> Non
     """Its commit is real and half rolled forward, and it holds the lock."""
     kept = [project.add(text, force=True).memory.id for text in ("One oven", "Two ovens")]
     entered, leave = Barrier(2), Barrier(2)
-    from pmem.storage import durable
+    from pmem.storage.files import durable
 
     ordinary = durable.finish
 
@@ -292,7 +292,7 @@ def test_a_reader_does_not_wait_for_a_writer_that_lives(project: Project) -> Non
     def read() -> None:
         entered.wait()
         try:
-            waiting = mock.patch("pmem.storage.lock.time.sleep", side_effect=AssertionError)
+            waiting = mock.patch("pmem.storage.files.lock.time.sleep", side_effect=AssertionError)
             with waiting:
                 assert project.list().total == 0
                 assert content_of(project, kept[0]) == "One oven"

@@ -134,7 +134,7 @@ def test_an_import_that_points_up_is_noticed() -> None:
     inside = ast.parse("def f():\n    from pmem.cli import render\n")
     assert upward("pmem.core.text", source.imports(inside)) == ["pmem.cli", "pmem.cli.render"]
     assert upward("pmem.storage.store", ["pmem.interchange.arrays"]) == ["pmem.interchange.arrays"]
-    assert upward("pmem.recall", ["pmem.core.text", "pmem.lookup", "msgspec"]) == []
+    assert upward("pmem.search.search", ["pmem.core.text", "pmem.memory.reading", "msgspec"]) == []
 
 
 @pytest.mark.parametrize("path", CORE, ids=map(source.name, CORE))

@@ -10,7 +10,7 @@ import pytest
 import pmem
 from pmem import AddRequest, Memory, PmemError, Project
 from pmem.errors import InvalidValue, NoProject, NotFound, Refused
-from pmem.records import State, Status
+from pmem.values.records import State, Status
 from tests.conftest import NOW
 
 

@@ -11,16 +11,16 @@ import pytest
 
 from pmem import AddRequest, PmemError, Project
 from pmem.apps import RememberRequest
-from pmem.contexts import ContextRequest
-from pmem.conversations import SayRequest
+from pmem.conversation.conversations import SayRequest
+from pmem.conversation.episodes import EpisodeFilter, EpisodeRequest
+from pmem.conversation.pruning import PruneRequest
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
-from pmem.episodes import EpisodeFilter, EpisodeRequest
 from pmem.errors import InvalidValue
-from pmem.facts import FactFilter
-from pmem.memories import EditRequest
-from pmem.pruning import PruneRequest
-from pmem.recall import SearchRequest
+from pmem.memory.facts import FactFilter
+from pmem.memory.memories import EditRequest
+from pmem.search.contexts import ContextRequest
+from pmem.search.search import SearchRequest
 from tests.conftest import NOW
 from tests.faults.console import bytes_of
 from tests.policy.calls import OPENING, public

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from pmem import Project
+from pmem.conversation.episodes import EpisodeRequest, add
 from pmem.core.pointers import POINTERS
-from pmem.episodes import EpisodeRequest, add
 from pmem.errors import NotFound
-from pmem.records import STORES, Memory, Relationship, State
+from pmem.values.records import STORES, Memory, Relationship, State
 from tests.faults.console import pmem
 
 GONE = "mlk2nzzz-00000000"

@@ -12,7 +12,7 @@ from pmem.cli.app import COMMANDS, GROUPS
 from pmem.cli.app import root as program
 from tests.faults.console import Done, added, pmem
 from tests.policy.paths import MATRIX
-from tests.test_gate import TOKEN, holding
+from tests.project.test_secret_gate import TOKEN, holding
 
 PLACES: Final = (TOKEN, f"/tmp/absent/{TOKEN}", f"../{TOKEN}.json", f"x={TOKEN}", f"{TOKEN}:3")
 """Values with a secret."""

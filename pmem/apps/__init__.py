@@ -1,12 +1,12 @@
 """What apps remember: a few memories each, seen by that app alone (see docs/apps.md)."""
 
-from pmem.apps.compaction import Compacted, make_room
 from pmem.apps.figures import AppFigures, Energy, poll_energy, statistics
-from pmem.apps.models import Decider, Models, Summariser, Talk
 from pmem.apps.reading import AppContext, AppListing, AppOverview, apps, context, listing, show
 from pmem.apps.remembering import Remembered, RememberRequest, on_end, remember, tidy
 from pmem.apps.removal import Purged, Uninstalled, delete, purge, uninstall
-from pmem.apps.views import AppMemory, Decided
+from pmem.memory.app_limit import Compacted, make_room
+from pmem.memory.app_memories import AppMemory, Decided
+from pmem.memory.app_models import Decider, Models, Summariser, Talk
 
 __all__ = [
     "AppContext",

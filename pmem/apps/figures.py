@@ -6,13 +6,13 @@ from typing import Final
 
 import msgspec
 
-from pmem.apps.compaction import SOURCE
-from pmem.apps.views import budget_of, state_of
 from pmem.core.filters import EVERYTHING
 from pmem.errors import PmemError
-from pmem.records import Conversation, EventKind, Memory, State
-from pmem.times import shifted
-from pmem.workspace import Workspace
+from pmem.memory.app_limit import SOURCE
+from pmem.memory.app_memories import budget_of, state_of
+from pmem.project.workspace import Workspace
+from pmem.values.records import Conversation, EventKind, Memory, State
+from pmem.values.times import shifted
 
 RATE_HOURS: Final = 24
 """Over how many hours the rate of creation is counted."""

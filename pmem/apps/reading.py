@@ -4,14 +4,14 @@ from collections import Counter
 
 import msgspec
 
-from pmem import access
-from pmem.apps.views import AppMemory, members, name_of, one_of, shown, state_of
 from pmem.core.apps.block import block, fitting, newest_first
 from pmem.core.filters import EVERYTHING
 from pmem.errors import NotFound, PmemError
-from pmem.lookup import conversation_named
-from pmem.records import Conversation, State, Status
-from pmem.workspace import Workspace
+from pmem.memory import recalls
+from pmem.memory.app_memories import AppMemory, members, name_of, one_of, shown, state_of
+from pmem.memory.reading import conversation_named
+from pmem.project.workspace import Workspace
+from pmem.values.records import Conversation, State, Status
 
 
 class AppListing(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def show(workspace: Workspace, app: str, reference: str) -> AppMemory:
     """
     memory = one_of(workspace, name_of(app), reference)
     if not workspace.is_past:
-        access.note(workspace, [memory.id])
+        recalls.note(workspace, [memory.id])
     return shown(memory)
 
 
@@ -91,7 +91,7 @@ def context(workspace: Workspace, app: str, conversation: str | None = None) -> 
     most = settings.apps.limit
     found = fitting(members(workspace, app), most, most * settings.limits.app_memory)
     if found.shown and not workspace.is_past:
-        access.note(workspace, [memory.id for memory in found.shown])
+        recalls.note(workspace, [memory.id for memory in found.shown])
         _note(workspace, held, app)
     clean = [workspace.mask.fields(memory) for memory in found.shown]
     return AppContext(

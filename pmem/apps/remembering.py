@@ -5,9 +5,14 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from pmem.apps.compaction import Compacted, compact, once_more, within
-from pmem.apps.models import Models, Talk, answer, may_work, offline
-from pmem.apps.views import (
+from pmem.core import checks
+from pmem.core.apps.deciding import Unusable, impersonal, usable
+from pmem.core.apps.digest import digest
+from pmem.core.consent import sensitive
+from pmem.core.retention import changed
+from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
+from pmem.memory.app_limit import Compacted, compact, once_more, within
+from pmem.memory.app_memories import (
     MOST_IMPORTANT,
     AppMemory,
     Decided,
@@ -17,17 +22,12 @@ from pmem.apps.views import (
     shown,
     state_of,
 )
-from pmem.core import checks
-from pmem.core.apps.deciding import Unusable, impersonal, usable
-from pmem.core.apps.digest import digest
-from pmem.core.consent import sensitive
-from pmem.core.retention import changed
-from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
-from pmem.lookup import conversation_named
-from pmem.memories import Added, AddRequest, put_new
-from pmem.records import Conversation, Event, EventKind, Memory, Source, Status
-from pmem.storage.appstate import Waiting
-from pmem.workspace import Workspace
+from pmem.memory.app_models import Models, Talk, answer, may_work, offline
+from pmem.memory.memories import Added, AddRequest, put_new
+from pmem.memory.reading import conversation_named
+from pmem.project.workspace import Workspace
+from pmem.storage.local.appstate import Waiting
+from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status
 
 KIND = "conversation"
 """The kind of source of a memory that was made from a conversation."""
@@ -233,7 +233,7 @@ def _summary(
     workspace: Workspace, conversation: Conversation, app: str, models: Models
 ) -> tuple[str, str]:
     """Sum a conversation up, by the rules where a model fails; return the failure as well."""
-    from pmem.conversations import unfold
+    from pmem.conversation.conversations import unfold
 
     talk = Talk(
         app=app,
@@ -322,7 +322,7 @@ def _renewed(workspace: Workspace, memory: Memory, draft: _Draft) -> tuple[Actio
 def _new(workspace: Workspace, draft: _Draft) -> tuple[Action, Memory]:
     added: Added = put_new(workspace, draft.request)
     if added.held is not None:
-        from pmem.proposals import Withheld
+        from pmem.memory.proposals import Withheld
 
         raise Withheld(added.held)
     if added.action == "suggested":

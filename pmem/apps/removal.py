@@ -3,9 +3,9 @@
 import msgspec
 
 from pmem.apps.reading import apps
-from pmem.apps.views import AppMemory, all_of, members, name_of, one_of, shown, state_of
 from pmem.errors import NotFound
-from pmem.workspace import Workspace
+from pmem.memory.app_memories import AppMemory, all_of, members, name_of, one_of, shown, state_of
+from pmem.project.workspace import Workspace
 
 
 class Purged(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ def delete(workspace: Workspace, app: str, reference: str, *, for_good: bool = F
         NotFound, Ambiguous: The app has none that the reference means.
         InvalidValue: The app's name is not allowed.
     """
-    from pmem import lifecycle
+    from pmem.memory import lifecycle
 
     workspace.must_be_writable()
     memory = one_of(workspace, name_of(app), reference)

@@ -21,7 +21,7 @@ def main() -> None:
 
         leave(0, f"pmem {__version__}\n")
     if sys.argv[1:2] in (["merge-driver"], ["textconv"]):
-        from pmem.gitmerge import run as run_for_git
+        from pmem.vcs.gitmerge import run as run_for_git
 
         leave(*run_for_git(sys.argv[1], sys.argv[2:]))
     from pmem.cli.app import run

@@ -430,7 +430,7 @@ def _log(session: Session, trace: str) -> str | None:
     if workspace is None or session.read_only:
         return None
     path = os.path.join(workspace.root, "local", "pmem.log")
-    from pmem.storage.ownfile import is_own
+    from pmem.storage.files.ownfile import is_own
 
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -17,9 +17,9 @@ from pmem.apps import (
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
-from pmem.ids import short
-from pmem.records import State
-from pmem.times import day
+from pmem.values.ids import short
+from pmem.values.records import State
+from pmem.values.times import day
 
 App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
 _TOLD = 20

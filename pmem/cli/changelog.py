@@ -5,19 +5,19 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
-from pmem import provenance
-from pmem.changelog import Changelog
-from pmem.changelog import changelog as compared
 from pmem.cli.journal import sides
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.changelog import About, Changed, FieldChange, Forgotten, How, Learned, Link
 from pmem.core.markdown import escaped
 from pmem.errors import UsageError
-from pmem.ids import short
-from pmem.provenance import Provenance, Touch, What
-from pmem.storage import repository
-from pmem.times import iso
-from pmem.workspace import Workspace
+from pmem.project.workspace import Workspace
+from pmem.storage.git import repository
+from pmem.values.ids import short
+from pmem.values.times import iso
+from pmem.vcs import provenance
+from pmem.vcs.changelog import Changelog
+from pmem.vcs.changelog import changelog as compared
+from pmem.vcs.provenance import Provenance, Touch, What
 
 _MOST: Final = 200
 """Entries under one heading of a Markdown page; GitHub takes no page beyond 1 MiB."""

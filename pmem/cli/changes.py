@@ -6,15 +6,16 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from pmem import journal, lifecycle, lookup, memories, settling
 from pmem.cli import options
 from pmem.cli.journal import story_lines
 from pmem.cli.memory import Category, Cite, Importance, Since, Subject, Until, memory_line, title_of
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
-from pmem.ids import short
-from pmem.memories import EditRequest
-from pmem.records import Memory, MemoryType, Record
+from pmem.memory import journal, lifecycle, memories, reading
+from pmem.memory.memories import EditRequest
+from pmem.values.ids import short
+from pmem.values.records import Memory, MemoryType, Record
+from pmem.vcs import conflicts
 
 NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
 
@@ -143,7 +144,7 @@ def settle(
     With --other the other branch is, also where it removed, archived or replaced what still holds.
     """
     session: Session = ctx.obj
-    done = settling.settle(session.workspace, reference, other=other)
+    done = conflicts.settle(session.workspace, reference, other=other)
     answer = _records_answer("settled", done.records)
     return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
@@ -163,7 +164,7 @@ def history(
         from pmem.cli.changelog import provenance_answer
 
         return provenance_answer(workspace, reference)
-    events = lookup.history(workspace, reference)
+    events = reading.history(workspace, reference)
     return Answer(data=events, lines=story_lines(journal.story(workspace, reference)))
 
 

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from pmem import checking
 from pmem.cli.session import Answer, Session
 from pmem.core import findings
 from pmem.core.findings import Finding
 from pmem.errors import UsageError
+from pmem.upkeep import checking
 
 Format = Literal["text", "github", "gitlab"]
 
@@ -43,14 +43,14 @@ def check(
     fails = _any if strict else _wrong
     session.quiet = True  # the findings are the answer; they need no repeating
     if merges is not None:
-        from pmem.merges import check_merges
+        from pmem.vcs.merges import check_merges
 
         redone = check_merges(session.workspace, merges)
         code = int(fails(redone.findings))
         looked_at = _counted(redone.merges, "merge")
         return _answer(session, redone, redone.findings, looked_at, format_, code)
     if staged:
-        from pmem.staging import check_staged
+        from pmem.upkeep.check_commit import check_staged
 
         checked = check_staged(session.workspace)
     else:
@@ -81,7 +81,7 @@ def scan(
         raise UsageError("--json and --format exclude each other", "give one of them")
     if staged and history:
         raise UsageError("--staged and --history exclude each other", "give one of them")
-    from pmem import scanning
+    from pmem.upkeep import scanning
 
     look = scanning.scan_staged if staged else scanning.scan_history if history else scanning.scan
     done = look(session.workspace)

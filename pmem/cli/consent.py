@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from pmem import consent
 from pmem.cli import options
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, Line, Session
-from pmem.consent import Waiting
-from pmem.ids import short
-from pmem.storage.proposals import Decision
-from pmem.times import iso
+from pmem.memory import consent
+from pmem.memory.consent import Waiting
+from pmem.storage.local.proposals import Decision
+from pmem.values.ids import short
+from pmem.values.times import iso
 
 
 def list_(

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from pmem import contexts
 from pmem.cli import options
 from pmem.cli.session import Answer, Session
-from pmem.contexts import ContextRequest
 from pmem.core.context.parts import Context
+from pmem.search import contexts
+from pmem.search.contexts import ContextRequest
 
 Format = Literal["markdown", "json", "messages"]
 _START = 50

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from pmem import conversations
 from pmem.cli import options, render
 from pmem.cli.facts import told
 from pmem.cli.session import Answer, Line, Session
-from pmem.conversations import Heard, Overview, SayRequest, Transcript
+from pmem.conversation import conversations
+from pmem.conversation.conversations import Heard, Overview, SayRequest, Transcript
 from pmem.errors import InvalidValue, UsageError
-from pmem.ids import short
-from pmem.records import Conversation, Role, Status
-from pmem.times import day
+from pmem.values.ids import short
+from pmem.values.records import Conversation, Role, Status
+from pmem.values.times import day
 
 Which = Annotated[
     str | None,

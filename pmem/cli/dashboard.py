@@ -19,9 +19,9 @@ from pmem.cli.panels import (
 )
 from pmem.cli.session import Line
 from pmem.core.growth import Period
-from pmem.figures import Ending, Statistics, Used
-from pmem.ids import short
-from pmem.times import day, iso
+from pmem.upkeep.statistics import Ending, Statistics, Used
+from pmem.values.ids import short
+from pmem.values.times import day, iso
 
 NARROW: Final = 60
 """Columns below which a terminal gets no panels."""

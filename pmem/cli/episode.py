@@ -5,17 +5,18 @@ from typing import Annotated
 
 import typer
 
-from pmem import episodes, lookup
 from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.memory import record_lines
 from pmem.cli.session import Answer, Line, Session
+from pmem.conversation import episodes
+from pmem.conversation.episodes import EpisodeFilter, EpisodeRequest
 from pmem.core.extraction.episodes import Arc
-from pmem.episodes import EpisodeFilter, EpisodeRequest
 from pmem.errors import NotFound
-from pmem.ids import short
-from pmem.records import Episode, EpisodeType
-from pmem.times import day
+from pmem.memory import reading
+from pmem.values.ids import short
+from pmem.values.records import Episode, EpisodeType
+from pmem.values.times import day
 
 _TYPE_WIDTH = max(map(len, EpisodeType))
 
@@ -95,7 +96,7 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
     session: Session = ctx.obj
     workspace = session.workspace_at(at)
     _, identifier = workspace.resolve(reference, Episode)
-    record = lookup.get(workspace, identifier)
+    record = reading.get(workspace, identifier)
     if not isinstance(record, Episode):
         raise NotFound(f"{reference} is no episode")
     return Answer(data=record, lines=record_lines(record))

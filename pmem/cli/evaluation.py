@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from pmem import evaluation, golden
 from pmem.cli import render
 from pmem.cli.session import Answer, Line, Session
-from pmem.evaluation import Change, Evaluation, EvaluationRequest, Judged
-from pmem.golden import Golden, QuestionRequest
+from pmem.search import evaluation, golden
+from pmem.search.evaluation import Change, Evaluation, EvaluationRequest, Judged
+from pmem.search.golden import Golden, QuestionRequest
 
 _STDIN = "-"
 

@@ -6,13 +6,14 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from pmem import exchange, journal
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
+from pmem.conversation import exchange
+from pmem.conversation.exchange import Imported
 from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
-from pmem.exchange import Imported
+from pmem.memory import journal
 
 _NAMED: Final = 10
 """Records that are told by name."""

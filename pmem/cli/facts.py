@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pmem import facts
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import Refused
-from pmem.facts import FactFilter, Promotion, Stated
-from pmem.ids import short
-from pmem.records import Fact, MemoryType, Standing
+from pmem.memory import facts
+from pmem.memory.facts import FactFilter, Promotion, Stated
+from pmem.values.ids import short
+from pmem.values.records import Fact, MemoryType, Standing
 
 if TYPE_CHECKING:
-    from pmem.proposals import Held
+    from pmem.memory.proposals import Held
 
 _ALL = "all"
 _NOTHING = "nothing to promote"

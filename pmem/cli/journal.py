@@ -6,16 +6,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pmem import journal
 from pmem.cli import options
 from pmem.cli.panels import cells, cut_line, padded
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.journal import Entry, Kind, Step, Wanted, one_line
 from pmem.core.operations import Operation
 from pmem.errors import UsageError
-from pmem.ids import is_id, short
-from pmem.records import EventKind
-from pmem.times import iso
+from pmem.memory import journal
+from pmem.values.ids import is_id, short
+from pmem.values.records import EventKind
+from pmem.values.times import iso
 
 COLOURS: Final = {
     EventKind.ADD: "green",

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from pmem import lookup, memories
-from pmem.bounds import LINE_BYTES
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import checks, exactjson
@@ -16,9 +14,11 @@ from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
-from pmem.ids import short
-from pmem.memories import Added, AddRequest
-from pmem.records import (
+from pmem.memory import memories, reading
+from pmem.memory.memories import Added, AddRequest
+from pmem.values.bounds import LINE_BYTES
+from pmem.values.ids import short
+from pmem.values.records import (
     KINDS,
     Chunk,
     Citation,
@@ -29,7 +29,7 @@ from pmem.records import (
     Record,
     State,
 )
-from pmem.times import iso
+from pmem.values.times import iso
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
@@ -106,8 +106,8 @@ def add(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show a record, or a message, whole."""
     session: Session = ctx.obj
-    record = lookup.show(session.workspace_at(at), reference)
-    if isinstance(record, lookup.Said):
+    record = reading.show(session.workspace_at(at), reference)
+    if isinstance(record, reading.Said):
         return Answer(
             data={**msgspec.structs.asdict(record.message), "conversation": record.conversation},
             lines=_said_lines(record),
@@ -126,10 +126,10 @@ def _with_trust(record: Record) -> dict[str, Any]:
 
 def _doubts(session: Session, record: Record) -> Iterator[Line]:
     """Yield what speaks against a record: citations that do not hold, what another branch says."""
-    stale = lookup.Staleness(session.workspace)(record)
+    stale = reading.Staleness(session.workspace)(record)
     if stale:
         yield [(f"{'stale:':<15}", "yellow"), (", ".join(stale), "")]
-    for field, value in lookup.disputed(record).items():
+    for field, value in reading.disputed(record).items():
         sentence = f"{field}: {value} (on another branch; `pmem settle` decides)"
         yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
@@ -181,7 +181,7 @@ def list_(
         before=before,
     )
     seen = session.workspace_at(at)
-    found = lookup.listing(seen.serving(app) if block else seen, wanted, limit=limit)
+    found = reading.listing(seen.serving(app) if block else seen, wanted, limit=limit)
     if block:
         from pmem.core.context.block import block as written
 
@@ -361,7 +361,7 @@ def _field(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _said_lines(said: lookup.Said) -> Iterator[Line]:
+def _said_lines(said: reading.Said) -> Iterator[Line]:
     message = said.message
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]

@@ -8,7 +8,7 @@ from pmem.cli.session import Session
 from pmem.core.checks import share
 from pmem.core.filters import Filter
 from pmem.core.trust import Trust
-from pmem.records import MemoryType, State
+from pmem.values.records import MemoryType, State
 
 Reference = Annotated[str, typer.Argument(metavar="REF", help="An id, or the start of one.")]
 References = Annotated[list[str], typer.Argument(metavar="REF...", help="Ids, or their starts.")]

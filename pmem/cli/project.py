@@ -6,13 +6,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pmem import checking, figures, gitsetup, setup, upkeep
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.secrets import unsecret
 from pmem.errors import PmemError, Refused
-from pmem.notation import as_text
-from pmem.workspace import Workspace
+from pmem.project import setup
+from pmem.project.workspace import Workspace
+from pmem.upkeep import checking, statistics
+from pmem.upkeep import doctor as upkeep
+from pmem.values.notation import as_text
+from pmem.vcs import gitsetup
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
 
@@ -76,7 +79,7 @@ def _start_git(session: Session, folder: str) -> str:
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:
     """Show what the memory holds."""
     session: Session = ctx.obj
-    found = figures.statistics(session.workspace_at(at))
+    found = statistics.statistics(session.workspace_at(at))
     return Answer(
         data=found,
         lines=dashboard.plain_lines(found),

@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
-from pmem import pruning
 from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, panel
 from pmem.cli.session import Answer, Line, Session
+from pmem.conversation import pruning
+from pmem.conversation.pruning import Leaving, PruneRequest, Pruning
 from pmem.core.pruning.plan import Marker, Strategy
 from pmem.core.summaries.summary import shortened
-from pmem.ids import short
-from pmem.overlay import Overlay, overlay
-from pmem.pruning import Leaving, PruneRequest, Pruning
-from pmem.times import iso
+from pmem.search.usage import Overlay, overlay
+from pmem.values.ids import short
+from pmem.values.times import iso
 
 _LABEL = 18
 _NARROW = 60

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from pmem import queries
-from pmem.bounds import TEXT_BYTES
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
 from pmem.errors import InvalidValue
-from pmem.ids import short
-from pmem.times import iso
+from pmem.search import queries
+from pmem.values.bounds import TEXT_BYTES
+from pmem.values.ids import short
+from pmem.values.times import iso
 
 
 def query(

@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from pmem import recall
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
-from pmem.ids import short
-from pmem.recall import Found, Hit, Kind, Related, SearchRequest
-from pmem.times import day
+from pmem.search import search as recall
+from pmem.search.search import Found, Hit, Kind, Related, SearchRequest
+from pmem.values.ids import short
+from pmem.values.times import day
 
 _SNIPPET_WORDS = 40
 _RELATED_WORDS = 20

@@ -176,7 +176,7 @@ def _note(text: str) -> None:
 
 def _json(value: "Any") -> bytes:
     """Return a value as one line of JSON in which nothing is hidden from people."""
-    from pmem.records import dump_line, plain
+    from pmem.values.records import dump_line, plain
 
     try:
         line = dump_line(value) + b"\n"

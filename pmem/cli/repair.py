@@ -8,9 +8,9 @@ import typer
 
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.visible import one_visible_line
-from pmem.ids import short
-from pmem.repair import Repair
-from pmem.repair import repair as finished
+from pmem.values.ids import short
+from pmem.vcs.repair import Repair
+from pmem.vcs.repair import repair as finished
 
 _COLOURS: Final = {
     "merged": "green",

@@ -9,12 +9,12 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from pmem.bounds import LINES_BYTES, TEXT_BYTES
-from pmem.configuration import folder_name
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
+from pmem.project.configuration import folder_name
+from pmem.project.workspace import Workspace, discover
 from pmem.storage.backend import Problem
-from pmem.times import in_utc, parse_time
-from pmem.workspace import Workspace, discover
+from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
+from pmem.values.times import in_utc, parse_time
 
 _NO_FILE: Final = "give one that exists, or `-` for standard input"
 Span = tuple[str, str]
@@ -136,7 +136,7 @@ class Session:
         return view
 
     def _at_revision(self, text: str, hint: str) -> Workspace:
-        from pmem.storage.repository import NoRevision
+        from pmem.storage.git.repository import NoRevision
 
         try:
             return self.workspace.at_revision(text)

@@ -5,9 +5,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from pmem import gitsetup, hooksetup
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
+from pmem.vcs import gitsetup, hooksetup
 
 
 def git(

@@ -4,14 +4,14 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pmem import threads
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import exactjson
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
-from pmem.records import dump_line
-from pmem.threads import CheckpointInfo, Delta
-from pmem.times import iso
+from pmem.search import threads
+from pmem.search.threads import CheckpointInfo, Delta
+from pmem.values.records import dump_line
+from pmem.values.times import iso
 
 _EXAMPLE: Final = 'give one object, such as {"context": "step 3"}'
 Thread = Annotated[str, typer.Argument(help="The thread's name, as its owner chose it.")]

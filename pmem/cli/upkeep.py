@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 import typer
 
-from pmem import consolidation
 from pmem.cli.session import Answer, Line, Session
-from pmem.consolidation import PlannedStep, RecordChange, StepReport, UpkeepReport
 from pmem.core.lifecycle.plan import Action
 from pmem.core.summaries.summary import shortened
 from pmem.errors import InvalidValue
+from pmem.upkeep import consolidation
+from pmem.upkeep.consolidation import PlannedStep, RecordChange, StepReport, UpkeepReport
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
 PlanFile = Annotated[

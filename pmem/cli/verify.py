@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from pmem import citations
-from pmem.citations import Finding, Verified
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.citations import State
 from pmem.core.visible import one_visible_line
-from pmem.records import Citation
+from pmem.memory import citations
+from pmem.memory.citations import Finding, Verified
+from pmem.values.records import Citation
 
 _COLOURS = {State.MOVED: "yellow", State.CHANGED: "red", State.GONE: "red"}
 

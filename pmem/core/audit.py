@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.journal import Step
-from pmem.ids import is_id
-from pmem.records import KINDS, Episode, EventKind, Memory, State, plain
+from pmem.values.ids import is_id
+from pmem.values.records import KINDS, Episode, EventKind, Memory, State, plain
 
 _LEAVING: Final = (EventKind.DELETE, EventKind.TTL, EventKind.ARCHIVE)
 _ARRIVING: Final = (EventKind.ADD, EventKind.RESTORE)

@@ -13,8 +13,8 @@ import msgspec
 
 from pmem.core.journal import one_line
 from pmem.core.retention import json_value
-from pmem.ids import is_id, short
-from pmem.records import (
+from pmem.values.ids import is_id, short
+from pmem.values.records import (
     KINDS,
     Episode,
     EventKind,

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from pmem.errors import InvalidValue
-from pmem.rules import Categories
+from pmem.values.rules import Categories
 
 _JSON = (dict, list, tuple, str, int, float, bool)
 _SHORTER = "make it shorter"

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from pmem.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES
 from pmem.core.crowding import is_crowded
 from pmem.errors import InvalidValue
-from pmem.ids import short
-from pmem.records import Chunk, Conversation, Fact, Message, Standing, dump
+from pmem.values.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES
+from pmem.values.ids import short
+from pmem.values.records import Chunk, Conversation, Fact, Message, Standing, dump
 
 Batch = tuple[Message, ...]
 _INDENT = 4

@@ -17,7 +17,7 @@ from itertools import accumulate, islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from pmem.records import Citation
+from pmem.values.records import Citation
 
 ENOUGH: Final = 20
 """Text with so many letters and digits is taken for the cited one in any file."""

@@ -13,7 +13,7 @@ from typing import Final
 
 from pmem.core import trust
 from pmem.core.text import fold
-from pmem.records import Episode, EventKind, Memory
+from pmem.values.records import Episode, EventKind, Memory
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))
 """Categories in which a name is a person's."""

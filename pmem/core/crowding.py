@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from pmem.bounds import RECORD_LEVELS, RECORD_VALUES
+from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LEVELS: Final = bytes.maketrans(b"{}", b"[]")

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.trust import Trust, shown, trust_of
-from pmem.records import Event, EventKind, Memory, State
+from pmem.values.records import Event, EventKind, Memory, State
 
 MOST: Final = 3
 """Bullets in a header."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from pmem.core.trust import reaches
-from pmem.records import Conversation, Part, Record, State
+from pmem.values.records import Conversation, Part, Record, State
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):

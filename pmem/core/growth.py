@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.retention import age_in_days
-from pmem.times import UNDATED
+from pmem.values.times import UNDATED
 
 AGES: Final = (
     ("today", 1),

@@ -14,7 +14,7 @@ import msgspec
 from pmem.core.filters import created
 from pmem.core.retention import json_value
 from pmem.core.unwinding import Unwinding
-from pmem.records import KINDS, Conversation, Episode, Event, EventKind, Memory
+from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory
 
 TEXT_CHARACTERS: Final = 200
 _READ_CHARACTERS: Final = 2000

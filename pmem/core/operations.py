@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from pmem.records import Episode, Event, EventKind, Memory, Part, Time
+from pmem.values.records import Episode, Event, EventKind, Memory, Part, Time
 
 Status = Literal["ok", "error", "skipped"]
 Node = Literal["hotpath", "context", "episodic", "worker"]

@@ -22,8 +22,8 @@ from pmem.core.chunking import each_once
 from pmem.core.filters import created
 from pmem.core.retention import as_of, json_value
 from pmem.core.unwinding import Unwinding
-from pmem.ids import moment_of
-from pmem.records import (
+from pmem.values.ids import moment_of
+from pmem.values.records import (
     Chunk,
     Conversation,
     Episode,

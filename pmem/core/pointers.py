@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.retention import changed, unlinked
-from pmem.records import Chunk, Conversation, Episode, Event, Memory, Record, RecordType
+from pmem.values.records import Chunk, Conversation, Episode, Event, Memory, Record, RecordType
 
 
 class Pointer(NamedTuple):

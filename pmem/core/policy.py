@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.errors import Refused
-from pmem.records import Episode, Memory, MemoryType, Record
+from pmem.values.records import Episode, Memory, MemoryType, Record
 
 EVENT: Final = "event"
 """The category of episodes."""

@@ -18,7 +18,7 @@ from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import text_of
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, PmemError
-from pmem.records import Episode, Message, Part
+from pmem.values.records import Episode, Message, Part
 
 GRADES: Final = 5
 EXAMPLE: Final = 'such as {"query": "deployment plan"}'

@@ -9,8 +9,8 @@ from collections import Counter
 from json.encoder import encode_basestring
 from typing import Any
 
-from pmem.bounds import RECORD_LEVELS, RECORD_VALUES
 from pmem.core.crowding import is_crowded
+from pmem.values.bounds import RECORD_LEVELS, RECORD_VALUES
 
 
 class NotJson(Exception):

@@ -12,7 +12,7 @@ import msgspec
 
 from pmem.core.exactjson import reread
 from pmem.core.unwinding import Unwinding
-from pmem.records import (
+from pmem.values.records import (
     Conversation,
     Episode,
     Event,
@@ -21,7 +21,7 @@ from pmem.records import (
     Relationship,
     dump_line,
 )
-from pmem.times import shifted
+from pmem.values.times import shifted
 
 SECONDS_A_DAY: Final = 86_400
 ACCESS_BOOST: Final = 0.1

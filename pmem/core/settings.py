@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from pmem.rules import Consent
+from pmem.values.rules import Consent
 
 Values = Mapping[str, Any]
 """Settings by dotted name; one that is missing is not set."""

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from pmem.errors import InvalidValue
-from pmem.records import (
+from pmem.values.records import (
     DEFAULT_CATEGORY,
     DEFAULT_IMPORTANCE,
     Access,

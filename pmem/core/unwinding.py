@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from pmem.records import Event
+from pmem.values.records import Event
 
 BRANCH: Final = "branch"
 """Where a merge's event says, by field, when the branch whose value it did not take changed it."""

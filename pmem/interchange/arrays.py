@@ -13,9 +13,9 @@ import msgspec
 from pmem.core import exactjson, mistakes
 from pmem.core.checks import nesting
 from pmem.errors import InvalidValue
-from pmem.ids import derived_id, is_id
 from pmem.interchange import Skipped
-from pmem.records import (
+from pmem.values.ids import derived_id, is_id
+from pmem.values.records import (
     DEFAULT_CATEGORY,
     DEFAULT_IMPORTANCE,
     KINDS,
@@ -31,7 +31,7 @@ from pmem.records import (
     dump,
     stored,
 )
-from pmem.times import parse_moment
+from pmem.values.times import parse_moment
 
 FILES: Final[dict[str, RecordType]] = {f"{folder}.json": type_ for type_, folder in STORES.items()}
 """File names and the records that they hold."""

@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from pmem.bounds import LINE_BYTES
 from pmem.core import exactjson
 from pmem.core.checks import MOST_TOOL_LEVELS, nesting
 from pmem.core.chunking import fitting
 from pmem.errors import InvalidValue
-from pmem.ids import derived_id
 from pmem.interchange import Skipped
-from pmem.records import Message, Role
-from pmem.times import UNDATED, parse_moment
+from pmem.values.bounds import LINE_BYTES
+from pmem.values.ids import derived_id
+from pmem.values.records import Message, Role
+from pmem.values.times import UNDATED, parse_moment
 
 
 class Parsed(msgspec.Struct, frozen=True):

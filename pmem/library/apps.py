@@ -18,7 +18,7 @@ from pmem.apps import (
     Uninstalled,
 )
 from pmem.library.typed import Typed, made
-from pmem.workspace import Workspace
+from pmem.project.workspace import Workspace
 
 
 class Apps(Typed):

@@ -4,23 +4,19 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from pmem import (
-    conversations,
-    episodes,
-    facts,
-    pruning,
-    threads,
-)
-from pmem.conversations import Heard, Overview, SayRequest, Transcript
+from pmem.conversation import conversations, episodes, pruning
+from pmem.conversation.conversations import Heard, Overview, SayRequest, Transcript
+from pmem.conversation.episodes import EpisodeFilter, EpisodeListing, EpisodeRequest
+from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.extraction.episodes import Arc
-from pmem.episodes import EpisodeFilter, EpisodeListing, EpisodeRequest
-from pmem.facts import FactFilter, FactListing, Promotion
 from pmem.library.typed import Typed, made
-from pmem.overlay import Overlay, overlay
-from pmem.pruning import PruneRequest, Pruning
-from pmem.records import Conversation, Episode, Fact, Status
-from pmem.threads import Checkpoint, CheckpointInfo, Delta
-from pmem.workspace import Workspace
+from pmem.memory import facts
+from pmem.memory.facts import FactFilter, FactListing, Promotion
+from pmem.project.workspace import Workspace
+from pmem.search import threads
+from pmem.search.threads import Checkpoint, CheckpointInfo, Delta
+from pmem.search.usage import Overlay, overlay
+from pmem.values.records import Conversation, Episode, Fact, Status
 
 
 class Conversations(Typed):

@@ -7,38 +7,26 @@ from typing import Any
 
 import msgspec
 
-from pmem import (
-    consent,
-    contexts,
-    journal,
-    lifecycle,
-    lookup,
-    memories,
-    queries,
-    recall,
-    settling,
-)
-from pmem.changes import Removable
-from pmem.consent import Agreed, ConsentListing
-from pmem.contexts import ContextRequest
 from pmem.core.audit import Row
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
-from pmem.journal import SHOWN, Journal
 from pmem.library.typed import Typed, made, options_of
-from pmem.lookup import Listing, Said
-from pmem.memories import Added, AddRequest, EditRequest
-from pmem.recall import Found, Hit, SearchRequest
-from pmem.records import (
-    Event,
-    Memory,
-    MemoryType,
-    Record,
-)
-from pmem.storage.proposals import Decision
-from pmem.workspace import Workspace
+from pmem.memory import consent, journal, lifecycle, memories, reading
+from pmem.memory.changes import Removable
+from pmem.memory.consent import Agreed, ConsentListing
+from pmem.memory.journal import SHOWN, Journal
+from pmem.memory.memories import Added, AddRequest, EditRequest
+from pmem.memory.reading import Listing, Said
+from pmem.project.workspace import Workspace
+from pmem.search import contexts, queries
+from pmem.search import search as recall
+from pmem.search.contexts import ContextRequest
+from pmem.search.search import Found, Hit, SearchRequest
+from pmem.storage.local.proposals import Decision
+from pmem.values.records import Event, Memory, MemoryType, Record
+from pmem.vcs import conflicts
 
 
 class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=False):
@@ -83,13 +71,13 @@ class Memories(Typed):
         Raises:
             NotFound, Ambiguous: The reference.
         """
-        return lookup.show(self.workspace, reference, at)
+        return reading.show(self.workspace, reference, at)
 
     def list(
         self, wanted: Filter | None = None, *, limit: int | None = None, at: datetime | None = None
     ) -> Listing:
         """Return the memories that pass a filter, the oldest first."""
-        return lookup.listing(self.workspace, wanted or Filter(), limit=limit, at=at)
+        return reading.listing(self.workspace, wanted or Filter(), limit=limit, at=at)
 
     def block(self, wanted: Filter | None = None) -> str:
         """Return memories as the block of a system prompt: the same ones give the same bytes.
@@ -99,7 +87,7 @@ class Memories(Typed):
         from pmem.core.context.block import block
 
         asked = wanted or Filter()
-        found = lookup.listing(self.workspace.serving(asked.app), asked).items
+        found = reading.listing(self.workspace.serving(asked.app), asked).items
         return block(map(self.workspace.mask.fields, found))
 
     def edit(self, reference: str, content: str | None = None, **fields: Any) -> Memory:
@@ -171,11 +159,11 @@ class Memories(Typed):
 
     def settle(self, *references: str, other: bool = False) -> Iterable[Removable]:
         """Say that what holds now is right where two branches contradict, or the other value."""
-        return settling.settle(self.workspace, references, other=other).records
+        return conflicts.settle(self.workspace, references, other=other).records
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""
-        return lookup.history(self.workspace, reference)
+        return reading.history(self.workspace, reference)
 
     def events(self, *, record: str | None = None, limit: int = SHOWN, **wanted: Any) -> Journal:
         """Return what happened to everything that is kept, the newest last.

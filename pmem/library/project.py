@@ -7,44 +7,36 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Self
 
-from pmem import (
-    changelog,
-    checking,
-    citations,
-    consolidation,
-    evaluation,
-    exchange,
-    figures,
-    golden,
-    merges,
-    provenance,
-    repair,
-    setup,
-    upkeep,
-)
-from pmem.borders import must_be_safe
-from pmem.changelog import Changelog
-from pmem.checking import Checked
-from pmem.citations import Verified
-from pmem.consolidation import UpkeepReport
+from pmem.conversation import exchange
+from pmem.conversation.exchange import Imported
 from pmem.errors import InvalidValue
-from pmem.evaluation import Evaluation, EvaluationRequest
-from pmem.exchange import Imported
-from pmem.figures import Statistics
-from pmem.golden import QuestionAdded, QuestionRequest
 from pmem.library.apps import Apps
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.library.typed import made, options_of
-from pmem.merges import MergesChecked
-from pmem.notation import flatten
-from pmem.provenance import Provenance
-from pmem.repair import Repair
+from pmem.memory import citations
+from pmem.memory.citations import Verified
+from pmem.project import setup
+from pmem.project.borders import must_be_safe
+from pmem.project.workspace import Workspace, discover
+from pmem.search import evaluation, golden
+from pmem.search.evaluation import Evaluation, EvaluationRequest
+from pmem.search.golden import QuestionAdded, QuestionRequest
 from pmem.storage.backend import Backend, Problem
-from pmem.storage.revision import Revision
+from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.upkeep import Diagnosis
-from pmem.workspace import Workspace, discover
+from pmem.upkeep import checking, consolidation, statistics
+from pmem.upkeep import doctor as upkeep
+from pmem.upkeep.checking import Checked
+from pmem.upkeep.consolidation import UpkeepReport
+from pmem.upkeep.doctor import Diagnosis
+from pmem.upkeep.statistics import Statistics
+from pmem.values.notation import flatten
+from pmem.vcs import changelog, merges, provenance, repair
+from pmem.vcs.changelog import Changelog
+from pmem.vcs.merges import MergesChecked
+from pmem.vcs.provenance import Provenance
+from pmem.vcs.repair import Repair
 
 
 class Project(Memories, Conversations):
@@ -173,7 +165,7 @@ class Project(Memories, Conversations):
         """Say what the memory learned, changed and forgot between two git revisions.
 
         Args:
-            revisions: Such as `main..HEAD`; see `pmem.changelog.changelog`.
+            revisions: Such as `main..HEAD`; see `pmem.vcs.changelog.changelog`.
         """
         return changelog.changelog(self.workspace, revisions)[0]
 
@@ -213,7 +205,7 @@ class Project(Memories, Conversations):
 
     def stats(self) -> Statistics:
         """Count what the memory holds."""
-        return figures.statistics(self.workspace)
+        return statistics.statistics(self.workspace)
 
     def consolidate(self, **options: Any) -> UpkeepReport:
         """Archive what has faded, merge duplicates, link neighbours, fold recalls in.

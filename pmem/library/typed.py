@@ -12,7 +12,7 @@ import msgspec
 
 from pmem.core import mistakes
 from pmem.errors import InvalidValue
-from pmem.times import in_utc
+from pmem.values.times import in_utc
 
 T = TypeVar("T")
 _ITERABLE = (Iterable, list)

@@ -9,8 +9,8 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
 from pmem.errors import NotFound
-from pmem.ids import matches
-from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, State
+from pmem.values.ids import matches
+from pmem.values.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool

@@ -6,12 +6,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pmem.bounds import RECORD_BYTES
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
-from pmem.ids import is_id, matches
-from pmem.records import KINDS, STORES, Record
-from pmem.storage import durable
 from pmem.storage.backend import (
     Change,
     Holders,
@@ -21,18 +17,22 @@ from pmem.storage.backend import (
     twin_keys,
     word_keys_of,
 )
-from pmem.storage.index import FILE as INDEX
-from pmem.storage.index import Index, Row
-from pmem.storage.listing import SUFFIX, Listing, look
-from pmem.storage.lock import LOCK, writer_lock
-from pmem.storage.recordfile import Stamp, parse, read_within, serialise, stamp_of
+from pmem.storage.files import durable
+from pmem.storage.files.listing import SUFFIX, Listing, look
+from pmem.storage.files.lock import LOCK, writer_lock
+from pmem.storage.files.recordfile import Stamp, parse, read_within, serialise, stamp_of
+from pmem.storage.files.unfinished import Unfinished
+from pmem.storage.git.tracked import HINT, LOCAL
+from pmem.storage.index.index import FILE as INDEX
+from pmem.storage.index.index import Index, Row
 from pmem.storage.shared import Shared
-from pmem.storage.tracked import HINT, LOCAL
-from pmem.storage.unfinished import Unfinished
+from pmem.values.bounds import RECORD_BYTES
+from pmem.values.ids import is_id, matches
+from pmem.values.records import KINDS, STORES, Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Place, Pool
-    from pmem.storage.search import SearchIndex
+    from pmem.storage.index.search import SearchIndex
 
 SEARCH: Final = "search.sqlite3"
 STATE: Final = "state.sqlite3"
@@ -145,7 +145,7 @@ class JsonFiles:
         if not self._may_have_index() or not _made(self._local):
             yield None
             return
-        from pmem.storage.search import Records
+        from pmem.storage.index.search import Records
 
         folders = [self._folder(type_) for type_ in STORES]
         records = Records(self._listing, self._readable, _text_of(self))
@@ -290,7 +290,7 @@ class JsonFiles:
         self._staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
-        from pmem.storage import journals
+        from pmem.storage.local import journals
 
         journals.play_back(self._local, (INDEX, SEARCH), (STATE,))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.records import KINDS, Record
 from pmem.storage.backend import Backend, Change, Holders, Problem, pool_of
+from pmem.values.records import KINDS, Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool

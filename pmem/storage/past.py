@@ -10,7 +10,6 @@ import msgspec
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.past import begun, past
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.records import KINDS, STORES, Chunk, Conversation, Record, RecordType
 from pmem.storage.backend import (
     Backend,
     Change,
@@ -20,6 +19,7 @@ from pmem.storage.backend import (
     pool_of,
     twin_keys,
 )
+from pmem.values.records import KINDS, STORES, Chunk, Conversation, Record, RecordType
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pmem.storage.backend import Problem
-from pmem.storage.searchers import TRUST_SECONDS, Searchers
+from pmem.storage.index.searchers import TRUST_SECONDS, Searchers
 
 if TYPE_CHECKING:
-    from pmem.storage.revision import Revision
+    from pmem.storage.git.revision import Revision
 
 
 class Shared:

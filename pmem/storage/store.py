@@ -5,9 +5,9 @@ from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.ids import matches
-from pmem.records import KINDS, Record
 from pmem.storage.backend import Backend, Change, twin_keys, word_keys_of
+from pmem.values.ids import matches
+from pmem.values.records import KINDS, Record
 
 R = TypeVar("R", bound=Record)
 

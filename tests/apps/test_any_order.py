@@ -22,9 +22,9 @@ from pmem.apps import Compacted, Models, Remembered, Talk
 from pmem.core.apps.deciding import Decision, OfflineDecider, Surplus
 from pmem.core.filters import Filter
 from pmem.errors import StorageRefused
-from pmem.records import Memory, State
-from pmem.setup import initialise
+from pmem.project.setup import initialise
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.values.records import Memory, State
 from tests.apps import fakes
 from tests.apps.test_compaction import LIES
 from tests.conftest import NOW
@@ -202,7 +202,7 @@ from itertools import cycle
 from pmem import Project
 from pmem.apps import Models
 from pmem.core.apps.deciding import Decision
-from pmem.apps.models import OfflineSummariser
+from pmem.memory.app_models import OfflineSummariser
 def fail(surplus): raise ConnectionError("nobody is there")
 lies = cycle((fail, lambda s: "nonsense", lambda s: None,
     lambda s: Decision(action="delete", target=s.memories[2].id, reason="the third goes"),

@@ -16,10 +16,10 @@ from pmem import AddRequest, Project
 from pmem.core.apps.deciding import Decision, OfflineDecider, Surplus, Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
-from pmem.ids import short
-from pmem.records import EventKind, Memory, State
 from pmem.storage.backend import InMemory
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.values.ids import short
+from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes
 from tests.conftest import NOW
 from tests.effort import examples

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
-from pmem.apps.views import state_of
 from pmem.core.apps.block import block, fitting
 from pmem.core.apps.deciding import Decision
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
-from pmem.records import Memory
-from pmem.storage.appstate import Waiting
+from pmem.memory.app_memories import state_of
+from pmem.storage.local.appstate import Waiting
+from pmem.values.records import Memory
 from tests.apps import fakes
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import memory

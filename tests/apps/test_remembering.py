@@ -14,9 +14,9 @@ from pmem.apps import Talk
 from pmem.apps.remembering import on_end
 from pmem.core.apps.digest import digest
 from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused, UsageError
-from pmem.proposals import Withheld
-from pmem.records import Message, Role
+from pmem.memory.proposals import Withheld
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.values.records import Message, Role
 from tests.apps import fakes
 from tests.conftest import NOW
 from tests.strategies import texts

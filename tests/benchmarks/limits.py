@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from pmem.ids import make_id
+from pmem.values.ids import make_id
 from tests.benchmarks.measure import ENVIRONMENT
 
 ROOT: Final = Path(__file__).resolve().parents[2]

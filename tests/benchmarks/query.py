@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pmem import Project
-from pmem.setup import write_setting
+from pmem.project.setup import write_setting
 from tests.benchmarks.measure import Command, pmem, side_by_side
 from tests.benchmarks.search import QUERIES
 from tests.benchmarks.stores import make

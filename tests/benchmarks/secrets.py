@@ -29,8 +29,8 @@ class Gate:
     def __init__(self, rules, notes=None): pass
     def admit(self, value, where=""): return value
     def must_be_clean(self, changes, before): pass
-sys.modules["pmem.gate"] = types.ModuleType("pmem.gate")
-sys.modules["pmem.gate"].Gate = Gate
+sys.modules["pmem.project.secret_gate"] = types.ModuleType("pmem.project.secret_gate")
+sys.modules["pmem.project.secret_gate"].Gate = Gate
 """
 _NUMBERS = count()
 

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from pmem import Project, consolidation
+from pmem import Project
 from pmem.core.lifecycle import consolidation as planning
 from pmem.core.tokens import count_tokens
-from pmem.ids import make_id, milliseconds
-from pmem.records import Memory, State, dump
+from pmem.upkeep import consolidation
+from pmem.values.ids import make_id, milliseconds
+from pmem.values.records import Memory, State, dump
 from tests.benchmarks.duplicates import memories
 
 SIZES: Final = (100, 1_000, 10_000, 100_000)

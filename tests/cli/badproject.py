@@ -9,7 +9,8 @@ from functools import cache
 from tempfile import TemporaryDirectory
 from typing import IO, Final
 
-from pmem.records import (
+from pmem.project.setup import initialise
+from pmem.values.records import (
     STORES,
     Chunk,
     Conversation,
@@ -22,7 +23,6 @@ from pmem.records import (
     Role,
     dump,
 )
-from pmem.setup import initialise
 
 THEN: Final = datetime(2026, 11, 1, tzinfo=UTC)
 ONE, TWO, EPISODE, TALK, CHUNK, SAID = (

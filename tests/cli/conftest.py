@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pmem.setup import initialise
+from pmem.project.setup import initialise
 
 NOW = "2026-11-21T14:30:00Z"
 

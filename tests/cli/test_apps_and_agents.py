@@ -199,7 +199,7 @@ def test_an_export_into_a_folder_that_is_not_there_makes_none() -> None:
 def test_a_history_tells_whole_reasons(root: str) -> None:
     from pmem import Project
     from pmem.apps import Models
-    from pmem.apps.models import OfflineSummariser
+    from pmem.memory.app_models import OfflineSummariser
 
     why = "It is about a dentist who has moved away, " + "and so on " * 20 + "to the very end."
 

@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from pmem import recall
 from pmem.cli.app import COMMANDS, GROUPS, root
-from pmem.records import Conversation, Episode, Event, EventKind, Memory, Relationship
+from pmem.search import search
+from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
 from tests.once import Once
 from tests.storage.folders import contradict
@@ -1135,7 +1135,7 @@ def test_74_the_disk_is_full(filled: dict[str, str]) -> None:
 
 
 def test_130_interrupted() -> None:
-    with mock.patch.object(recall, "search", side_effect=KeyboardInterrupt):
+    with mock.patch.object(search, "search", side_effect=KeyboardInterrupt):
         assert pmem("search", "anything") == Outcome(130, b"", b"")
 
 
@@ -1260,7 +1260,7 @@ def _with_a_bug(command: Callable[[], Outcome]) -> Outcome:
         assert workspace.root
         raise ZeroDivisionError("oh")
 
-    with mock.patch.object(recall, "search", broken):
+    with mock.patch.object(search, "search", broken):
         return command()
 
 

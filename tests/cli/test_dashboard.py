@@ -15,8 +15,8 @@ from pmem.cli.session import Line
 from pmem.core.growth import Period
 from pmem.core.journal import Historic, steps
 from pmem.core.visible import visible
-from pmem.figures import Statistics, statistics
-from pmem.records import EventKind, Memory, MemoryType, Record
+from pmem.upkeep.statistics import Statistics, statistics
+from pmem.values.records import EventKind, Memory, MemoryType, Record
 from tests import strategies
 from tests.cli.shell import pmem
 from tests.cli.test_overlay import TITLES, cells
@@ -24,7 +24,7 @@ from tests.cli.test_streams import ESCAPE, on_terminal
 from tests.conftest import NOW
 from tests.core.test_journal import edited, historic, memory
 from tests.effort import examples
-from tests.test_figures import store
+from tests.upkeep.test_statistics import store
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 BARS = "▁▂▃▄▅▆▇█"

@@ -66,7 +66,9 @@ def test_what_only_reads_imports_no_rules_on_passwords(
 
 def test_a_search_looks_for_secrets_without_the_gate(project: str, record: str) -> None:
     assert "pmem.core.secrets" in imported("search", "database")
-    assert {"pmem.gate", "pmem.core.secrets.texts"} & imported("search", "database") == set()
+    assert {"pmem.project.secret_gate", "pmem.core.secrets.texts"} & imported(
+        "search", "database"
+    ) == set()
 
 
 def test_the_version_needs_no_command_line() -> None:
@@ -109,7 +111,7 @@ def test_only_a_look_into_the_past_imports_what_it_takes(project: str, record: s
 
 def test_what_git_runs_for_each_file_needs_no_record_library(project: str, record: str) -> None:
     file = f"{project}/long-term-memory/{record}.json"
-    heavy = {"typer", "msgspec", "orjson", "pmem.records"}
+    heavy = {"typer", "msgspec", "orjson", "pmem.values.records"}
     assert imported("textconv", file) & heavy == set()
     merging = imported("merge-driver", file, file, file, "7", f"long-term-memory/{record}.json")
     assert merging & heavy == set()

@@ -11,7 +11,7 @@ from hypothesis import given
 from pmem.core.audit import Row, digest, row
 from pmem.core.journal import Historic, steps
 from pmem.core.retention import changed, linked, unlinked
-from pmem.records import Event, EventKind, Memory, Relationship, State, dump_line
+from pmem.values.records import Event, EventKind, Memory, Relationship, State, dump_line
 from tests import strategies
 from tests.conftest import NOW
 from tests.core.test_journal import edited, historic, memory

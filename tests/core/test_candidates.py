@@ -13,7 +13,7 @@ from pmem.core.lifecycle.candidates import (
     words_of,
 )
 from pmem.core.lifecycle.neighbours import advice
-from pmem.records import Scope, State
+from pmem.values.records import Scope, State
 from tests.conftest import NOW
 from tests.storage.folders import memory
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pmem.core.chunking import fitting, overflow
 from pmem.errors import InvalidValue
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 from tests.conftest import NOW
 
 

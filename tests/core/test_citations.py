@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.citations import ENOUGH, LEAST, Content, Hunt, Place, first_of, judged, suffix_of
-from pmem.records import Citation
+from pmem.values.records import Citation
 
 LONG = ["def wait(attempt):", "    time.sleep(2**attempt)", "    return attempt"]
 SHORT = "x = 1"

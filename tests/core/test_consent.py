@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.consent import benign, sensitive
-from pmem.rules import CONSENT_FIELDS as FIELDS
+from pmem.values.rules import CONSENT_FIELDS as FIELDS
 from tests.work import seconds
 
 PERSONAL = """\

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.delta import Change, changes, fingerprint, fingerprints, header, seen_with
-from pmem.records import Event, EventKind, Memory, State
+from pmem.values.records import Event, EventKind, Memory, State
 from tests import strategies
 from tests.conftest import NOW
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.growth import MOST_PERIODS, OLDER, by_age, growth
-from pmem.times import UNDATED
+from pmem.values.times import UNDATED
 from tests import strategies
 from tests.conftest import NOW
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pmem.core.journal import Historic, Kind, Wanted, entry, log, one_line, steps
 from pmem.core.retention import changed, json_value
-from pmem.records import KINDS, Conversation, Event, EventKind, Memory, Scope, dump_line
+from pmem.values.records import KINDS, Conversation, Event, EventKind, Memory, Scope, dump_line
 from tests import strategies
 from tests.conftest import NOW
 from tests.core.test_retention import Step, changes, cuts, links

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from pmem.core.past import Around, begun, past
-from pmem.ids import make_id, milliseconds
-from pmem.records import (
+from pmem.values.ids import make_id, milliseconds
+from pmem.values.records import (
     Chunk,
     Conversation,
     Event,

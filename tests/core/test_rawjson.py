@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.records import dump as dump_record
+from pmem.values.records import dump as dump_record
 from tests import strategies
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from pmem.core.rawjson import load
 from pmem.core.readable import readable
-from pmem.records import dump
+from pmem.values.records import dump
 from tests import strategies
 
 FIELDS = ("content", "title", "tags", "recent_messages", "source", "history", "new")

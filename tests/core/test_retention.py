@@ -21,7 +21,7 @@ from pmem.core.retention import (
     unlinked,
     valid_at,
 )
-from pmem.records import Event, EventKind, Memory, Relationship, Scope, State, dump_line
+from pmem.values.records import Event, EventKind, Memory, Relationship, Scope, State, dump_line
 from tests import strategies
 from tests.conftest import NOW
 

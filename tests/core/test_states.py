@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pmem.core.lifecycle.states import restored
-from pmem.records import Event, EventKind, Memory, State
+from pmem.values.records import Event, EventKind, Memory, State
 from tests.conftest import NOW
 
 END = NOW + timedelta(days=9)

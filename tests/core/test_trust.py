@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pmem.core.trust import LEVELS, Trust, lowest, reaches, trust_of
 from pmem.errors import InvalidValue
-from pmem.records import Episode, Event, EventKind, Memory, Source, TurnRange
+from pmem.values.records import Episode, Event, EventKind, Memory, Source, TurnRange
 from tests.conftest import NOW
 
 ADD, UPDATE, MERGE = EventKind.ADD, EventKind.UPDATE, EventKind.MERGE

@@ -12,7 +12,7 @@ from pmem.core.journal import steps
 from pmem.core.retention import as_of
 from pmem.core.threeway import SHAPES, merged
 from pmem.core.unwinding import Unwinding
-from pmem.records import Event, EventKind, Memory
+from pmem.values.records import Event, EventKind, Memory
 
 SHAPE = SHAPES["long-term-memory"]
 FIELDS = ("content", "importance", "subject")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem import memories
 from pmem.core.lifecycle.presence import presence
-from pmem.memories import AddRequest
-from pmem.times import in_utc, iso
-from pmem.workspace import Workspace
+from pmem.memory import memories
+from pmem.memory.memories import AddRequest
+from pmem.project.workspace import Workspace
+from pmem.values.times import in_utc, iso
 from tests.conftest import NOW
 from tests.faults import world
 from tests.faults.console import pmem
@@ -71,7 +71,7 @@ def test_decay_lies_between_0_and_1_at_every_time(
 ) -> None:
     import msgspec
 
-    from pmem.records import Access
+    from pmem.values.records import Access
     from tests.storage.folders import memory
 
     access = Access(count=3, last_at=used)  # type: ignore[arg-type]

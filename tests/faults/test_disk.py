@@ -312,6 +312,6 @@ def test_a_doctor_that_may_not_write_does_not_try(
     def tried(*_: object) -> str:
         raise AssertionError("it tried to write")
 
-    monkeypatch.setattr("pmem.storage.durable.refusal", tried)
+    monkeypatch.setattr("pmem.storage.files.durable.refusal", tried)
     assert pmem("doctor", "--read-only").code == 0
     assert pmem("doctor").code == 70

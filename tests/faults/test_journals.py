@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from pmem import Project
-from pmem.threads import save_checkpoint
+from pmem.search.threads import save_checkpoint
 
 DIES = """
 import os, sqlite3, sys
@@ -61,7 +61,7 @@ def test_a_search_that_is_killed_while_it_updates_leaves_no_journal(root: str) -
     """As it was seen: the update's transaction is open when the process dies."""
     Project(root).add("The oven is blue")
     program = (
-        "import os, sys; from pmem import Project; from pmem.storage import learning;"
+        "import os, sys; from pmem import Project; from pmem.storage.index import learning;"
         " learning._count = lambda *given: os.kill(os.getpid(), 9);"
         " Project(sys.argv[1]).search('oven')"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.records import STORES
+from pmem.values.records import STORES
 from tests.faults.console import pmem
 
 PLACES = ("local", "local/lock", *STORES.values())

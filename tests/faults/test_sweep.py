@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from pmem.storage import durable
+from pmem.storage.files import durable
 from tests.faults import injection, powercuts, world
 from tests.faults.sweep import ACTS, Bench, swept
 from tests.faults.test_locked import WRITING

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pmem.cli.app import COMMANDS, GROUPS
 from pmem.core.rawjson import dump
 from pmem.core.threeway import SHAPES
-from pmem.setup import initialise
+from pmem.project.setup import initialise
 from tests.core.threeway.sides import sides
 from tests.faults.console import Done, pmem
 from tests.fuzz.judging import Entry

@@ -23,19 +23,19 @@ from pmem.core.threeway.deciding import decide, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.core.threeway.values import canonical
 from pmem.errors import NewerSchema
-from pmem.gitmerge import _merged as driver
-from pmem.records import STORES, Episode, Memory, Record, RecordType
-from pmem.records import dump as written
-from pmem.repair.cases import Unfit, key_of
-from pmem.repair.from_markers import marker_cases
-from pmem.storage.access import _Tally as Tally
-from pmem.storage.appstate import AppState
-from pmem.storage.judged import Judged
-from pmem.storage.local import LocalState
-from pmem.storage.operations import Operations
+from pmem.storage.files.recordfile import parse, serialise
+from pmem.storage.local.access import _Tally as Tally
+from pmem.storage.local.appstate import AppState
+from pmem.storage.local.judged import Judged
+from pmem.storage.local.operations import Operations
+from pmem.storage.local.proposals import Proposals, digest, without_expired
+from pmem.storage.local.state import LocalState
 from pmem.storage.past import _ODD_HISTORY
-from pmem.storage.proposals import Proposals, digest, without_expired
-from pmem.storage.recordfile import parse, serialise
+from pmem.values.records import STORES, Episode, Memory, Record, RecordType
+from pmem.values.records import dump as written
+from pmem.vcs.gitmerge import _merged as driver
+from pmem.vcs.repair.cases import Unfit, key_of
+from pmem.vcs.repair.from_markers import marker_cases
 from tests.core.threeway.sides import sides
 from tests.fuzz.judging import Entry, told
 

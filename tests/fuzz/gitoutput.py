@@ -4,11 +4,11 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pmem.storage import git
-from pmem.storage.objects import _content
-from pmem.storage.repository import Repository, entry_of
-from pmem.storage.sources import _tracked as tracked
-from pmem.storage.stages import MergeState
+from pmem.storage.git import git
+from pmem.storage.git.objects import _content
+from pmem.storage.git.repository import Repository, entry_of
+from pmem.storage.git.sources import _tracked as tracked
+from pmem.storage.git.stages import MergeState
 from tests.fuzz.judging import Entry
 
 _BLOB: Final = b"8ab686eafeb1f44702738c8b0f24f2567c36da6d"

@@ -6,23 +6,23 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import orjson
 
-from pmem import golden, threads
-from pmem.citations import _parsed as cited
 from pmem.cli.memory import _request as batch_line
 from pmem.cli.query import _request as asked
 from pmem.cli.session import Session
-from pmem.config import checked, from_environment, known, resolve, table
-from pmem.configuration import parse_config
 from pmem.core import blocks, queries
 from pmem.core.citations import Content, judged
 from pmem.errors import InvalidValue, UsageError
-from pmem.ids import derived_id, is_id, matches, moment_of, short
 from pmem.interchange import arrays, messages
-from pmem.notation import as_text
-from pmem.records import STORES, Citation, dump_line
-from pmem.setup import write_setting
-from pmem.storage.sources import Sources
-from pmem.times import day, iso, parse_time
+from pmem.memory.citations import _parsed as cited
+from pmem.project.configuration import parse_config
+from pmem.project.setup import write_setting
+from pmem.search import golden, threads
+from pmem.storage.git.sources import Sources
+from pmem.values.config import checked, from_environment, known, resolve, table
+from pmem.values.ids import derived_id, is_id, matches, moment_of, short
+from pmem.values.notation import as_text
+from pmem.values.records import STORES, Citation, dump_line
+from pmem.values.times import day, iso, parse_time
 from tests.fuzz import files
 from tests.fuzz.files import NOW
 from tests.fuzz.judging import Entry, told

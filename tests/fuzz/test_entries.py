@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from pmem.core.rawjson import load
 from pmem.core.threeway import SHAPES
 from pmem.interchange import arrays
-from pmem.records import STORES, Chunk, Conversation, Episode, Memory, Record, RecordType, dump
-from pmem.storage.recordfile import parse, serialise
+from pmem.storage.files.recordfile import parse, serialise
+from pmem.values.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Memory,
+    Record,
+    RecordType,
+    dump,
+)
 from tests import strategies
 from tests.fuzz.__main__ import fuzz
 from tests.fuzz.entries import ENTRIES

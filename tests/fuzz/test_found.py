@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from pmem import gitmerge
+from pmem.vcs import gitmerge
 from tests.fuzz.commands import FILES as PROJECT
 from tests.fuzz.entries import ENTRIES
 from tests.fuzz.judging import guarded, judge

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pmem.cli.render import clean
-from pmem.config import Settings
 from pmem.core import consent, tokens, writing
 from pmem.core.context.block import block
 from pmem.core.duplicates import comparing, reading
@@ -15,7 +14,8 @@ from pmem.core.retrieval.question import plan_question
 from pmem.core.summaries import summary
 from pmem.core.text import characters, fold, parse_query, sequence, terms, written_dates
 from pmem.core.visible import one_visible_line, visible
-from pmem.records import Memory, Message, Role
+from pmem.values.config import Settings
+from pmem.values.records import Memory, Message, Role
 from tests.fuzz.files import NOW
 from tests.fuzz.judging import Entry
 

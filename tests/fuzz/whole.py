@@ -5,24 +5,25 @@ import subprocess
 from functools import cache
 from typing import Any, Final
 
-from pmem import Project, gitmerge
+from pmem import Project
 from pmem.cli.recall import _weights
 from pmem.cli.upkeep import _planned
-from pmem.config import from_environment, resolve
-from pmem.configuration import parse_config
 from pmem.core import exactjson
 from pmem.core.apps.deciding import Surplus, Unusable, checked
 from pmem.core.instructions import instruction_in
 from pmem.core.rawjson import load
 from pmem.core.secrets import find, redacted, unsecret
 from pmem.core.secrets.texts import in_file
-from pmem.evaluation import _accepted
 from pmem.library.typed import made
-from pmem.memories import AddRequest, EditRequest
-from pmem.recall import SearchRequest
-from pmem.records import STORES, Memory, Scope, dump, dump_line
+from pmem.memory.memories import AddRequest, EditRequest
+from pmem.project.configuration import parse_config
+from pmem.search.evaluation import _accepted
+from pmem.search.search import SearchRequest
 from pmem.storage.backend import InMemory
-from pmem.storage.durable import _plan
+from pmem.storage.files.durable import _plan
+from pmem.values.config import from_environment, resolve
+from pmem.values.records import STORES, Memory, Scope, dump, dump_line
+from pmem.vcs import gitmerge
 from tests.fuzz import files
 from tests.fuzz.commands import FILES, _done, _project, _template
 from tests.fuzz.files import NOW, SEPARATOR

@@ -9,11 +9,11 @@ from typing import Final
 
 import pytest
 
-from pmem import gitsetup
 from pmem.core import rawjson
 from pmem.core.threeway import SHAPES
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.vcs import gitsetup
 from tests.core.threeway.sides import Json, sides
 
 ROOT: Final = ".project-memory"

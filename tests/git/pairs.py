@@ -20,13 +20,13 @@ from unittest import mock
 import msgspec
 
 from pmem import Project
-from pmem.configuration import CONFIG_FILE
-from pmem.consolidation import PlannedStep
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import PmemError
-from pmem.gitmerge import CONFLICT, merge_driver
-from pmem.records import STORES, Chunk, Conversation, Memory, State
-from pmem.setup import change_setting
+from pmem.project.configuration import CONFIG_FILE
+from pmem.project.setup import change_setting
+from pmem.upkeep.consolidation import PlannedStep
+from pmem.values.records import STORES, Chunk, Conversation, Memory, State
+from pmem.vcs.gitmerge import CONFLICT, merge_driver
 
 TABLE: Final = Path(__file__).with_name("pairs.txt")
 BEGUN: Final = datetime(2026, 1, 1, 10, tzinfo=UTC)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pmem import merges
 from pmem.core import rawjson
-from pmem.workspace import Workspace
+from pmem.project.workspace import Workspace
+from pmem.vcs import merges
 from tests.core.threeway.sides import Json
 from tests.git.branches import ROOT, git, ok
 from tests.git.scenarios import WAYS, Branch, Scenario, prepare

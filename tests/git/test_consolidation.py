@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pmem.checking import check
-from pmem.records import State
+from pmem.upkeep.checking import check
+from pmem.values.records import State
 from tests.git.test_manners import ROOT, git, ok
 from tests.git.test_threads import commit, memory_of
 

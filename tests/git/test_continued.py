@@ -14,11 +14,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversations import all_messages
+from pmem.conversation.conversations import all_messages
+from pmem.conversation.window import talk_of
 from pmem.core import rawjson
 from pmem.core.threeway import SHAPES, merged
-from pmem.setup import initialise
-from pmem.talk import talk_of
+from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.git import world
 from tests.git.branches import ROOT, git, ok

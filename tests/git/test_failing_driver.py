@@ -11,9 +11,9 @@ from typing import Final
 
 import pytest
 
-from pmem import hooksetup
 from pmem.core.threeway import SHAPES, merged
-from pmem.workspace import Workspace
+from pmem.project.workspace import Workspace
+from pmem.vcs import hooksetup
 from tests.core.threeway.sides import Json
 from tests.faults.console import pmem
 from tests.git.branches import BIN, ROOT, begin, branches, data, git, ok, read
@@ -46,7 +46,7 @@ STAND_IN: Final = """\
 #!{python}
 import os, signal, sys, time
 sys.path[:0] = {path!r}
-import pmem.gitmerge as g
+import pmem.vcs.gitmerge as g
 g.SECONDS = 1
 fifo = sys.argv[3] + ".fifo"
 def fail(*_): raise RuntimeError("oh")

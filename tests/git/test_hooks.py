@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem import hooksetup
 from pmem.core import blocks
 from pmem.errors import NotFound, Refused
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.vcs import hooksetup
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, Ran, begin, data, git, ok, read
 from tests.git.test_merging import BASE, OURS, PATH

@@ -11,8 +11,8 @@ import pytest
 
 from pmem.core.threeway import SHAPES, merged
 from pmem.core.threeway.deciding import Versions, keeps_all
-from pmem.storage import durable
-from pmem.storage.stages import MergeState
+from pmem.storage.files import durable
+from pmem.storage.git.stages import MergeState
 from tests.core.threeway.sides import Json
 from tests.faults.console import Done, bytes_of, pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.errors import Refused
-from pmem.records import Memory
-from pmem.storage.repository import Repository
+from pmem.storage.git.repository import Repository
+from pmem.values.records import Memory
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.effort import examples
@@ -367,7 +367,7 @@ def test_a_submodule_in_a_stores_place_is_empty(place: str) -> None:
 def test_a_huge_file_is_named_and_the_others_are_read(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pmem.storage.objects.RECORD_BYTES", 100_000)
+    monkeypatch.setattr("pmem.storage.git.objects.RECORD_BYTES", 100_000)
     for number in range(3):
         added(f"Rye, step {number}")
     for name in ("0wqi8ls0-aaaaaaaa", "nwqi8ls0-bbbbbbbb", "zwqi8ls0-cccccccc"):

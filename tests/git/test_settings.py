@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem import Project, gitsetup
+from pmem import Project
 from pmem.core.settings import good_settings, is_guard, merge_settings
 from pmem.errors import Unresolved
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.vcs import gitsetup
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, git, ok
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pmem import gitsetup
 from pmem.errors import Locked, NotFound, Refused
-from pmem.records import STORES
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.values.records import STORES
+from pmem.vcs import gitsetup
 from tests.faults.console import pmem
 from tests.git.branches import BIN, ROOT, begin, branches, data, git, ok
 from tests.git.test_merging import BASE, OURS, PATH

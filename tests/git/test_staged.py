@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.setup import initialise
+from pmem.project.setup import initialise
 from tests.core.threeway.sides import Json
 from tests.faults.console import Done, added, pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read

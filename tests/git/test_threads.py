@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pmem import Project
-from pmem.threads import Delta
+from pmem.search.threads import Delta
 from tests.faults.console import pmem
 from tests.git.test_manners import ROOT, git, ok
 

@@ -10,12 +10,13 @@ from random import Random
 from typing import Any, Final
 from unittest import mock
 
-from pmem import Project, gitsetup
+from pmem import Project
 from pmem.core import rawjson
 from pmem.core.threeway import SHAPES
 from pmem.errors import PmemError
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.vcs import gitsetup
 from tests.core.threeway.sides import Json
 from tests.git.branches import ROOT, git, ok
 

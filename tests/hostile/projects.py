@@ -307,12 +307,13 @@ def _database(name: str, schema: str) -> Plant:
 
 
 def _versions() -> dict[str, list[int]]:
-    from pmem.storage import index, learning, local
+    from pmem.storage.index import index, learning
+    from pmem.storage.local import state
 
     return {
         "index.sqlite3": [index._VERSION],
         "search.sqlite3": [learning.VERSION],
-        "state.sqlite3": [local.VERSION],
+        "state.sqlite3": [state.VERSION],
     }
 
 

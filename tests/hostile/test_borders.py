@@ -9,9 +9,11 @@ from unittest import mock
 
 import pytest
 
-from pmem import Project, gitmerge, workspace
+from pmem import Project
 from pmem.errors import NoProject, Refused
-from pmem.setup import initialise
+from pmem.project import workspace
+from pmem.project.setup import initialise
+from pmem.vcs import gitmerge
 from tests.faults.console import Done, added, bytes_of, pmem
 from tests.git.branches import ROOT, ok
 from tests.policy.paths import MATRIX
@@ -161,7 +163,7 @@ def owned_by(folder: str, owner: int) -> "mock._patch[object]":
             return status
         return os.stat_result((*status[:4], owner, *status[5:10]))
 
-    return mock.patch("pmem.borders.os.lstat", lstat)
+    return mock.patch("pmem.project.borders.os.lstat", lstat)
 
 
 def test_the_memory_of_another_user_in_a_parent_is_refused(root: str) -> None:
@@ -184,10 +186,16 @@ def test_another_users_memory_in_the_very_folder_is_used(root: str) -> None:
 def test_who_became_root_by_sudo_has_his_own_memory(root: str) -> None:
     os.mkdir("below")
     given = {"SUDO_UID": str(SOMEBODY_ELSE)}
-    with owned_by(root, SOMEBODY_ELSE), mock.patch("pmem.borders.os.geteuid", return_value=0):
+    with (
+        owned_by(root, SOMEBODY_ELSE),
+        mock.patch("pmem.project.borders.os.geteuid", return_value=0),
+    ):
         assert pmem("-C", "below", "list", environment=given).code == 0
         assert pmem("-C", "below", "list", environment={"SUDO_UID": "1"}).code == REFUSED
-    with owned_by(root, SOMEBODY_ELSE), mock.patch("pmem.borders.os.geteuid", return_value=7):
+    with (
+        owned_by(root, SOMEBODY_ELSE),
+        mock.patch("pmem.project.borders.os.geteuid", return_value=7),
+    ):
         assert pmem("-C", "below", "list", environment=given).code == REFUSED
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pmem.storage import git as git_of_pmem
-from pmem.storage import repository
+from pmem.storage.git import git as git_of_pmem
+from pmem.storage.git import repository
 from tests.faults.console import pmem
 from tests.hostile.projects import GOOD, OTHER, STORE, memory, write
 from tests.hostile.watch import watching

@@ -12,9 +12,9 @@ import pytest
 
 from pmem import Project
 from pmem.errors import Refused
-from pmem.setup import IGNORE_CONVERSATIONS, IGNORE_HEAD, SHARE_CONVERSATIONS, initialise
-from pmem.storage import tracked
-from pmem.storage.worktree import index_of
+from pmem.project.setup import IGNORE_CONVERSATIONS, IGNORE_HEAD, SHARE_CONVERSATIONS, initialise
+from pmem.storage.files.worktree import index_of
+from pmem.storage.git import tracked
 from tests.faults.console import added, bytes_of, pmem
 from tests.git.branches import ROOT, git, ok
 from tests.hostile.projects import GOOD, OTHER, STORE, memory, write

@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 
 from pmem.errors import Damaged
-from pmem.records import Memory
-from pmem.storage.recordfile import parse, read_bytes
+from pmem.storage.files.recordfile import parse, read_bytes
+from pmem.values.records import Memory
 from tests.effort import IS_THOROUGH
 from tests.faults.console import Done, bytes_of, pmem
 from tests.hostile.projects import GOOD, OTHER, PLANS, PLANTS, STORE, kinds, memory, write
@@ -163,7 +163,7 @@ def test_the_report_of_a_bug_is_written_through_no_link(
 ) -> None:
     PLANTS[f"local/pmem.log: {kind}"](project, secret)
     before = bytes_of(secret)
-    with mock.patch("pmem.lookup.listing", side_effect=RuntimeError("planned")):
+    with mock.patch("pmem.memory.reading.listing", side_effect=RuntimeError("planned")):
         done = pmem("list")
     assert done.code == 70
     assert bytes_of(secret) == before

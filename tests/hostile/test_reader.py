@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from pmem import Project
-from pmem.records import Memory
+from pmem.values.records import Memory
 from tests.conftest import NOW
 from tests.faults.console import Done, added, pmem
 from tests.once import Once

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pmem.cli.app import run
 from pmem.core.visible import escaped
-from pmem.records import dump
+from pmem.values.records import dump
 from tests.faults.console import pmem
 from tests.hostile.projects import GOOD, OTHER, STORE, memory, write
 from tests.policy.paths import MATRIX

@@ -11,7 +11,7 @@ import pytest
 
 from pmem import Filter, Project
 from pmem.errors import InvalidValue, Refused
-from pmem.setup import initialise
+from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.faults.console import pmem
 

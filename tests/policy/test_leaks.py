@@ -10,9 +10,9 @@ import pytest
 from pmem import Project
 from pmem.core.lifecycle.candidates import word_keys
 from pmem.errors import PmemError, Refused
-from pmem.records import KINDS, STORES, Memory
-from pmem.setup import write_setting
+from pmem.project.setup import write_setting
 from pmem.storage.backend import Backend
+from pmem.values.records import KINDS, STORES, Memory
 from tests.conftest import NOW
 from tests.faults.console import bytes_of, pmem
 from tests.once import Once

@@ -22,8 +22,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pmem import Project
 from pmem.core.policy import ACTIVITY, EVENT
 from pmem.errors import PmemError, Refused
-from pmem.records import STORES, Episode, Memory, MemoryType
-from pmem.setup import initialise, write_setting
+from pmem.project.setup import initialise, write_setting
+from pmem.values.records import STORES, Episode, Memory, MemoryType
 from tests.effort import examples
 from tests.faults.console import pmem
 from tests.policy.calls import BLOCKS, CALLS, OPENING, WHOLE, Given, public

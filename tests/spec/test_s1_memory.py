@@ -15,10 +15,10 @@ from pmem import AddRequest, Project
 from pmem.core.filters import Filter
 from pmem.core.operations import UPKEEP
 from pmem.core.writing import lints
-from pmem.memories import Added
-from pmem.proposals import Withheld
-from pmem.records import EventKind, MemoryType, State
-from pmem.storage.operations import BEFORE, FILE, MOST_BYTES, Operations
+from pmem.memory.memories import Added
+from pmem.memory.proposals import Withheld
+from pmem.storage.local.operations import BEFORE, FILE, MOST_BYTES, Operations
+from pmem.values.records import EventKind, MemoryType, State
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.core.test_writing import SOUND, labelled

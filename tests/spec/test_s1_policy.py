@@ -14,8 +14,8 @@ from pmem import Project
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.queries import Bullet, filter_of, grade, line_of, lowest, parse
 from pmem.errors import InvalidValue, Refused
-from pmem.records import Memory, MemoryType, Scope
-from pmem.setup import write_setting
+from pmem.project.setup import write_setting
+from pmem.values.records import Memory, MemoryType, Scope
 from tests.conftest import NOW
 from tests.faults.console import added, pmem
 from tests.work import WITHIN, calls

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pmem import Project
-from pmem.ids import short
-from pmem.records import Memory, State
+from pmem.values.ids import short
+from pmem.values.records import Memory, State
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 

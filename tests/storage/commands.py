@@ -2,12 +2,13 @@
 
 import orjson
 
-from pmem import conversations, exchange, lifecycle, memories
-from pmem.conversations import SayRequest
-from pmem.memories import AddRequest, EditRequest
-from pmem.records import Conversation, Memory
-from pmem.setup import initialise
-from pmem.workspace import Workspace
+from pmem.conversation import conversations, exchange
+from pmem.conversation.conversations import SayRequest
+from pmem.memory import lifecycle, memories
+from pmem.memory.memories import AddRequest, EditRequest
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.values.records import Conversation, Memory
 from tests.storage.folders import fixed_chance, opened
 
 

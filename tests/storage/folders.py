@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any
 from unittest import mock
 
-from pmem.records import STORES, Memory
+from pmem.project.workspace import Workspace
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.workspace import Workspace
+from pmem.values.records import STORES, Memory
 from tests.conftest import NOW
 
 Tree = dict[str, bytes]

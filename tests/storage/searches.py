@@ -8,10 +8,10 @@ from unittest import mock
 from pmem.core.filters import Filter
 from pmem.core.retrieval.evidence import bm25_scores
 from pmem.core.retrieval.weighted_sum import Weights
-from pmem.recall import Found, Kind, SearchRequest, search
-from pmem.records import Chunk, Conversation, Message, Relationship, Role, State, dump
+from pmem.project.workspace import Workspace
+from pmem.search.search import Found, Kind, SearchRequest, search
 from pmem.storage.backend import pool_of
-from pmem.workspace import Workspace
+from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump
 from tests.conftest import NOW
 from tests.storage.folders import memory, opened, path_of, write
 

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.errors import Refused, StorageRefused
-from pmem.records import Access
-from pmem.storage import access
-from pmem.storage.access import AccessLog
+from pmem.storage.local import access
+from pmem.storage.local.access import AccessLog
+from pmem.values.records import Access
 from tests import strategies
 from tests.conftest import NOW
 from tests.effort import examples
@@ -442,7 +442,7 @@ def test_folding_says_when_the_disk_refuses(log: AccessLog) -> None:
 _NOTES = """
 import sys
 from datetime import UTC, datetime
-from pmem.storage import access
+from pmem.storage.local import access
 access.MOST_BYTES = 3000
 log = access.AccessLog(sys.argv[1])
 for number in range(int(sys.argv[3])):
@@ -451,7 +451,7 @@ for number in range(int(sys.argv[3])):
 _FOLDS = """
 import sys, time
 from collections import Counter
-from pmem.storage import access
+from pmem.storage.local import access
 log, total = access.AccessLog(sys.argv[1]), Counter()
 print("ready", flush=True)
 while "stop" not in sys.argv[2:] and not access.os.path.exists(sys.argv[1] + "/stop"):

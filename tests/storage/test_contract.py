@@ -12,11 +12,21 @@ from hypothesis import strategies as st
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import NotFound
-from pmem.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, Scope, State
+from pmem.project.workspace import Workspace
 from pmem.storage.backend import Backend, Change, InMemory, twin_keys, word_keys_of
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.store import Store
-from pmem.workspace import Workspace
+from pmem.values.records import (
+    KINDS,
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Memory,
+    Record,
+    Scope,
+    State,
+)
 from tests import strategies
 from tests.conftest import NOW
 from tests.storage.folders import fixed_chance, json_files, memory

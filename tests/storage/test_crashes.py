@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pmem.errors import StorageRefused
-from pmem.memories import AddRequest, add
-from pmem.storage import durable
-from pmem.workspace import Workspace
+from pmem.memory.memories import AddRequest, add
+from pmem.project.workspace import Workspace
+from pmem.storage.files import durable
 from tests.effort import IS_THOROUGH
 from tests.storage import faults
 from tests.storage.commands import COMMANDS, add_several, prepare, say_and_overflow

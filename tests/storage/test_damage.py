@@ -9,15 +9,15 @@ from unittest import mock
 
 import pytest
 
-from pmem.bounds import RECORD_BYTES
+from pmem.conversation.exchange import import_arrays
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, TooLarge, Unresolved
-from pmem.exchange import import_arrays
-from pmem.lifecycle import purge, remove
-from pmem.memories import AddRequest, EditRequest, add, edit
-from pmem.records import Chunk, Conversation, Memory, dump, dump_line
-from pmem.storage import durable
+from pmem.memory.lifecycle import purge, remove
+from pmem.memory.memories import AddRequest, EditRequest, add, edit
+from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
-from pmem.workspace import Workspace
+from pmem.storage.files import durable
+from pmem.values.bounds import RECORD_BYTES
+from pmem.values.records import Chunk, Conversation, Memory, dump, dump_line
 from tests.conftest import NOW
 from tests.storage.folders import contents, json_files, memory, opened, path_of, write
 
@@ -398,5 +398,5 @@ def test_a_commit_that_is_finished_while_a_reader_looks_is_no_damage(root: str) 
     """Another process may end its commit between two looks of a reader."""
     local = os.path.join(root, "local")
     assert durable.staged_files(root, local) == {}
-    with mock.patch("pmem.storage.durable.pending", return_value=True):
+    with mock.patch("pmem.storage.files.durable.pending", return_value=True):
         assert list(opened(root, read_only=True).memories.find()) == []

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pmem import upkeep
-from pmem.storage.filesystems import is_shared, kind_of
-from pmem.workspace import Workspace
+from pmem.project.workspace import Workspace
+from pmem.storage.files.filesystems import is_shared, kind_of
+from pmem.upkeep import doctor
 
 TABLE = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -60,12 +60,12 @@ def test_others_are_not_suspected(kind: str) -> None:
 def test_doctor_tells_of_weak_locks(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     def told() -> tuple[bool, str]:
         return next(
-            (item.ok, item.detail) for item in upkeep.doctor(workspace) if item.name == "writable"
+            (item.ok, item.detail) for item in doctor.doctor(workspace) if item.name == "writable"
         )
 
-    monkeypatch.setattr(upkeep, "kind_of", lambda folder: "nfs4")
+    monkeypatch.setattr(doctor, "kind_of", lambda folder: "nfs4")
     ok, detail = told()
     assert ok
     assert "on nfs4 a lock may not exclude other computers" in detail
-    monkeypatch.setattr(upkeep, "kind_of", lambda folder: "ext4")
+    monkeypatch.setattr(doctor, "kind_of", lambda folder: "ext4")
     assert "exclude" not in told()[1]

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.records import Memory, State, dump
-from pmem.storage import index, jsonfiles
+from pmem.storage import jsonfiles
 from pmem.storage.backend import Change, twin_keys, word_keys_of
-from pmem.storage.index import Index, Row
+from pmem.storage.files.listing import Listing
+from pmem.storage.files.recordfile import stamp_of
+from pmem.storage.index import index
+from pmem.storage.index.index import Index, Row
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.storage.listing import Listing
-from pmem.storage.recordfile import stamp_of
+from pmem.values.records import Memory, State, dump
 from tests.effort import examples
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, json_files, memory, path_of, write

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.storage.judged import FILE, KEPT, Judged
+from pmem.storage.local.judged import FILE, KEPT, Judged
 from tests.conftest import NOW
 
 PAIR = "mwqi0000-aaaaaaaa mwqi0000-bbbbbbbb 0.90"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from pmem.core.filters import Filter
 from pmem.core.retrieval.pool import Pool
-from pmem.recall import Found, SearchRequest, search
-from pmem.records import Conversation, Memory, Record, State
+from pmem.project.workspace import Workspace
+from pmem.search.search import Found, SearchRequest, search
 from pmem.storage.backend import Backend, Change, InMemory
-from pmem.workspace import Workspace
+from pmem.values.records import Conversation, Memory, Record, State
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.folders import json_files, memory

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.errors import Damaged, Locked, NewerSchema, Refused, StorageRefused
-from pmem.storage.local import FILE, LocalState, Seen
+from pmem.storage.local.state import FILE, LocalState, Seen
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.faults import in_a_child
@@ -155,7 +155,7 @@ def test_another_thread_costs_next_to_nothing(root: str, state: LocalState) -> N
 
 _RISES = """
 import sys
-from pmem.storage.local import LocalState
+from pmem.storage.local.state import LocalState
 threads = LocalState(sys.argv[1], busy_seconds=60).threads
 for number in range(10):
     before, revision = threads.advance("shared", {int(sys.argv[2]) * 100 + number})
@@ -200,7 +200,7 @@ def test_two_writers_of_one_process_do_not_let_one_of_another_process_in(
 ) -> None:
     """A process that closes a file loses its locks on it, those of its other connections too."""
     other = (
-        "import sys; from pmem.storage.local import LocalState;"
+        "import sys; from pmem.storage.local.state import LocalState;"
         " LocalState(sys.argv[1], busy_seconds=0.1).threads.advance('review', {4})"
     )
     with filled.writing():
@@ -427,7 +427,7 @@ def test_a_read_only_run_reads_and_writes_nothing(root: str, filled: LocalState)
 _LOOKS = """
 import sys
 from pmem.errors import StorageRefused
-from pmem.storage.local import LocalState
+from pmem.storage.local.state import LocalState
 state = LocalState(sys.argv[1])
 print(state.threads.seen("review").revision, len(state.checkpoints.all()))
 try:

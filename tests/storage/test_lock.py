@@ -9,8 +9,8 @@ import pytest
 from filelock import FileLock, Timeout
 
 from pmem.errors import Locked, StorageRefused
-from pmem.memories import AddRequest, add
-from pmem.storage.lock import writer_lock
+from pmem.memory.memories import AddRequest, add
+from pmem.storage.files.lock import writer_lock
 from tests.storage.faults import in_a_child
 from tests.storage.folders import opened
 

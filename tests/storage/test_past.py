@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pmem.core.past import begun
 from pmem.errors import Damaged, NotFound, Refused
-from pmem.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from pmem.storage.backend import Change, InMemory
 from pmem.storage.past import Past
+from pmem.values.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from tests import strategies
 from tests.conftest import NOW
 from tests.storage.folders import memory

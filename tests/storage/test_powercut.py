@@ -11,8 +11,8 @@ from unittest import mock
 import pytest
 
 from pmem.errors import PmemError
-from pmem.storage import durable
-from pmem.workspace import Workspace
+from pmem.project.workspace import Workspace
+from pmem.storage.files import durable
 from tests.storage import powercut
 from tests.storage.commands import (
     COMMANDS,

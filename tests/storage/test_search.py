@@ -14,14 +14,15 @@ import pytest
 
 from pmem.core.retrieval.pool import Place
 from pmem.errors import StorageRefused
-from pmem.memories import AddRequest, add
-from pmem.recall import Kind, SearchRequest, search
-from pmem.records import Access, Conversation
-from pmem.storage import recordfile, searchers
-from pmem.storage import search as search_index
+from pmem.memory.memories import AddRequest, add
+from pmem.project.workspace import Workspace
+from pmem.search.search import Kind, SearchRequest, search
+from pmem.storage.files import recordfile
+from pmem.storage.index import search as search_index
+from pmem.storage.index import searchers
+from pmem.storage.index.search import FILE
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.storage.search import FILE
-from pmem.workspace import Workspace
+from pmem.values.records import Access, Conversation
 from tests.conftest import NOW
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, opened, path_of, write
@@ -161,7 +162,7 @@ def test_a_kept_index_follows_others_within_a_moment(filled: str) -> None:
     assert len(indexed(workspace, request).hits) == 1
     write(path, contents(path).replace(b"zebra", b"tapir"))
     after = time.monotonic() + searchers.TRUST_SECONDS + 1
-    with mock.patch("pmem.storage.searchers.time.monotonic", return_value=after):
+    with mock.patch("pmem.storage.index.searchers.time.monotonic", return_value=after):
         assert indexed(workspace, request).hits == ()
 
 

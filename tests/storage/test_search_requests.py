@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from pmem.core.filters import Filter
-from pmem.recall import Kind, SearchRequest, search
+from pmem.search.search import Kind, SearchRequest, search
 from tests.storage.folders import opened
 from tests.storage.searches import (
     ANY,

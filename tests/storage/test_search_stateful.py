@@ -17,11 +17,15 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pmem import conversations, exchange, lifecycle, lookup, memories
-from pmem.conversations import SayRequest
+from pmem.conversation import conversations, exchange
+from pmem.conversation.conversations import SayRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
-from pmem.memories import AddRequest, EditRequest
-from pmem.records import (
+from pmem.memory import lifecycle, memories, reading
+from pmem.memory.memories import AddRequest, EditRequest
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.storage.index import search
+from pmem.values.records import (
     STORES,
     Chunk,
     Conversation,
@@ -32,9 +36,6 @@ from pmem.records import (
     Relationship,
     dump,
 )
-from pmem.setup import initialise
-from pmem.storage import search
-from pmem.workspace import Workspace
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.faults import in_a_child
@@ -69,7 +70,7 @@ class Chaos(RuleBasedStateMachine):
         initialise(self.root)
         self.path = os.path.join(self.root, "local", search.FILE)
         ahead = mock.Mock(side_effect=lambda: _clock() + self.ahead)
-        patch = mock.patch("pmem.storage.learning.time.time_ns", ahead)
+        patch = mock.patch("pmem.storage.index.learning.time.time_ns", ahead)
         self.patches = contextlib.ExitStack()
         self.patches.enter_context(patch)
 
@@ -151,7 +152,7 @@ class Chaos(RuleBasedStateMachine):
             self.command(self._say, SayRequest(content=text, speaker=speaker))
 
     def _say(self, workspace: Workspace, request: SayRequest) -> None:
-        if lookup.current(workspace) is None:
+        if reading.current(workspace) is None:
             conversations.start(workspace, "talk")
         conversations.say(workspace, request)
 

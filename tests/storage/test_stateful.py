@@ -14,15 +14,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pmem import conversations, lifecycle, lookup, memories
-from pmem.conversations import SayRequest
+from pmem.conversation import conversations
+from pmem.conversation.conversations import SayRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
-from pmem.memories import AddRequest, EditRequest
-from pmem.records import Memory, Record, dump, dump_line
-from pmem.setup import initialise
+from pmem.memory import lifecycle, memories, reading
+from pmem.memory.memories import AddRequest, EditRequest
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
 from pmem.storage.backend import twin_keys
-from pmem.storage.recordfile import parse, serialise
-from pmem.workspace import Workspace
+from pmem.storage.files.recordfile import parse, serialise
+from pmem.values.records import Memory, Record, dump, dump_line
 from tests.effort import examples
 from tests.storage import faults
 from tests.storage.folders import (
@@ -148,7 +149,7 @@ class Folder(RuleBasedStateMachine):
 
     @rule(handle=handles, text=texts)
     def say(self, handle: int, text: str) -> None:
-        talk = lookup.current(opened(self.root))
+        talk = reading.current(opened(self.root))
         said = conversations.transcript(opened(self.root), talk.id).messages if talk else ()
         touched = [talk.id] if talk else []
         self.change(handle, lambda w: conversations.say(w, SayRequest(content=text)), *touched)

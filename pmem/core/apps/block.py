@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pmem.core.visible import visible
-from pmem.records import Memory
-from pmem.times import day
+from pmem.values.records import Memory
+from pmem.values.times import day
 
 
 class Fitting(NamedTuple):

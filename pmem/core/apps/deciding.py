@@ -10,8 +10,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.core.consent import sensitive
-from pmem.ids import short
-from pmem.records import Memory
+from pmem.values.ids import short
+from pmem.values.records import Memory
 
 MOST_REASON: Final = 1000
 """Characters of a reason at the most."""

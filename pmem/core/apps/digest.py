@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pmem.core.consent import sensitive
 from pmem.core.filters import fold
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 
 if TYPE_CHECKING:
     from pmem.core.summaries.clauses import Piece

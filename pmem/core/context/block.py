@@ -11,8 +11,8 @@ from typing import Final
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.trust import shown, trust_of
-from pmem.ids import short
-from pmem.records import Memory
+from pmem.values.ids import short
+from pmem.values.records import Memory
 
 TITLE: Final = "## Your Memory"
 _INTRODUCTION: Final = (

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pmem.core.policy import PROCEDURAL, is_procedural
-from pmem.records import Memory
+from pmem.values.records import Memory
 
 
 def mode_of(memory: Memory, modes: Mapping[str, str]) -> str:

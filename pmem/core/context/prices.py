@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pmem.bounds import CONTEXT_CHARACTERS
 from pmem.core.context.parts import Counter, Format, Item
 from pmem.core.context.writing import entry, heading, marker, section
+from pmem.values.bounds import CONTEXT_CHARACTERS
 
 SEAM: Final = 2
 """Two texts may count so many tokens less together than apart."""

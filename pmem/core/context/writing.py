@@ -13,7 +13,7 @@ from typing import Any, Final
 from pmem.core.context.parts import TITLES, Chosen, Format, Item
 from pmem.core.pruning.plan import Marker
 from pmem.core.visible import visible
-from pmem.records import dump_line
+from pmem.values.records import dump_line
 
 MARKER: Final = "marker"
 """The role of the line that stands for messages that are left out."""

@@ -26,7 +26,7 @@ from pmem.core.extraction.statements import read
 from pmem.core.summaries.summary import shortened
 from pmem.core.text import terms
 from pmem.core.words import STOP_WORDS
-from pmem.records import Episode, EpisodeType, Message, Role
+from pmem.values.records import Episode, EpisodeType, Message, Role
 
 REACH: Final = 30  # messages that are looked back at
 SOON: Final = 6  # messages within which the same is not told again

@@ -30,7 +30,7 @@ from pmem.core.extraction.phrases import Clause, by_first_word
 from pmem.core.extraction.shapes import Hit
 from pmem.core.extraction.statements import LINK, Sentence, joining_cannot, normal, sentences
 from pmem.core.text import fold
-from pmem.records import MemoryType, Message, Role
+from pmem.values.records import MemoryType, Message, Role
 
 LEAST: Final = 0.5  # confidence
 

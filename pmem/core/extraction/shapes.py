@@ -21,7 +21,7 @@ from pmem.core.extraction.phrases import (
 )
 from pmem.core.extraction.statements import Sentence
 from pmem.core.words import STOP_WORDS
-from pmem.records import MemoryType
+from pmem.values.records import MemoryType
 
 _BE: Final = frozenset(("is", "are"))
 

@@ -11,7 +11,7 @@ from pmem.core.extraction.facts import extract
 from pmem.core.extraction.phrases import Clause, Cue, Cues, matches, read_cues
 from pmem.core.extraction.statements import Sentence, sentences
 from pmem.core.text import terms
-from pmem.records import EpisodeType, MemoryType, Message, Role
+from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 SURE: Final = 0.8  # confidence of a decision that is a moment
 _SENTENCES: Final = 40  # of a message

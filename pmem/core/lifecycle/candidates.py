@@ -22,7 +22,7 @@ import msgspec
 
 from pmem.core.retention import valid_at
 from pmem.core.text import terms
-from pmem.records import Memory, Scope, State
+from pmem.values.records import Memory, Scope, State
 
 MOST_WORDS: Final = 12
 MOST_READ: Final = 6000

@@ -27,7 +27,7 @@ from pmem.core.lifecycle.similar import (
 )
 from pmem.core.lifecycle.states import closed, moved
 from pmem.core.retention import age_in_days, linked, valid_at
-from pmem.records import EventKind, Memory, State
+from pmem.values.records import EventKind, Memory, State
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.plan import Action, Kept, Step, Touched
-from pmem.records import Episode, Event, EventKind, Memory, State
+from pmem.values.records import Episode, Event, EventKind, Memory, State
 
 Links = defaultdict[str, set[str]]
 """By what they lead to, the ids of the records with links."""

@@ -14,7 +14,7 @@ from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed
 from pmem.core.trust import doubt, peers
-from pmem.records import Episode, EventKind, State, TurnRange
+from pmem.values.records import Episode, EventKind, State, TurnRange
 
 OVERLAP: Final = 0.5
 """Share of the turns of two episodes together that both must tell of."""

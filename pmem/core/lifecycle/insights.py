@@ -15,8 +15,8 @@ from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text import terms
 from pmem.core.trust import inherited
-from pmem.ids import derived_id
-from pmem.records import (
+from pmem.values.ids import derived_id
+from pmem.values.records import (
     DEFAULT_CATEGORY,
     DEFAULT_IMPORTANCE,
     Episode,
@@ -27,7 +27,7 @@ from pmem.records import (
     MemoryType,
     Source,
 )
-from pmem.times import iso
+from pmem.values.times import iso
 
 MOST: Final = 3
 """Insights of one run."""

@@ -8,7 +8,7 @@ from typing import Final
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, pairs
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour
-from pmem.records import Memory, Relationship
+from pmem.values.records import Memory, Relationship
 
 LINK_TYPES: Final = {
     Relation.NEIGHBOUR: "related_to",

@@ -10,7 +10,7 @@ from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import changed, linked, same_link
 from pmem.core.trust import doubt, peers
-from pmem.records import Access, Citation, Episode, Event, EventKind, Memory, Relationship
+from pmem.values.records import Access, Citation, Episode, Event, EventKind, Memory, Relationship
 
 SOURCE: Final = "consolidate"
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from pmem.ids import short
-from pmem.records import Relationship
+from pmem.values.ids import short
+from pmem.values.records import Relationship
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):

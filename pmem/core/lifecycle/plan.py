@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.retention import json_value
-from pmem.ids import short
-from pmem.records import KINDS, Episode, Memory, dump_line
+from pmem.values.ids import short
+from pmem.values.records import KINDS, Episode, Memory, dump_line
 
 Kept = Memory | Episode
 _SILENT: Final = ("history", "updated_at", "tokens", "id", "schema")

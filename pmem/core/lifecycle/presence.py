@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 from msgspec.structs import replace
 
 from pmem.core.retention import decay
-from pmem.records import Access, Episode, EventKind, Memory
+from pmem.values.records import Access, Episode, EventKind, Memory
 
 Recalled = TypeVar("Recalled", bound=Memory | Episode)
 

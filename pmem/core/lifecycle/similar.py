@@ -13,7 +13,7 @@ from pmem.core.filters import fold
 from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.linking import same_subject
 from pmem.core.lifecycle.plan import Notice
-from pmem.records import Memory, Scope
+from pmem.values.records import Memory, Scope
 
 COPIES: Final = "the same words"
 _Kind = tuple[int, str, datetime | None]

@@ -12,7 +12,7 @@ import msgspec
 
 from pmem.core.retention import changed
 from pmem.core.threeway import history
-from pmem.records import Episode, Event, EventKind, Memory, State, Time
+from pmem.values.records import Episode, Event, EventKind, Memory, State, Time
 
 Living = TypeVar("Living", bound=Memory | Episode)
 

@@ -1,7 +1,7 @@
 """Whether a record was removed by somebody who knew for which others it stood."""
 
 from pmem.core.lifecycle.states import takes_in
-from pmem.records import Episode, Memory, State
+from pmem.values.records import Episode, Memory, State
 
 
 def was_unseen(heir: Memory | Episode | None, identifier: str) -> bool:

@@ -10,7 +10,7 @@ from pmem.core.lifecycle.plan import Action, Kept, Plan, Step, Touched
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed, purge_time, unlinked
-from pmem.records import Episode, EventKind, Memory, State
+from pmem.values.records import Episode, EventKind, Memory, State
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

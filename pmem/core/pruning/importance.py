@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Final
 
 from pmem.core.pruning.kinds import Kinds, kinds_of
-from pmem.records import Message, Role
-from pmem.rules import Scoring
+from pmem.values.records import Message, Role
+from pmem.values.rules import Scoring
 
 _SECONDS_A_DAY: Final = 86_400
 _DIGITS: Final = 9

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from pmem.core.pruning.endings import Opening, completes, opening_of
 from pmem.core.pruning.reading import Reading, Sentence, asks, clauses, ends, read, words_of
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 
 
 class Kinds(NamedTuple):

@@ -16,8 +16,8 @@ import msgspec
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
-from pmem.records import Message, Role
-from pmem.rules import Scoring
+from pmem.values.records import Message, Role
+from pmem.values.rules import Scoring
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
 Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "earlier"]

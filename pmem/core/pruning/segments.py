@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from pmem.core.pruning.endings import goes_on
 from pmem.core.pruning.kinds import Kinds, kinds_of
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 
 PAUSE: Final = timedelta(hours=6)
 """A longer silence after a finished task ends it."""

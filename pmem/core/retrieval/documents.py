@@ -9,15 +9,15 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pmem.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.searched import searched_messages, searched_part
 from pmem.core.retrieval.signals import INSIGHT, frequencies, message_terms, traits
 from pmem.core.text import characters, terms, written_dates
 from pmem.core.trust import trust_of
-from pmem.ids import is_id, short
-from pmem.records import (
+from pmem.values.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
+from pmem.values.ids import is_id, short
+from pmem.values.records import (
     Chunk,
     Conversation,
     Episode,

@@ -18,7 +18,7 @@ from pmem.core.retrieval.evidence import Scorer
 from pmem.core.retrieval.relations import Link
 from pmem.core.text import sequence
 from pmem.errors import NotFound
-from pmem.records import (
+from pmem.values.records import (
     Chunk,
     Conversation,
     Episode,

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pmem.bounds import QUERY_CHARACTERS
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.signals import (
     NUMBER,
@@ -16,6 +15,7 @@ from pmem.core.retrieval.signals import (
     asks_when,
 )
 from pmem.core.text import parse_query, terms
+from pmem.values.bounds import QUERY_CHARACTERS
 
 MAX_TERMS = 256  # distinct terms of a question; the rest of a pasted text is ignored
 MAX_EXPANDED = 32  # terms whose related words are looked for

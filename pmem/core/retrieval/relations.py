@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from pmem.records import JUDGEMENTS
+from pmem.values.records import JUDGEMENTS
 
 _DIGITS: Final = 9
 

@@ -8,13 +8,13 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from pmem.bounds import (
+from pmem.values.bounds import (
     SEARCHED_CHARACTERS,
     SEARCHED_MESSAGES,
     SEARCHED_NAME_CHARACTERS,
     SEARCHED_NAMES,
 )
-from pmem.records import Chunk, Episode, Memory, Message, Record
+from pmem.values.records import Chunk, Episode, Memory, Message, Record
 
 _TEXTS: Final[dict[type[Record], tuple[str, ...]]] = {
     Memory: ("content",),

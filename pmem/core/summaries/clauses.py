@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from pmem.core.summaries.logs import routine
 from pmem.core.summaries.summary import shortened
-from pmem.records import Message
+from pmem.values.records import Message
 
 LOOKED_AT: Final = 100_000
 """Characters that are looked at, shared out evenly; of a longer message its two ends are."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.records import Message
+from pmem.values.records import Message
 
 if TYPE_CHECKING:
     from pmem.core.summaries.clauses import Piece

@@ -11,7 +11,7 @@ from pmem.core.summaries.clauses import called, contents
 from pmem.core.summaries.everyday import everyday_terms
 from pmem.core.summaries.worth import is_identifier
 from pmem.core.text import terms, time_vocabulary
-from pmem.records import Message
+from pmem.values.records import Message
 
 TOPICS: Final = 8
 NAMED: Final = 2.0

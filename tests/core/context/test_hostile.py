@@ -13,7 +13,7 @@ from pmem import Project
 from pmem.core.context.parts import TITLES, Candidates, Format, Item
 from pmem.core.delta import Change, header
 from pmem.core.visible import visible
-from pmem.records import EventKind
+from pmem.values.records import EventKind
 from tests.core.context.candidates import FORMATS, built, shown
 from tests.core.context.markdown import read
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pmem.core.context.parts import Candidates, Format, Item
 from pmem.core.context.writing import TURNS, markers_added, with_markers
 from pmem.core.tokens import count_tokens
-from pmem.records import dump_line
+from pmem.values.records import dump_line
 from tests.core.context.candidates import FORMATS, built, candidates, formats
 
 RECENT = [

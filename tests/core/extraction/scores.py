@@ -9,7 +9,7 @@ import orjson
 
 from pmem.core.extraction.episodes import Moment, moments
 from pmem.core.extraction.facts import Candidate, extract
-from pmem.records import EpisodeType, MemoryType, Message, Role
+from pmem.values.records import EpisodeType, MemoryType, Message, Role
 from tests.conftest import NOW
 
 HERE: Final = Path(__file__).parent

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.plan import Plan
-from pmem.records import (
+from pmem.values.records import (
     Access,
     Episode,
     EpisodeType,

@@ -14,8 +14,8 @@ from pmem.core.lifecycle.plan import Action, Plan
 from pmem.core.lifecycle.similar import duplicates
 from pmem.core.lifecycle.states import restored
 from pmem.core.retention import changed, linked, unlinked
-from pmem.ids import short
-from pmem.records import Access, Episode, EventKind, Memory, Relationship, Scope, State
+from pmem.values.ids import short
+from pmem.values.records import Access, Episode, EventKind, Memory, Relationship, Scope, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
     DAY,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping, overlap
 from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.states import restored
-from pmem.records import Episode, EpisodeType, EventKind, State, TurnRange
+from pmem.values.records import Episode, EpisodeType, EventKind, State, TurnRange
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, crowds, draft_of, episode, event
 

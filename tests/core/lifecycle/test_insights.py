@@ -7,7 +7,7 @@ import pytest
 
 from pmem.core.lifecycle.insights import note_insights
 from pmem.core.trust import Trust, trust_of
-from pmem.records import Episode, EpisodeType, EventKind, Memory, MemoryType, State
+from pmem.values.records import Episode, EpisodeType, EventKind, Memory, MemoryType, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, draft_of, episode, event, memory
 

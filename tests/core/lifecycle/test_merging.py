@@ -11,7 +11,7 @@ from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.states import restored
 from pmem.core.retention import linked, unlinked
 from pmem.core.trust import LEVELS, Trust, trust_of
-from pmem.records import Access, Episode, EventKind, Memory, State
+from pmem.values.records import Access, Episode, EventKind, Memory, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
     DAY,

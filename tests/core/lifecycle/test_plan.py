@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pmem.core.lifecycle.plan import Action, Step, Touched, groups, plan_name
 from pmem.core.retention import changed, linked
-from pmem.records import Access, EventKind, Memory, Relationship
+from pmem.values.records import Access, EventKind, Memory, Relationship
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, event, identifier, memory
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle.presence import last_use, presence, with_recalls
-from pmem.records import Access, EventKind
+from pmem.values.records import Access, EventKind
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, episode, event, memory
 

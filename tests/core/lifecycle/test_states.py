@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from pmem.core.lifecycle.states import MOVES, can_move, closed, moved, restored
 from pmem.core.retention import changed
-from pmem.records import EventKind, Memory, State
-from pmem.times import iso
+from pmem.values.records import EventKind, Memory, State
+from pmem.values.times import iso
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, event, memory
 

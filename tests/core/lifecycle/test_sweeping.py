@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pmem.core.lifecycle import sweeping
 from pmem.core.lifecycle.plan import Action, Plan
-from pmem.records import Access, Episode, EventKind, Memory, State
+from pmem.values.records import Access, Episode, EventKind, Memory, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
     DAY,

@@ -8,7 +8,7 @@ say which of its tasks are finished, in their order: `f` finished, `o` open.
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 from tests.conftest import NOW
 
 ROLES: Final = {"u": Role.USER, "a": Role.ASSISTANT, "s": Role.SYSTEM, "t": Role.TOOL}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.kinds import kinds_of
-from pmem.records import Message, Role
-from pmem.rules import Scoring
+from pmem.values.records import Message, Role
+from pmem.values.rules import Scoring
 from tests.conftest import NOW
 from tests.strategies import moments
 

@@ -20,7 +20,7 @@ from pmem.core.pruning.kinds import (
     references,
 )
 from pmem.core.pruning.reading import HEAD
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.strategies import json_values
 from tests.work import seconds

@@ -24,8 +24,8 @@ from pmem.core.pruning.plan import (
     statistics,
 )
 from pmem.core.pruning.segments import tasks, units
-from pmem.records import Message, Role
-from pmem.rules import Scoring
+from pmem.values.records import Message, Role
+from pmem.values.rules import Scoring
 from tests.conftest import NOW
 from tests.work import seconds
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pmem.core.pruning.kinds import kinds_of
 from pmem.core.pruning.segments import CORRECTED_WITHIN, TOGETHER, Task, boundary, tasks, units
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.core.pruning.conversations import MISSED, OPENINGS, TRAPS, Labelled
 

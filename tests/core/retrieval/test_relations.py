@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import DEFAULTS, rank, total
 from pmem.core.retrieval.relations import Link, Links, Tie, boosts, brought_along
-from pmem.records import JUDGEMENTS
+from pmem.values.records import JUDGEMENTS
 from tests.core.retrieval.stores import NOW, QUESTIONS, add, random_store
 
 strengths = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])

@@ -6,7 +6,7 @@ import pytest
 
 from pmem.core.summaries.summary import MOST_TOKENS, merged, summarise
 from pmem.core.tokens import count_tokens
-from pmem.records import Message
+from pmem.values.records import Message
 from tests.core.summaries.test_summary import chatter, talk
 
 GOVERNED = (

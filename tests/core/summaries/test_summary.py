@@ -20,7 +20,7 @@ from pmem.core.summaries.summary import (
 from pmem.core.summaries.topics import key_topics, merged_topics
 from pmem.core.text import terms
 from pmem.core.tokens import count_tokens
-from pmem.records import Message, Role
+from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.core.summaries.technical import TALKS, Talk
 

@@ -12,7 +12,7 @@ from pmem.core import rawjson
 from pmem.core.threeway import SHAPES, Merged, Shape, merged
 from pmem.core.threeway.shapes import Rule
 from pmem.core.threeway.values import moment_in
-from pmem.records import STORES, RecordType
+from pmem.values.records import STORES, RecordType
 from tests.core.threeway.sides import Json, differ, identified, mentions, sides
 from tests.effort import examples
 

@@ -5,9 +5,9 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from pmem import records
 from pmem.core.threeway import SHAPES, Doubt, Shape, merged, open_conflicts
 from pmem.core.threeway.lists import together
+from pmem.values import records
 from tests.core.threeway.sides import Dice, Json, record
 
 MEMORY = SHAPES["long-term-memory"]

@@ -20,7 +20,7 @@ from pmem.core.extraction.episodes import (
     moments,
 )
 from pmem.core.extraction.statements import Sentence, sentences
-from pmem.records import Episode, EpisodeType, Message, Role, TurnRange
+from pmem.values.records import Episode, EpisodeType, Message, Role, TurnRange
 from tests.conftest import NOW
 from tests.core.extraction.scores import message
 from tests.work import seconds

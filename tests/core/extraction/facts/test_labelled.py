@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from pmem.core.extraction.facts import extract
-from pmem.records import MemoryType
+from pmem.values.records import MemoryType
 from tests.core.extraction.scores import MESSAGES, labelled_messages, score_messages
 
 TYPES = [kind.value for kind in MemoryType if kind is not MemoryType.INSIGHT]

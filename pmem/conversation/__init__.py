@@ -1,0 +1,1 @@
+"""Conversations: messages, their chunks, and what they make memories of."""

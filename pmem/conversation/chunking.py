@@ -1,0 +1,281 @@
+"""Moving a conversation's older messages into chunks, and merging the oldest chunks."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+
+from pmem.core.chunking import Whole, may_repeat, overflow, whole
+from pmem.core.summaries import summary
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.memory.reading import chunks_of
+from pmem.project.workspace import Workspace
+from pmem.values.records import Chunk, Conversation, Fact, Message
+
+MERGED_TOKENS = 300
+"""Tokens of a merged summary at the most."""
+
+ChunkId = Callable[[Conversation, int, Message], str]
+"""Makes a chunk's id from its conversation, its number and its first message."""
+
+
+def extend(
+    workspace: Workspace,
+    conversation: Conversation,
+    messages: Sequence[Message],
+    at: datetime,
+    chunk_id: ChunkId | None = None,
+    told: Callable[[int], None] = lambda count: None,
+) -> Conversation:
+    """Return a conversation with more messages; what overflows goes into chunks.
+
+    Inside a transaction; the conversation itself is for the caller to put.
+
+    Args:
+        workspace: Where the conversation is.
+        conversation: As it is so far.
+        messages: What was said since.
+        at: When.
+        chunk_id: Makes a chunk's id; a new one by chance otherwise.
+        told: Told how many messages have gone into chunks so far.
+    """
+    settings = workspace.settings
+    if len(conversation.recent_messages) + len(messages) > settings.max_recent_messages:
+        conversation = written_once(workspace, conversation)
+    moved, recent = overflow(
+        (*conversation.recent_messages, *messages),
+        settings.max_recent_messages,
+        settings.chunk_size,
+    )
+    stated = _by_message(conversation.facts)
+    done = conversation.merged_chunks
+    turn = conversation.turns - len(conversation.recent_messages)
+    made = []
+    for number, batch in enumerate(moved, start=len(conversation.chunks) + 1):
+        identifier = chunk_id(conversation, number, batch[0]) if chunk_id else None
+        if identifier is None or _holds_others(workspace, identifier, batch):
+            made_at = messages[-1].created_at if messages else at
+            identifier = workspace.new_id(made_at)  # its id tells when it was made
+        facts = tuple(fact for message in batch for fact in stated.pop(message.id, ()))
+        cleared = max(0, conversation.cleared_turns - turn)
+        chunk = chunk_of(workspace, conversation, identifier, number, batch, facts, cleared)
+        made.append(workspace.chunks.put(chunk))
+        turn += len(batch)
+        done = number if turn <= conversation.cleared_turns else done
+        told(len(made) * settings.chunk_size)
+    here = {message.id for message in recent}
+    grown = msgspec.structs.replace(
+        conversation,
+        turns=conversation.turns + len(messages),
+        chunks=(*conversation.chunks, *(chunk.id for chunk in made)),
+        merged_chunks=done,
+        recent_messages=recent,
+        pruned=tuple(identifier for identifier in conversation.pruned if identifier in here),
+        facts=tuple(chain(*stated.values())),
+        updated_at=max(at, conversation.updated_at),
+    )
+    return merged(workspace, grown)
+
+
+def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
+    """Read a conversation's chunks, each message once, and each summary of what its chunk holds.
+
+    Args:
+        workspace: Where they are.
+        conversation: As it is kept.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    kept = list(chunks_of(workspace, conversation))
+    found = whole(conversation, kept)
+    before = {chunk.id: len(chunk.messages) for chunk in kept}
+    turn = 0
+    chunks = []
+    for chunk in found.chunks:
+        cleared = max(0, conversation.cleared_turns - turn)
+        is_less = len(chunk.messages) != before[chunk.id]
+        again = _summarised_anew(workspace, conversation, chunk, cleared) if is_less else chunk
+        turn += len(chunk.messages)
+        chunks.append(again)
+    return Whole(found.conversation, tuple(chunks))
+
+
+def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[Chunk]) -> Whole:
+    """Read a conversation as `read_whole` does, with the chunks of it that it does not name.
+
+    Taking one side of a conversation leaves the chunks of the other side so; what they hold that
+    stands elsewhere is left out.
+
+    Args:
+        workspace: Where they are.
+        conversation: As it is kept.
+        parts: Every chunk that says it is the conversation's.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    found = read_whole(workspace, conversation)
+    seen = {message.id for chunk in found.chunks for message in chunk.messages}
+    seen |= {message.id for message in found.conversation.recent_messages}
+    strays = []
+    for chunk in parts:
+        own = tuple(message for message in chunk.messages if message.id not in seen)
+        if chunk.id not in conversation.chunks and (own or not chunk.messages):
+            seen |= {message.id for message in own}
+            strays.append(_with_only(workspace, conversation, chunk, own))
+    return Whole(found.conversation, (*found.chunks, *strays))
+
+
+def _with_only(
+    workspace: Workspace, conversation: Conversation, chunk: Chunk, own: tuple[Message, ...]
+) -> Chunk:
+    if own == chunk.messages:
+        return chunk
+    ids = {message.id for message in own}
+    facts = tuple(fact for fact in chunk.facts if fact.message in ids)
+    less = msgspec.structs.replace(chunk, messages=own, facts=facts)
+    return _summarised_anew(workspace, conversation, less, 0)
+
+
+def written_once(workspace: Workspace, conversation: Conversation) -> Conversation:
+    """Return a conversation without what it keeps twice, its chunks put so, in a transaction.
+
+    Args:
+        workspace: Where it is.
+        conversation: As it is so far; it is for the caller to put.
+    """
+    place = len(conversation.chunks) - 1
+    try:
+        last = {place: workspace.chunks.get(conversation.chunks[place])} if place >= 0 else {}
+        found = read_whole(workspace, conversation) if may_repeat(conversation, last) else None
+    except (NotFound, Damaged, StorageRefused):  # it is left as it is until somebody mends it
+        return conversation
+    return conversation if found is None else put_whole(workspace, conversation.chunks, found)
+
+
+def put_whole(workspace: Workspace, before: Iterable[str], found: Whole) -> Conversation:
+    """Put the chunks of a conversation that are not as they should be, in a transaction.
+
+    Args:
+        workspace: Where they are.
+        before: The ids of the chunks that there are.
+        found: As it is to be.
+
+    Returns:
+        The conversation as it is to be, which is for the caller to put.
+    """
+    for chunk in found.chunks:
+        if chunk != workspace.chunks.get(chunk.id):
+            workspace.chunks.put(chunk)
+    for identifier in set(before) - {chunk.id for chunk in found.chunks}:
+        workspace.chunks.remove(identifier)
+    return found.conversation
+
+
+def _summarised_anew(
+    workspace: Workspace, conversation: Conversation, chunk: Chunk, cleared: int
+) -> Chunk:
+    made = chunk_of(
+        workspace, conversation, chunk.id, chunk.number, chunk.messages, chunk.facts, cleared
+    )
+    return msgspec.structs.replace(
+        chunk, summary=made.summary, key_topics=made.key_topics, tokens=made.tokens
+    )
+
+
+def chunk_of(
+    workspace: Workspace,
+    conversation: Conversation,
+    identifier: str,
+    number: int,
+    messages: tuple[Message, ...],
+    facts: tuple[Fact, ...],
+    cleared: int = 0,
+) -> Chunk:
+    """Make a chunk with its summary.
+
+    Args:
+        workspace: Knows the settings.
+        conversation: Whose it is.
+        identifier: Its id.
+        number: Its place in the conversation, from one.
+        messages: What it holds.
+        facts: What they state.
+        cleared: So many of the messages were said before the conversation was cleared; the
+            summary is of the others, unless there are none.
+    """
+    from pmem.core.summaries.topics import key_topics
+
+    told = messages[cleared:] or messages
+    text = summary.summarise(told, workspace.count, workspace.settings.summary_share)
+    return Chunk(
+        id=identifier,
+        conversation=conversation.id,
+        app=conversation.app,
+        number=number,
+        summary=text,
+        key_topics=key_topics(told),
+        tokens=workspace.count(text),
+        created_at=messages[-1].created_at,
+        messages=messages,
+        facts=facts,
+    )
+
+
+def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
+    """Merge the oldest summaries while more chunks than `max_chunks` have one of their own.
+
+    A chunk that cannot be read is left as it is, and so are those after it.
+
+    Args:
+        workspace: Where the chunks are.
+        conversation: Whose they are.
+    """
+    done = conversation.merged_chunks
+    most = workspace.settings.max_chunks
+    while len(conversation.chunks) - done > most:
+        try:
+            older, newer = (
+                workspace.chunks.get(id_) for id_ in conversation.chunks[done : done + 2]
+            )
+        except (NotFound, Damaged, StorageRefused):
+            break
+        workspace.chunks.put(msgspec.structs.replace(older, merged_into=newer.id))
+        workspace.chunks.put(_joined(workspace, older, newer))
+        done += 1
+    return msgspec.structs.replace(conversation, merged_chunks=done)
+
+
+def _holds_others(workspace: Workspace, identifier: str, batch: Sequence[Message]) -> bool:
+    """Tell whether a chunk of that id is there with more than these messages.
+
+    A chunk outlives its conversation where someone deletes that one's file.
+    """
+    try:
+        held = workspace.chunks.get(identifier).messages
+    except NotFound:
+        return False
+    except Damaged:
+        return True
+    return not {message.id for message in held} <= {message.id for message in batch}
+
+
+def _by_message(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
+    found: dict[str, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact.message, []).append(fact)
+    return found
+
+
+def _joined(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
+    from pmem.core.summaries.topics import merged_topics
+
+    text = summary.merged(older.summary, newer.summary, workspace.count, MERGED_TOKENS)
+    return msgspec.structs.replace(
+        newer,
+        summary=text,
+        key_topics=merged_topics(older.key_topics, newer.key_topics),
+        tokens=workspace.count(text),
+    )

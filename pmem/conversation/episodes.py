@@ -1,0 +1,284 @@
+"""Episodes: key moments of conversations, noticed as they happen or added by hand."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from pmem.core import checks
+from pmem.core.extraction.episodes import Arc, Moment, arc, moments
+from pmem.core.filters import Filter, rejected_by
+from pmem.core.policy import EVENT
+from pmem.core.summaries.summary import shortened
+from pmem.errors import InvalidValue
+from pmem.memory.reading import conversation_named, target
+from pmem.project.workspace import Workspace, event_of
+from pmem.values.records import (
+    Conversation,
+    Episode,
+    EpisodeType,
+    EventKind,
+    Memory,
+    Message,
+    State,
+    TurnRange,
+)
+
+
+class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """An episode to add; the title is the summary's start when it is left out.
+
+    `start` and `end` are turns of the conversation, counted from one.
+    """
+
+    summary: str
+    title: str | None = None
+    type: EpisodeType = EpisodeType.DECISION_MADE
+    context: str = ""
+    outcome: str | None = None
+    participants: tuple[str, ...] = ()
+    valence: float = 0.0
+    significance: float = 0.5
+    conversation: str | None = None
+    start: int | None = None
+    end: int | None = None
+    memories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class EpisodeFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which episodes are meant; an empty field lets everything through."""
+
+    types: tuple[EpisodeType, ...] = ()
+    conversation: str | None = None
+    above: float = 0.0
+    states: tuple[State, ...] = (State.ACTIVE,)
+
+
+class EpisodeListing(msgspec.Struct, frozen=True, kw_only=True):
+    """Episodes that pass the filters, and how many there are in all."""
+
+    items: tuple[Episode, ...]
+    total: int
+
+
+def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
+    """Add an episode.
+
+    Args:
+        workspace: Where to.
+        request: What happened.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+        NotFound, Ambiguous: The conversation, or a memory.
+    """
+    workspace.must_reach(EVENT)
+    request = workspace.gate.admit(request)
+    with workspace.transaction():
+        conversation = (
+            None
+            if request.conversation is None
+            else conversation_named(workspace, request.conversation)
+        )
+        episode = workspace.episodes.put(_made(workspace, request, conversation))
+        if conversation is not None:
+            workspace.conversations.put(
+                msgspec.structs.replace(
+                    conversation,
+                    milestones=(*conversation.milestones, episode.id),
+                    updated_at=max(episode.created_at, conversation.updated_at),
+                )
+            )
+    return episode
+
+
+def noticed(
+    workspace: Workspace, conversation: Conversation, message: Message
+) -> tuple[Conversation, list[Episode]]:
+    """Keep the key moments that a message makes, inside a transaction.
+
+    Args:
+        workspace: Where to.
+        conversation: Where it is said, without the message so far.
+        message: What is said.
+
+    Returns:
+        The conversation with its new milestones, and the episodes.
+    """
+    if not workspace.settings.detect_episodes or not workspace.reaches(EVENT):
+        return conversation, []
+    said = (*conversation.recent_messages, message)
+    made = [
+        workspace.episodes.put(episode)
+        for episode in (
+            _from_moment(workspace, conversation, moment, said) for moment in moments(said)
+        )
+        if not _needs_consent(workspace, episode)
+    ]
+    milestones = (*conversation.milestones, *(episode.id for episode in made))
+    return msgspec.structs.replace(conversation, milestones=milestones), made
+
+
+def _needs_consent(workspace: Workspace, episode: Episode) -> bool:
+    """Tell whether an episode says something that nobody has agreed to keep."""
+    from pmem.core.consent import field_of
+
+    return field_of(episode, workspace.settings.consent.fields) is not None
+
+
+def listing(
+    workspace: Workspace, wanted: EpisodeFilter, limit: int | None = None
+) -> EpisodeListing:
+    """Return the episodes that pass a filter, the oldest first.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter.
+        limit: Only the latest of them, at the most so many.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    workspace.must_reach(EVENT)
+    only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
+    found = [
+        episode
+        for episode in workspace.episodes.find(Filter(states=wanted.states))
+        if episode.significance >= wanted.above
+        and (not wanted.types or episode.type in wanted.types)
+        and only in (None, episode.conversation)
+    ]
+    found.sort(key=lambda episode: (episode.created_at, episode.id))
+    shown = found if limit is None else found[max(0, len(found) - limit) :]
+    return EpisodeListing(items=tuple(shown), total=len(found))
+
+
+def narrative(workspace: Workspace, reference: str | None) -> Arc:
+    """Return the narrative arc of a conversation: its episodes by thirds, and its key moments.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one; the latest active one when None.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    workspace.must_reach(EVENT)
+    conversation = target(workspace, reference)
+    active = Filter()
+    own = [
+        episode
+        for episode in workspace.episodes.find()
+        if episode.conversation == conversation.id and rejected_by(episode, active) is None
+    ]
+    return arc(own, conversation.turns)
+
+
+def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -> Episode | None:
+    """Make the episode that keeps what came of a conversation.
+
+    None is made where an agent says something that nobody has agreed to keep.
+
+    Args:
+        workspace: Knows the limits.
+        conversation: Which one.
+        outcome: What came of it.
+
+    Raises:
+        InvalidValue: The outcome is empty or too long.
+    """
+    said = conversation.recent_messages
+    title = conversation.title or conversation.external_id
+    request = EpisodeRequest(
+        type=EpisodeType.TASK_COMPLETED,
+        title=shortened(title, 200) if title else None,
+        summary=checks.text(outcome, "an outcome", workspace.settings.limits.memory),
+        outcome=outcome,
+        participants=tuple(sorted({message.speaker or message.role for message in said})),
+        start=1 if conversation.turns else None,
+    )
+    episode = _made(workspace, request, conversation)
+    if workspace.agent is not None and _needs_consent(workspace, episode):
+        return None
+    return workspace.episodes.put(episode)
+
+
+def _made(
+    workspace: Workspace, request: EpisodeRequest, conversation: Conversation | None
+) -> Episode:
+    """Make the record that a request asks for, every value checked."""
+    most = workspace.settings.limits.memory
+    summary = checks.text(request.summary, "a summary", most)
+    given = (request.context, request.outcome)
+    context, outcome = (text and checks.text(text, "a text", most) for text in given)
+    if not -1 <= request.valence <= 1:
+        raise InvalidValue(f"valence must lie between -1 and 1, not {request.valence:g}")
+    return _episode(
+        workspace,
+        workspace.now(),
+        type=request.type,
+        title=checks.word(request.title, "a title") or shortened(summary.split("\n")[0], 80),
+        summary=summary,
+        context=context or "",
+        participants=tuple(
+            name for given in request.participants if (name := checks.word(given, "a participant"))
+        ),
+        outcome=outcome,
+        valence=request.valence,
+        significance=checks.share("significance", request.significance),
+        linked_memories=tuple(
+            workspace.resolve(reference, Memory)[1] for reference in request.memories
+        ),
+        conversation=conversation.id if conversation else None,
+        app=conversation.app if conversation else workspace.app,
+        turns=_turns(request, conversation),
+        tags=checks.tags(request.tags),
+    )
+
+
+def _turns(request: EpisodeRequest, conversation: Conversation | None) -> TurnRange | None:
+    if request.start is None and request.end is None:
+        return None
+    if conversation is None:
+        raise InvalidValue("turns are a conversation's", "give --conversation")
+    start = 1 if request.start is None else request.start
+    end = conversation.turns if request.end is None else request.end
+    if not 1 <= start <= end <= conversation.turns:
+        raise InvalidValue(
+            f"turns {start} to {end} do not lie within the {conversation.turns} of the conversation"
+        )
+    return TurnRange(start=start, end=end)
+
+
+def _from_moment(
+    workspace: Workspace, conversation: Conversation, moment: Moment, said: Sequence[Message]
+) -> Episode:
+    turns = conversation.turns + 1
+    return _episode(
+        workspace,
+        said[-1].created_at,
+        type=moment.type,
+        title=moment.title,
+        summary=moment.summary,
+        context=moment.context,
+        participants=moment.participants,
+        outcome=moment.outcome,
+        valence=moment.valence,
+        significance=moment.significance,
+        conversation=conversation.id,
+        app=conversation.app,
+        turns=TurnRange(start=turns - len(said) + 1 + moment.first, end=turns),
+    )
+
+
+def _episode(workspace: Workspace, at: datetime, summary: str, **fields: object) -> Episode:
+    return Episode(
+        id=workspace.new_id(),
+        summary=summary,
+        created_at=at,
+        updated_at=at,
+        tokens=workspace.count(summary),
+        history=(msgspec.structs.replace(event_of(workspace, EventKind.ADD), at=at),),
+        **fields,  # type: ignore[arg-type]
+    )

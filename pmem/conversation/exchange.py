@@ -1,0 +1,340 @@
+"""Taking records in from other programs' files, and giving them out."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, Final, cast
+
+import msgspec
+
+from pmem.conversation import transcripts
+from pmem.conversation.chunking import read_once
+from pmem.core.chunking import by_conversation, repeated
+from pmem.core.exactjson import reread
+from pmem.core.filters import EVERYTHING
+from pmem.core.retention import changed
+from pmem.core.trust import Trust, modest, trust_of
+from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
+from pmem.interchange import Skipped, arrays, messages
+from pmem.memory.app_limit import make_room
+from pmem.project.references import living
+from pmem.project.workspace import Workspace, event_of
+from pmem.storage.files.durable import sweep_dead, write_file
+from pmem.storage.files.recordfile import read_bytes
+from pmem.storage.store import Store
+from pmem.values.ids import short
+from pmem.values.records import (
+    KINDS,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    EventKind,
+    Memory,
+    Message,
+    Record,
+    RecordType,
+    dump,
+    dump_line,
+    plain,
+)
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done and how much there is."""
+
+STDIN: Final = "-"
+MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
+_ARRAYS: Final = "import arrays"
+_SAID: Final = ("content", "subject", "title", "summary", "context", "outcome", "tags")
+"""Fields that only somebody's change of a record changes: no recall, and no import by itself."""
+_TRUSTED_MORE: Final = "is trusted more as it is here: change it with `pmem edit`"
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import led to.
+
+    `undecided` names those unchanged that say something else in the file, and are as old there as
+    here: neither is the later one.
+    """
+
+    added: int
+    updated: int
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+    undecided: tuple[str, ...] = ()
+
+
+def import_messages(
+    workspace: Workspace, lines: Iterable[bytes], name: str, progress: Progress
+) -> Imported:
+    """Take in a transcript in JSON Lines: all that can be used, in one commit.
+
+    Args:
+        workspace: Where to.
+        lines: The transcript.
+        name: What to call the conversation of lines that name none.
+        progress: Told of the messages as they are taken in.
+
+    Raises:
+        InvalidValue: There are lines, and not one of them can be used.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    workspace.must_reach_everything("import")
+    name = workspace.gate.admit(name, "the file's name")
+    most = workspace.settings.limits.message
+    parsed = messages.parse(lines, name, most, workspace.gate.admit)
+    if parsed.skipped and not parsed.conversations:
+        first = parsed.skipped[0]
+        raise InvalidValue(
+            f"{name} holds no message that can be used ({first.where}: it {first.why})",
+            'each line is one message: {"role": "user", "content": "..."}',
+        )
+    total = sum(len(said) for said in parsed.conversations.values())
+    added = updated = done = 0
+    with workspace.transaction():
+        known = _known_conversations(workspace)
+        for external_id, said in parsed.conversations.items():
+            told = _part(progress, done, total)
+            counted = [_counted(workspace, message) for message in said]
+            fresh, edited = transcripts.take_in(
+                workspace,
+                external_id,
+                counted,
+                known.get(external_id),
+                transcripts.imported_chunk_id,
+                told,
+            )
+            added, updated, done = added + fresh, updated + edited, done + len(said)
+            progress(done, total)
+    return Imported(
+        added=added,
+        updated=updated,
+        unchanged=total - added - updated,
+        skipped=tuple(parsed.skipped),
+    )
+
+
+def import_arrays(
+    workspace: Workspace, folder: str, progress: Progress, *, untrusted: bool = False
+) -> Imported:
+    """Take in the four array files of a folder, in one commit.
+
+    A record that is there already is replaced when the file's was updated later. What an agent
+    takes in, or a person from somebody else, is trusted little until a person changes it, claims
+    less of itself (see `core.trust.modest`), and replaces nothing that is trusted more.
+
+    Args:
+        workspace: Where to.
+        folder: Holds any of the four files.
+        progress: Told of the records as they are taken in.
+        untrusted: The files come from somebody else; what an agent takes in always does.
+
+    Raises:
+        NotFound: The folder has none of the files.
+        InvalidValue: A file is no JSON array.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    workspace.must_reach_everything("import")
+    parsed = arrays.parse(_array_files(folder))
+    total = sum(len(records) for records in parsed.records.values())
+    counts = {"added": 0, "updated": 0, "unchanged": 0}
+    event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
+    doubt = _doubt_of(workspace, event) if untrusted or workspace.agent is not None else None
+    refused: list[Skipped] = []
+    undecided: list[str] = []
+    with workspace.transaction():
+        for store in workspace.stores:
+            known = set(store.ids())
+            for number, record in enumerate(parsed.records[store.type], start=1):
+                admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
+                done = _put(store, admitted, known, doubt)
+                where = f"{KINDS[store.type]} {short(record.id)}"
+                if done is None:
+                    refused.append(Skipped(where, _TRUSTED_MORE))
+                else:
+                    counts[done] += 1
+                if done == "unchanged" and _is_undecided(store.get(record.id), admitted):
+                    undecided.append(where)
+                progress(sum(counts.values()) + len(refused), total)
+        refused += _cut_loose(workspace)
+        make_room(workspace)
+    return Imported(**counts, skipped=(*parsed.skipped, *refused), undecided=tuple(undecided))
+
+
+def export_arrays(workspace: Workspace) -> dict[str, bytes]:
+    """Return the four array files' contents by name.
+
+    Args:
+        workspace: What to give out; what is damaged is left out and noted as a problem.
+    """
+    return arrays.write(_everything(workspace))
+
+
+def write_files(folder: str, files: dict[str, bytes]) -> None:
+    """Write files into a folder, each one whole or not at all.
+
+    What an export that was killed left there goes.
+
+    Raises:
+        StorageRefused: The disk or a file refused.
+    """
+    sweep_dead(folder or os.curdir)
+    for name, data in files.items():
+        path = os.path.join(folder, name)
+        try:
+            write_file(os.path.abspath(path), data)
+        except OSError as error:
+            raise StorageRefused(f"{path} cannot be written: {error.strerror}") from None
+
+
+def json_lines(values: Iterable[Any]) -> bytes:
+    """Write values as JSON Lines."""
+    return b"".join(dump_line(value) + b"\n" for value in values)
+
+
+def one_document(files: dict[str, bytes]) -> bytes:
+    """Join array files into one JSON object with a key per store, for a pipe."""
+    return dump({name.removesuffix(".json"): reread(data) for name, data in files.items()})
+
+
+def _known_conversations(workspace: Workspace) -> dict[str, Conversation]:
+    """Return the imported conversations by what their source calls them."""
+    return {
+        conversation.external_id: workspace.conversations.get(conversation.id)
+        for conversation in workspace.conversations.find()
+        if conversation.external_id is not None
+    }
+
+
+def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
+    """Return what reports the progress within one conversation, short of the end."""
+    return lambda count: progress(min(done + count, total - 1), total)
+
+
+def _counted(workspace: Workspace, message: Message) -> Message:
+    return msgspec.structs.replace(message, tokens=workspace.count(message.content))
+
+
+def _array_files(folder: str) -> dict[str, bytes]:
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InvalidValue(f"{folder} is no folder", "give the one with the files")
+    found: dict[str, bytes] = {}
+    for name in arrays.FILES:
+        path = os.path.join(folder, name)
+        try:
+            found[name] = read_bytes(path, MOST_ARRAY_BYTES, "a file of arrays")[0]
+        except FileNotFoundError:
+            continue
+        except Damaged as error:
+            raise InvalidValue(error.message, error.hint) from None
+    if not found:
+        hint = "give the folder that holds them"
+        raise NotFound(f"{folder} has none of {', '.join(arrays.FILES)}", hint)
+    return found
+
+
+def _doubt_of(workspace: Workspace, event: Event) -> Callable[[Record], Record]:
+    """Return what notes in a record that it was imported, and takes from it what it may not claim.
+
+    When it was updated stays, so that importing it again finds it unchanged.
+    """
+    modes = workspace.settings.categories.context
+    prominent = [category for category, mode in modes.items() if mode == "all"]
+
+    def doubted(record: Record) -> Record:
+        if not isinstance(record, Memory | Episode):
+            return record
+        fields = modest(record, prominent)
+        return msgspec.structs.replace(
+            changed(record, event, **fields), updated_at=record.updated_at
+        )
+
+    return doubted
+
+
+def _put(
+    store: Store[Any],
+    record: Record,
+    known: set[str],
+    doubt: Callable[[Record], Record] | None,
+) -> str | None:
+    """Keep an imported record; None where it is doubted and ours is trusted more."""
+    if record.id not in known:
+        store.put(record if doubt is None else doubt(record))
+        known.add(record.id)
+        return "added"
+    kept = store.get(record.id)
+    later = getattr(record, "updated_at", None)
+    if plain(kept) == plain(record) or later is None or later <= kept.updated_at:
+        return "unchanged"
+    if doubt is not None and trust_of(kept) not in (None, Trust.LOW):
+        return None
+    replaced = _replacement(kept, record)
+    store.put(replaced if doubt is None else doubt(replaced))
+    return "updated"
+
+
+def _cut_loose(workspace: Workspace) -> list[Skipped]:
+    """Leave out what imported records lead to that is neither here nor in the files."""
+    found: list[Skipped] = []
+    for store in workspace.stores:
+        for change in store.changes():
+            if change.record is None:
+                continue
+            left = living(workspace, change.record)
+            if left is not change.record:
+                updated = getattr(change.record, "updated_at", None)
+                fields = {} if updated is None else {"updated_at": updated}
+                store.put(msgspec.structs.replace(left, **fields))
+                where = f"{KINDS[store.type]} {short(change.id)}"
+                found.append(Skipped(where, "leads to what is not there: that is left out"))
+    return found
+
+
+def _is_undecided(kept: Record, record: Record) -> bool:
+    """Tell whether a record says something else than ours, and neither is the later one."""
+    at = getattr(record, "updated_at", None)
+    if at is None or at != getattr(kept, "updated_at", None):
+        return False
+    return any(getattr(kept, name, None) != getattr(record, name, None) for name in _SAID)
+
+
+def _replacement(kept: Record, record: Record) -> Record:
+    """Return the later record; an event says so where its history does not go on from ours."""
+    if not isinstance(kept, Memory | Episode):
+        return record
+    ours, theirs = kept.history, getattr(record, "history", ())
+    if len(theirs) > len(ours) and theirs[: len(ours)] == ours:
+        return record
+    fields = msgspec.structs.asdict(record)
+    at = fields.pop("updated_at")
+    del fields["history"]
+    event = Event(event=EventKind.UPDATE, at=at, source=_ARRAYS)
+    return changed(kept, event, **fields)
+
+
+def _everything(workspace: Workspace) -> dict[RecordType, list[Record]]:
+    """Return every record by its type, each message of a conversation once."""
+    found: dict[RecordType, list[Record]] = {
+        store.type: list(store.find(EVERYTHING)) for store in workspace.stores
+    }
+    chunks = by_conversation(cast(list[Chunk], found[Chunk]))
+    for conversation in cast(list[Conversation], found[Conversation][:]):
+        parts = chunks.get(conversation.id, ())
+        if repeated(parts, conversation.recent_messages):
+            with suppress(Damaged):
+                whole = read_once(workspace, conversation, parts)
+                _replace(found, (conversation, *parts), (whole.conversation, *whole.chunks))
+    return found
+
+
+def _replace(
+    found: dict[RecordType, list[Record]], old: Iterable[Record], new: Iterable[Record]
+) -> None:
+    """Put records in the place of others, in the order of their ids."""
+    gone = {record.id for record in old}
+    fresh = list(new)
+    for type_ in (Conversation, Chunk):
+        left = [record for record in found[type_] if record.id not in gone]
+        left += [record for record in fresh if type(record) is type_]
+        found[type_] = sorted(left, key=lambda record: record.id)

@@ -1,0 +1,286 @@
+"""Pruning conversations: which of the messages outside chunks a context leaves out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain
+
+import msgspec
+
+from pmem.core.policy import ACTIVITY
+from pmem.core.pruning.plan import (
+    ChunkSize,
+    ConversationStatistics,
+    Pruned,
+    Rules,
+    Strategy,
+    Thresholds,
+    Trigger,
+    by_hand,
+    due,
+    plan,
+    rules_for,
+    statistics,
+)
+from pmem.errors import InvalidValue
+from pmem.memory.reading import target
+from pmem.project.workspace import Workspace
+from pmem.values.config import Settings
+from pmem.values.ids import short
+from pmem.values.records import Chunk, Conversation, Message
+
+
+class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to prune by hand: down to `keep` messages, or `tokens`, or what is due.
+
+    With `dry_run` nothing is changed.
+    """
+
+    conversation: str | None = None
+    keep: int | None = None
+    tokens: int | None = None
+    strategy: Strategy | None = None
+    dry_run: bool = False
+
+
+class Leaving(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that is pruned, why, and how it begins."""
+
+    id: str
+    role: str
+    tokens: int
+    importance: float
+    reason: str
+    text: str
+
+
+class Pruning(msgspec.Struct, frozen=True, kw_only=True):
+    """What pruning a conversation did, or would do.
+
+    `trigger` is what called for it, None when nothing did.
+    """
+
+    conversation: str
+    trigger: str | None
+    pruned: tuple[Leaving, ...] = ()
+    messages_left: int
+    tokens_before: int
+    tokens_after: int
+    token_limit: int
+
+
+class Usage(ConversationStatistics, frozen=True, kw_only=True):
+    """What a conversation holds, what of it a context shows, and what may still go in."""
+
+    conversation: str
+    title: str | None
+    status: str
+    chunks: int
+    merged_chunks: int
+    pending_facts: int
+    prune_at: float
+    prune_hard_at: float
+
+
+def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
+    """Prune a conversation by hand; every message stays kept and searchable.
+
+    Args:
+        workspace: Where it is.
+        request: How far.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+        InvalidValue: A limit below what is never pruned.
+    """
+    workspace.must_reach(ACTIVITY)
+    if request.dry_run:
+        return _by_hand(workspace, target(workspace, request.conversation), request)
+    with workspace.transaction():
+        conversation = target(workspace, request.conversation)
+        done = _by_hand(workspace, conversation, request)
+        if done.pruned:
+            workspace.conversations.put(_without(conversation, done, workspace.now()))
+    return done
+
+
+def pruned_if_due(
+    workspace: Workspace, conversation: Conversation, *, resumed: bool = False
+) -> tuple[Conversation, Pruning | None]:
+    """Return a conversation pruned as far as its last message, or taking it up, calls for.
+
+    Args:
+        workspace: Knows the limits.
+        conversation: Which one.
+        resumed: Whether a new session begins.
+    """
+    settings = workspace.settings
+    said = window(conversation)
+    trigger = due(
+        said, conversation.pruned, settings.conversation_tokens, rules(settings), _shares(settings)
+    )
+    if resumed and trigger is None:
+        trigger = "session_start"
+    if trigger in ("task_boundary", "session_start") and not settings.prune_finished_tasks:
+        trigger = None
+    if trigger is None:
+        return conversation, None
+    done = _planned(workspace, conversation, _rules_for(settings, trigger), trigger)
+    if not done.pruned:
+        return conversation, None
+    return _without(conversation, done, workspace.now()), done
+
+
+def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
+    """Return the ids of the messages that a context leaves out at present.
+
+    Args:
+        workspace: Knows the limits, which may have changed since the last pruning.
+        conversation: Which one.
+    """
+    settings = workspace.settings
+    limit = settings.conversation_tokens
+    said = window(conversation)
+    trigger = due(said, conversation.pruned, limit, rules(settings), _shares(settings))
+    if trigger in (None, "task_boundary"):
+        return frozenset(conversation.pruned) & {message.id for message in said}
+    found = plan(said, _rules_for(settings, trigger), workspace.now(), conversation.pruned)
+    return frozenset(item.id for item in found.pruned)
+
+
+def window(conversation: Conversation) -> tuple[Message, ...]:
+    """Return the messages outside chunks since the conversation was last cleared."""
+    in_chunks = max(0, conversation.turns - len(conversation.recent_messages))
+    return conversation.recent_messages[max(0, conversation.cleared_turns - in_chunks) :]
+
+
+def usage(workspace: Workspace, reference: str | None) -> Usage:
+    """Count what a conversation holds and what of it a context shows.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one; the latest active one when None.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    workspace.must_reach(ACTIVITY)
+    from pmem.conversation.chunking import read_whole
+
+    settings = workspace.settings
+    conversation, chunks = read_whole(workspace, target(workspace, reference))
+    facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
+    counted = statistics(
+        conversation.recent_messages,
+        gone(workspace, conversation) | _cleared(conversation),
+        [_size(chunk) for chunk in chunks],
+        settings.conversation_tokens,
+        conversation.pruned_at,
+    )
+    return Usage(
+        conversation=conversation.id,
+        title=conversation.title or conversation.external_id,
+        status=conversation.status,
+        chunks=len(conversation.chunks),
+        merged_chunks=sum(chunk.merged_into is not None for chunk in chunks),
+        pending_facts=len({short(fact.id) for fact in facts if fact.standing == "pending"}),
+        prune_at=settings.prune_at,
+        prune_hard_at=settings.prune_hard_at,
+        **msgspec.structs.asdict(counted),
+    )
+
+
+def rules(settings: Settings) -> Rules:
+    """Return the rules that settings give."""
+    return Rules(
+        most_messages=settings.max_messages,
+        most_tokens=settings.conversation_tokens,
+        keep=settings.min_recent_messages,
+        strategy=settings.pruning_strategy,
+        scoring=settings.importance,
+    )
+
+
+def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneRequest) -> Pruning:
+    settings = workspace.settings
+    given = rules(settings)
+    if request.keep is not None and request.keep < given.keep:
+        raise InvalidValue(
+            f"the last {given.keep} messages are never pruned, so {request.keep} cannot be kept",
+            "`pmem conversation clear` starts afresh, and min_recent_messages is the setting",
+        )
+    if request.tokens is not None and request.tokens < 0:
+        raise InvalidValue(f"tokens must be at least 0, not {request.tokens}")
+    if request.strategy is not None:
+        given = msgspec.structs.replace(given, strategy=request.strategy)
+    if request.keep is not None or request.tokens is not None:
+        wanted = by_hand(given, request.keep, request.tokens)
+        return _planned(workspace, conversation, wanted, "by_hand")
+    limit = settings.conversation_tokens
+    shares = _shares(settings)
+    trigger = due(window(conversation), conversation.pruned, limit, given, shares)
+    wanted = rules_for(trigger or "session_start", given, limit, shares)
+    return _planned(workspace, conversation, wanted, trigger or "by_hand")
+
+
+def _planned(
+    workspace: Workspace, conversation: Conversation, wanted: Rules, trigger: str
+) -> Pruning:
+    said = window(conversation)
+    made = plan(said, wanted, workspace.now(), conversation.pruned)
+    known = {message.id: message for message in said}
+    fresh = [item for item in made.pruned if item.id not in conversation.pruned]
+    return Pruning(
+        conversation=conversation.id,
+        trigger=trigger if fresh else None,
+        pruned=tuple(_leaving(item, known[item.id]) for item in fresh),
+        messages_left=len(made.kept),
+        tokens_before=made.tokens_before,
+        tokens_after=made.tokens_after,
+        token_limit=workspace.settings.conversation_tokens,
+    )
+
+
+def _leaving(item: Pruned, message: Message) -> Leaving:
+    return Leaving(
+        id=item.id,
+        role=message.role,
+        tokens=item.tokens,
+        importance=item.importance,
+        reason=item.reason,
+        text=message.content,
+    )
+
+
+def _without(conversation: Conversation, done: Pruning, at: datetime) -> Conversation:
+    fresh = tuple(item.id for item in done.pruned)
+    return msgspec.structs.replace(
+        conversation,
+        pruned=(*conversation.pruned, *fresh),
+        pruned_at=at,
+        updated_at=max(at, conversation.updated_at),
+    )
+
+
+def _cleared(conversation: Conversation) -> frozenset[str]:
+    shown: Sequence[Message] = window(conversation)
+    kept = {message.id for message in shown}
+    return frozenset(item.id for item in conversation.recent_messages if item.id not in kept)
+
+
+def _size(chunk: Chunk) -> ChunkSize:
+    return ChunkSize(len(chunk.messages), sum(message.tokens for message in chunk.messages))
+
+
+def _rules_for(settings: Settings, trigger: Trigger) -> Rules:
+    return rules_for(trigger, rules(settings), settings.conversation_tokens, _shares(settings))
+
+
+def _shares(settings: Settings) -> Thresholds:
+    """Return from where pruning is due and how far it goes: 10 and 40 points further down."""
+    return Thresholds(
+        normal=settings.prune_at,
+        aggressive=settings.prune_hard_at,
+        normal_aim=max(0.0, settings.prune_at - 0.1),
+        aggressive_aim=max(0.0, settings.prune_hard_at - 0.4),
+    )

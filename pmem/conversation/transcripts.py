@@ -1,0 +1,143 @@
+"""Taking in whole transcripts, each message once."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from pmem.conversation.chunking import ChunkId, chunk_of, extend, merged
+from pmem.conversation.conversations import unfold
+from pmem.errors import NotFound
+from pmem.memory.facts import noted, stated
+from pmem.project.workspace import Workspace
+from pmem.values.ids import derived_id
+from pmem.values.records import (
+    Chunk,
+    Conversation,
+    Event,
+    EventKind,
+    Fact,
+    Message,
+    Standing,
+    Status,
+)
+
+
+def take_in(
+    workspace: Workspace,
+    external_id: str,
+    incoming: Sequence[Message],
+    known: Conversation | None,
+    put_chunk_id: ChunkId,
+    told: Callable[[int], None],
+) -> tuple[int, int]:
+    """Add a transcript's messages to its conversation, each once, inside a transaction.
+
+    Args:
+        workspace: Where to.
+        external_id: What the transcript calls the conversation.
+        incoming: Its messages in their order; ids and external ids are set.
+        known: The conversation as it is kept so far, if it is.
+        put_chunk_id: Makes a chunk's id from conversation, number and first message.
+        told: Told how many messages have gone into chunks so far.
+
+    Returns:
+        How many messages were added, and how many were there with another text.
+    """
+    conversation = known or _made(workspace, external_id, incoming)
+    kept = {message.id: message for message in unfold(workspace, conversation).messages}
+    fresh = [message for message in incoming if message.id not in kept]
+    edited = {
+        message.id: message
+        for message in incoming
+        if message.id in kept and kept[message.id].content != message.content
+    }
+    if edited:
+        conversation = _replace_messages(workspace, conversation, edited)
+    if fresh:
+        latest = max(message.created_at for message in fresh)
+        if conversation.status is Status.ENDED:
+            conversation = msgspec.structs.replace(
+                conversation, ended_at=max(latest, conversation.ended_at or latest)
+            )
+        conversation = noted(workspace, conversation, fresh)
+        workspace.conversations.put(
+            extend(workspace, conversation, fresh, latest, put_chunk_id, told)
+        )
+    return len(fresh), len(edited)
+
+
+def _made(workspace: Workspace, external_id: str, incoming: Sequence[Message]) -> Conversation:
+    """Return the record of a transcript; the same transcript makes the same one everywhere.
+
+    One that is there already, under another external id, goes on.
+    """
+    begun = min(message.created_at for message in incoming)
+    made = Conversation(
+        id=derived_id(begun, "conversation", external_id),
+        external_id=external_id,
+        status=Status.ENDED,
+        started_at=begun,
+        updated_at=begun,
+        history=(Event(event=EventKind.ADD, at=begun, source="import messages"),),
+    )
+    try:
+        return workspace.conversations.get(made.id)
+    except NotFound:
+        return made
+
+
+def imported_chunk_id(conversation: Conversation, number: int, first: Message) -> str:
+    """Make the id of an imported chunk, the same on every machine."""
+    return derived_id(first.created_at, "chunk", conversation.id, str(number), first.id)
+
+
+def _replace_messages(
+    workspace: Workspace, conversation: Conversation, edited: dict[str, Message]
+) -> Conversation:
+    """Put new texts in the place of old ones, wherever the messages are kept.
+
+    Summaries are made again, the merged ones too; these merge again when the conversation grows.
+    """
+    turn = done = 0
+    for place, identifier in enumerate(conversation.chunks):
+        chunk = workspace.chunks.get(identifier)
+        in_merged = place <= conversation.merged_chunks > 0
+        if in_merged or any(message.id in edited for message in chunk.messages):
+            cleared = max(0, conversation.cleared_turns - turn)
+            workspace.chunks.put(_with_edited(workspace, conversation, chunk, edited, cleared))
+        turn += len(chunk.messages)
+        done = place + 1 if turn <= conversation.cleared_turns else done
+    fresh = msgspec.structs.replace(
+        conversation,
+        recent_messages=tuple(edited.get(old.id, old) for old in conversation.recent_messages),
+        facts=_facts_after(workspace, conversation.facts, conversation.recent_messages, edited),
+        merged_chunks=done,
+    )
+    return workspace.conversations.put(merged(workspace, fresh))
+
+
+def _with_edited(
+    workspace: Workspace,
+    conversation: Conversation,
+    chunk: Chunk,
+    edited: dict[str, Message],
+    cleared: int,
+) -> Chunk:
+    messages = tuple(edited.get(old.id, old) for old in chunk.messages)
+    facts = _facts_after(workspace, chunk.facts, chunk.messages, edited)
+    return chunk_of(workspace, conversation, chunk.id, chunk.number, messages, facts, cleared)
+
+
+def _facts_after(
+    workspace: Workspace,
+    facts: Sequence[Fact],
+    held: Sequence[Message],
+    edited: dict[str, Message],
+) -> tuple[Fact, ...]:
+    """Return the facts of messages, those of edited ones as these state them now."""
+    kept = [
+        fact
+        for fact in facts
+        if fact.message not in edited or fact.standing is not Standing.PENDING
+    ]
+    return (*kept, *stated(workspace, [edited[old.id] for old in held if old.id in edited], kept))

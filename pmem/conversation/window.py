@@ -1,0 +1,152 @@
+"""What a conversation brings to its context."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from pmem.conversation.pruning import gone, window
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.memory.reading import conversation_named, current
+from pmem.project.workspace import Workspace
+from pmem.values.records import Chunk, Conversation, Message, Role, Status
+
+
+class Talk(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation as a context shows it.
+
+    Attributes:
+        system: its system prompt, if it begins with one.
+        recent: its messages outside chunks since it was last cleared.
+        gone: the ids of those that are pruned.
+        chunks: those with a summary of their own since it was cleared, the latest first.
+        turns_ago: for each of these, how many turns ago it ended.
+        cleared: the ids of the chunks and recent messages before the clearing.
+        app: the app that it is held in.
+    """
+
+    system: tuple[Message, ...] = ()
+    recent: tuple[Message, ...] = ()
+    gone: frozenset[str] = frozenset()
+    chunks: tuple[Chunk, ...] = ()
+    turns_ago: tuple[int, ...] = ()
+    cleared: frozenset[str] = frozenset()
+    app: str | None = None
+
+
+def talk_of(workspace: Workspace, reference: str | None) -> Talk:
+    """Return what a conversation brings; nothing where none is named and none is active.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one; the latest active one when None.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    if reference is None:
+        conversation = _usable_current(workspace)
+    else:
+        conversation = conversation_named(workspace, reference)
+    if conversation is None:
+        return Talk()
+    talk = _read(workspace, conversation)
+    conversation = talk.conversation
+    opening = _opening(workspace, talk)
+    system = (opening,) if opening is not None and opening.role is Role.SYSTEM else ()
+    shown = window(conversation)
+    endings = list(_endings(workspace, talk))
+    recent = tuple(item for item in shown if item not in system)
+    return Talk(
+        system=system,
+        recent=recent,
+        gone=gone(workspace, conversation) & {message.id for message in recent},
+        chunks=tuple(chunk for chunk, _ in endings),
+        turns_ago=tuple(turns for _, turns in endings),
+        cleared=_cleared(conversation, shown, endings),
+        app=conversation.app,
+    )
+
+
+def _cleared(
+    conversation: Conversation, shown: Sequence[Message], endings: Sequence[tuple[Chunk, int]]
+) -> frozenset[str]:
+    """Return the ids of chunks and messages before the clearing; a chunk may lie on both sides."""
+    if not conversation.cleared_turns:
+        return frozenset()
+    before = {message.id for message in conversation.recent_messages} | set(conversation.chunks)
+    before -= {message.id for message in shown} | {chunk.id for chunk, _ in endings}
+    for chunk, ago in endings:
+        first = conversation.turns - ago - len(chunk.messages)
+        early = chunk.messages[: max(0, conversation.cleared_turns - first)]
+        before |= {message.id for message in early}
+    return frozenset(before)
+
+
+class _Read(NamedTuple):
+    """A conversation, and its chunks by their ids, as far as they have been read."""
+
+    conversation: Conversation
+    chunks: dict[str, Chunk | None]
+
+
+def _read(workspace: Workspace, conversation: Conversation) -> _Read:
+    """Read the chunks that a context shows; all of them where messages may be kept twice."""
+    shown = conversation.chunks[conversation.merged_chunks :]
+    read = {identifier: _usable_chunk(workspace, identifier) for identifier in shown}
+    found = {place: read[id_] for place, id_ in enumerate(conversation.chunks) if id_ in read}
+    from pmem.core.chunking import may_repeat
+
+    if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
+        return _Read(conversation, read)
+    from pmem.conversation.chunking import read_whole
+
+    try:
+        whole = read_whole(workspace, conversation)
+    except (Damaged, StorageRefused):
+        return _Read(conversation, read)
+    return _Read(whole.conversation, {chunk.id: chunk for chunk in whole.chunks})
+
+
+def _opening(workspace: Workspace, talk: _Read) -> Message | None:
+    """Return a conversation's first message."""
+    said: tuple[Message, ...] = talk.conversation.recent_messages
+    if talk.conversation.chunks:
+        first = talk.conversation.chunks[0]
+        known = first in talk.chunks
+        chunk = talk.chunks[first] if known else _usable_chunk(workspace, first)
+        said = chunk.messages if chunk else ()
+    return said[0] if said else None
+
+
+def _endings(workspace: Workspace, talk: _Read) -> Iterator[tuple[Chunk, int]]:
+    """Yield the chunks with a summary of their own, the latest first, and the turns since."""
+    conversation = talk.conversation
+    ago = len(conversation.recent_messages)
+    for identifier in reversed(conversation.chunks[conversation.merged_chunks :]):
+        if conversation.turns - ago <= conversation.cleared_turns:
+            return
+        chunk = talk.chunks[identifier]
+        if chunk is None:
+            ago += workspace.settings.chunk_size
+            continue
+        if chunk.merged_into is None:
+            yield chunk, ago
+        ago += len(chunk.messages)
+
+
+def _usable_current(workspace: Workspace) -> Conversation | None:
+    """Return the current conversation; a damaged one is passed over, and noted by the scan."""
+    try:
+        return current(workspace)
+    except (Damaged, StorageRefused):
+        found = [item for item in workspace.conversations.find() if item.status is Status.ACTIVE]
+        return max(found, key=lambda item: item.id, default=None)
+
+
+def _usable_chunk(workspace: Workspace, identifier: str) -> Chunk | None:
+    """Return a chunk, or None after a scan has noted what is wrong with its file."""
+    try:
+        return workspace.chunks.get(identifier)
+    except (NotFound, Damaged, StorageRefused):
+        return next((item for item in workspace.chunks.find() if item.id == identifier), None)

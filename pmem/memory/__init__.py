@@ -1,0 +1,1 @@
+"""Memories: kept, looked at, changed, cited, and what became of them."""

@@ -1,0 +1,157 @@
+"""An app's memories as its commands show them, and how they are found."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from pmem.core import checks
+from pmem.core.filters import Filter
+from pmem.core.trust import Trust, trust_of
+from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import app_key
+from pmem.storage.local.appstate import AppState, Budget
+from pmem.values.ids import matches, short
+from pmem.values.records import Memory, State
+
+MOST_IMPORTANT: Final = 10
+"""Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
+_SHOWN: Final = 5
+
+
+class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory of an app; `importance` goes from 0 to 10, `trust` is as everywhere."""
+
+    id: str
+    app: str
+    content: str
+    importance: float
+    tags: tuple[str, ...]
+    pinned: bool
+    state: State
+    trust: Trust | None
+    conversation: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class Decided(msgspec.Struct, frozen=True, kw_only=True):
+    """What a compaction did to one memory, and why.
+
+    `merged` is the memory that an edited target took in. `by` is who decided: the decider's name,
+    or `fifo` where the oldest went because of a `failure`.
+    """
+
+    action: str
+    target: str
+    merged: str | None = None
+    content: str | None = None
+    reason: str
+    by: str
+    failure: str = ""
+
+
+def shown(memory: Memory) -> AppMemory:
+    """Return a memory as app commands show it."""
+    return AppMemory(
+        id=memory.id,
+        app=memory.scope.app or "",
+        content=memory.content,
+        importance=round(memory.importance * MOST_IMPORTANT, 2),
+        tags=memory.tags,
+        pinned=memory.pinned,
+        state=memory.state,
+        trust=trust_of(memory),
+        conversation=memory.source.conversation,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+    )
+
+
+def share_of(importance: float | None) -> float | None:
+    """Return an importance from 0 to 10 as records keep it.
+
+    Raises:
+        InvalidValue: It lies outside.
+    """
+    if importance is None:
+        return None
+    if not isinstance(importance, int | float):
+        raise InvalidValue(f"importance must be a number, not {type(importance).__name__}")
+    if not 0 <= importance <= MOST_IMPORTANT:
+        raise InvalidValue(
+            f"importance must lie between 0 and {MOST_IMPORTANT}, not {importance:g}"
+        )
+    return importance / MOST_IMPORTANT
+
+
+def name_of(app: str) -> str:
+    """Return an app's name without the space around it.
+
+    Raises:
+        InvalidValue: It is empty, too long or no valid Unicode.
+    """
+    return checks.text(app, "an app", checks.MOST_WORD_CHARACTERS)
+
+
+def members(workspace: Workspace, app: str) -> list[Memory]:
+    """Return the active memories of an app, the oldest first.
+
+    Args:
+        workspace: Where they are.
+        app: The app's name.
+
+    Raises:
+        Refused: Another app asks.
+    """
+    workspace.must_serve(app)
+    found = workspace.memories.twins(app_key(app))
+    return sorted(found, key=lambda memory: (memory.created_at, memory.id))
+
+
+def all_of(workspace: Workspace, app: str) -> list[Memory]:
+    """Return every memory of an app, whatever its state.
+
+    Raises:
+        Refused: Another app asks.
+    """
+    workspace.must_serve(app)
+    return list(workspace.memories.find(Filter(app=app, states=())))
+
+
+def one_of(workspace: Workspace, app: str, reference: str) -> Memory:
+    """Return the memory of an app that a reference means; those of others do not exist for it.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+    """
+    found = _fitting(members(workspace, app), reference)
+    found = found or _fitting(all_of(workspace, app), reference)
+    if not found:
+        raise NotFound(f"app {app!r} has no memory {reference!r}", "`pmem app list` shows them")
+    if len(found) > 1:
+        fits = ", ".join(memory.id for memory in found[:_SHOWN])
+        raise Ambiguous(f"{reference!r} fits {fits}", "give more of the id")
+    return found[0]
+
+
+def _fitting(memories: Iterable[Memory], reference: str) -> list[Memory]:
+    fits = [memory for memory in memories if reference and matches(reference, memory.id)]
+    return [memory for memory in fits if reference in (memory.id, short(memory.id))] or fits
+
+
+def state_of(workspace: Workspace) -> AppState:
+    """Return what this clone keeps of apps."""
+    if workspace.owns_local:
+        return AppState(workspace.local)
+    from pmem.storage.local.state import LocalState
+
+    return AppState(LocalState(workspace.root, read_only=True, is_own=False))
+
+
+def budget_of(workspace: Workspace) -> Budget:
+    """Return how much energy the settings allow."""
+    rules = workspace.settings.apps
+    return Budget(rules.energy, rules.energy_per_hour, rules.energy_floor)

@@ -1,0 +1,67 @@
+"""How one record, or several together, change under the lock."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from pmem.project.workspace import Workspace, event_of
+from pmem.storage.store import Store
+from pmem.values.records import Episode, Event, EventKind, Memory
+
+Removable = Memory | Episode
+"""What has states, and a history that explains them."""
+
+K = TypeVar("K", bound=Removable)
+EDITABLE: Final = (Memory, Episode)
+
+
+def change(
+    workspace: Workspace,
+    type_: type[K],
+    reference: str,
+    kind: EventKind,
+    apply: Callable[[K, Event], K],
+) -> K:
+    """Apply a change to one record under the lock; an equal result is not written.
+
+    Args:
+        workspace: Where it is.
+        type_: Its type.
+        reference: Which one; what else `apply` names is resolved in there, under the lock.
+        kind: What happens.
+        apply: Returns the changed record, or the same one where there is nothing to change.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+    """
+    with workspace.transaction():
+        _, identifier = workspace.resolve(reference, type_)
+        store: Store[K] = workspace.store(type_)
+        return _apply(workspace, store, identifier, kind, apply)
+
+
+def change_all(
+    workspace: Workspace,
+    references: Sequence[str],
+    kind: EventKind,
+    apply: Callable[[Removable, Event], Removable],
+) -> list[Removable]:
+    """Apply a change to several memories and episodes, or to none; see `change`."""
+    with workspace.transaction():
+        named = [workspace.resolve(reference, *EDITABLE) for reference in references]
+        return [
+            _apply(workspace, workspace.store(type_), identifier, kind, apply)
+            for type_, identifier in named
+        ]
+
+
+def _apply(
+    workspace: Workspace,
+    store: Store[K],
+    identifier: str,
+    kind: EventKind,
+    apply: Callable[[K, Event], K],
+) -> K:
+    record = store.get(identifier)
+    event = event_of(workspace, kind)
+    new = apply(record, event)
+    return record if new is record else store.put(new)

@@ -1,0 +1,402 @@
+"""What memories cite: files of the project and lines of them, and whether they still say it."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from pmem.core.citations import Content, Hunt, Lines, Place, State, judged, suffix_of
+from pmem.core.filters import Filter
+from pmem.core.journal import one_line
+from pmem.core.retention import changed
+from pmem.errors import InvalidValue, NotFound
+from pmem.project.references import is_gone
+from pmem.project.workspace import Workspace
+from pmem.storage.git.sources import Listed, Sources, TooLarge, Unreadable, blob_of
+from pmem.values.ids import short
+from pmem.values.records import Citation, Event, EventKind, Memory
+
+MOST_CITATIONS: Final = 100
+"""A memory cites so many places at the most."""
+SEARCHED_BYTES: Final = 64 * 1024 * 1024
+"""Lost texts are looked for in so much of the project."""
+SEARCHED_LINES: Final = 10_000_000
+"""In so many lines, those where texts may begin counted once for each of them."""
+WATCHED_CITATIONS: Final = 20
+"""A context or a search looks at so many citations of a memory."""
+WATCHED_BYTES: Final = 4 * 1024 * 1024
+"""It looks through so much of the cited files; a larger one is left out."""
+SOURCE: Final = "verify"
+_LONGEST_NUMBER: Final = 9
+_CITE: Final = "cite a file that is there, by its path from here"
+
+
+class Where(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in the project: a file, or lines of it."""
+
+    file: str
+    lines: Lines | None
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """A citation that does not stand where it stood, and the memory that has it.
+
+    `now` is where a text has moved to, `reason` why a file cannot be read though it is there.
+    """
+
+    id: str
+    short: str
+    text: str
+    file: str
+    lines: Lines | None
+    state: State
+    now: Where | None = None
+    reason: str = ""
+
+
+class Verified(msgspec.Struct, frozen=True, kw_only=True):
+    """What verifying found: every citation that is not fresh, and how many there are of each state.
+
+    `updated` counts the citations that were rewritten to where their text is now. Where the
+    project is too large to be looked through, `complete` is false: a text may have moved further.
+    """
+
+    items: tuple[Finding, ...]
+    counts: dict[State, int]
+    updated: int
+    complete: bool
+
+    @property
+    def stale(self) -> int:
+        """How many citations do not hold as they are written now."""
+        left = self.counts[State.MOVED] - self.updated
+        return left + self.counts[State.CHANGED] + self.counts[State.GONE]
+
+
+def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tuple[Citation, ...]]:
+    """Look at what several memories are to cite.
+
+    Args:
+        workspace: Its project has the files.
+        wanted: For each memory files, or lines of files such as `src/a.py:10-20`, seen from the
+            current folder.
+
+    Raises:
+        InvalidValue: A file or lines of one cannot be cited; the sentence says why.
+    """
+    sources = workspace.sources
+    head = sources.head()
+    return [together((), [_cited(sources, text, head) for text in texts]) for texts in wanted]
+
+
+def together(known: Sequence[Citation], new: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Return citations and further ones; the same place is cited once, as it was seen last.
+
+    Raises:
+        InvalidValue: There would be too many.
+    """
+    cited = _each_once((*known, *new))
+    if len(cited) > MOST_CITATIONS:
+        raise InvalidValue(f"a memory cannot cite more than {MOST_CITATIONS} places")
+    return cited
+
+
+def without(
+    workspace: Workspace, known: Sequence[Citation], unwanted: Iterable[str]
+) -> tuple[Citation, ...]:
+    """Return citations without some of them.
+
+    Args:
+        workspace: Its project has, or had, the files.
+        known: The citations.
+        unwanted: Files, all citations of which go, or lines of files; as `show` tells them, or
+            seen from the current folder.
+
+    Raises:
+        NotFound: One is not cited.
+    """
+    left = list(known)
+    for text in unwanted:
+        file, lines = _parsed(text)
+        names = _names(workspace.sources, file)
+        kept = [
+            cited for cited in left if not _is_meant(cited, names, lines) and cited.place != text
+        ]
+        if len(kept) == len(left):
+            raise NotFound(f"the memory does not cite {text}", "`pmem show` tells what it cites")
+        left = kept
+    return tuple(left)
+
+
+def verify(
+    workspace: Workspace, references: Sequence[str] = (), *, update: bool = False
+) -> Verified:
+    """See whether what memories cite still stands in the files of the project.
+
+    Args:
+        workspace: Whose memories.
+        references: Which ones; all active ones when there are none.
+        update: Rewrite the citations whose text has moved.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`; only when updating.
+    """
+    workspace.must_reach_everything("verify citations")
+    if update:
+        workspace.must_be_writable()
+    memories = list(_chosen(workspace, references))
+    wanted = {cited for memory in memories for cited in memory.citations}
+    verdicts, complete = _verdicts(workspace.sources, wanted)
+    told = [(memory, cited) for memory in memories for cited in memory.citations]
+    counts = dict.fromkeys(State, 0)
+    for _, cited in told:
+        counts[verdicts[cited].state] += 1
+    return Verified(
+        items=tuple(
+            _finding(memory, cited, verdicts[cited])
+            for memory, cited in told
+            if verdicts[cited].state is not State.FRESH
+        ),
+        counts=counts,
+        updated=_update(workspace, memories, verdicts, named=bool(references)) if update else 0,
+        complete=complete,
+    )
+
+
+class Watch:
+    """Tells of memories that are shown what they cite and is not in its file any more.
+
+    Only the cited files are looked at, so a text that went to another file counts as lost.
+
+    Args:
+        sources: The project's files.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._files: dict[str, Content | State | None] = {}
+        self._left = WATCHED_BYTES
+
+    def stale(self, citations: Sequence[Citation]) -> tuple[str, ...]:
+        """Return the places of citations that do not hold, each with its state.
+
+        Args:
+            citations: A memory's.
+        """
+        found = ((cited, self._state(cited)) for cited in citations[:WATCHED_CITATIONS])
+        return tuple(f"{cited.place} {state}" for cited, state in found if state)
+
+    def _state(self, cited: Citation) -> State | None:
+        if cited.file not in self._files:
+            self._files[cited.file] = self._look(cited.file)
+        found = self._files[cited.file]
+        if not isinstance(found, Content):
+            return found
+        return None if judged(cited, found) else State.CHANGED
+
+    def _look(self, file: str) -> Content | State | None:
+        """Return what a file holds, or that it is gone; None where that would be too much."""
+        try:
+            data = self._sources.read(file, self._left)
+        except TooLarge:
+            return None
+        except Unreadable:
+            return State.GONE
+        self._left -= len(data)
+        return Content(data)
+
+
+class _Verdict(NamedTuple):
+    """What became of a citation."""
+
+    state: State
+    now: Place | None = None
+    reason: str = ""
+
+
+_Verdicts = dict[Citation, _Verdict]
+
+
+def _each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    return tuple({cited.place: cited for cited in citations}.values())
+
+
+def _cited(sources: Sources, text: str, head: str | None) -> Citation:
+    """Look at what is to be cited."""
+    path, lines = _parsed(text)
+    file = sources.named(path)
+    try:
+        data = sources.read(file)
+    except Unreadable as error:
+        raise InvalidValue(f"{path} cannot be cited: it {error.reason}", _CITE) from None
+    content = Content(data)
+    if lines is not None and content.is_binary:
+        raise InvalidValue(f"{path} is binary and has no lines", "cite it as a whole")
+    if lines is not None and not content.has(lines):
+        said = text.rpartition(":")[2]
+        why = "they end before they begin" if lines[0] > lines[1] else f"it has {content.size}"
+        raise InvalidValue(f"{path} has no lines {said}: {why}")
+    return Citation(
+        file=file,
+        lines=lines,
+        digest=content.digest(lines),
+        blob=blob_of(data, head),
+        commit=head,
+    )
+
+
+def _parsed(text: str) -> tuple[str, Lines | None]:
+    """Read a file, or lines of one; a file of exactly that name comes first.
+
+    Raises:
+        InvalidValue: There is nothing.
+    """
+    if not text:
+        raise InvalidValue("a citation must not be empty", "write it as src/main.py:10-20")
+    path, _, numbers = text.rpartition(":")
+    first, dash, last = numbers.partition("-")
+    given = [first, last] if dash else [first]
+    if not path or os.path.lexists(text) or not all(map(_is_number, given)):
+        return text, None
+    return path, (int(given[0]), int(given[-1]))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER
+
+
+def _names(sources: Sources, path: str) -> set[str]:
+    """Return what a file may be called in citations, whether or not it is still there."""
+    try:
+        return {path, sources.named(path)}
+    except InvalidValue:
+        return {path}
+
+
+def _is_meant(cited: Citation, names: set[str], lines: Lines | None) -> bool:
+    return cited.file in names and lines in (None, cited.lines)
+
+
+def _chosen(workspace: Workspace, references: Sequence[str]) -> Iterator[Memory]:
+    if references:
+        found = (workspace.resolve(reference, Memory)[1] for reference in references)
+        yield from (workspace.memories.get(identifier) for identifier in dict.fromkeys(found))
+    else:
+        yield from (one for one in workspace.memories.find(Filter()) if one.citations)
+
+
+def _verdicts(sources: Sources, wanted: Iterable[Citation]) -> tuple[_Verdicts, bool]:
+    """Judge citations, one file after another; what is lost is looked for everywhere else."""
+    verdicts: _Verdicts = {}
+    by_file: dict[str, list[Citation]] = {}
+    for cited in wanted:
+        by_file.setdefault(cited.file, []).append(cited)
+    for file, citations in sorted(by_file.items()):
+        try:
+            content = Content(sources.read(file))
+        except Unreadable as error:
+            reason = "" if error.is_missing else error.reason
+            verdicts |= dict.fromkeys(citations, _Verdict(State.GONE, reason=reason))
+            continue
+        for cited in citations:
+            verdicts[cited] = _verdict(cited, judged(cited, content))
+    lost = [cited for cited, found in verdicts.items() if found.now is None]
+    if not lost:
+        return verdicts, True
+    hunt = Hunt(lost)
+    complete = _looked_everywhere(sources, lost, hunt)
+    for cited in lost:
+        place = hunt.found(cited, everywhere=complete)
+        if place is not None:
+            verdicts[cited] = _Verdict(State.MOVED, place)
+    return verdicts, complete
+
+
+def _verdict(cited: Citation, place: Place | None) -> _Verdict:
+    if place is None:
+        return _Verdict(State.CHANGED)
+    return _Verdict(State.FRESH if place.lines == cited.lines else State.MOVED, place)
+
+
+def _looked_everywhere(sources: Sources, lost: Sequence[Citation], hunt: Hunt) -> bool:
+    """Look for lost texts in the files of the project, the likeliest first; tell whether in all."""
+    blobs = {cited.blob for cited in lost} - {None}
+    suffixes = {suffix_of(cited.file) for cited in lost}
+
+    def likeliest(one: Listed) -> tuple[bool, bool, str]:
+        return one.blob not in blobs, suffix_of(one.file) not in suffixes, one.file
+
+    left = SEARCHED_BYTES
+    for listed in sorted(sources.listed(), key=likeliest):
+        if left <= 0 or hunt.work >= SEARCHED_LINES:
+            return False
+        try:
+            data = sources.read(listed.file)
+        except Unreadable:
+            continue
+        left -= len(data)
+        hunt.look(listed.file, Content(data), blob_of(data, lost[0].commit))
+    return True
+
+
+def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> Finding:
+    now = verdict.now
+    return Finding(
+        id=memory.id,
+        short=short(memory.id),
+        text=one_line(memory.content),
+        file=cited.file,
+        lines=cited.lines,
+        state=verdict.state,
+        now=None if now is None else Where(file=now.file, lines=now.lines),
+        reason=verdict.reason,
+    )
+
+
+def _update(
+    workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdicts, *, named: bool
+) -> int:
+    """Rewrite the citations whose text has moved; return how many there were.
+
+    Of memories that are gone by now only those that somebody `named` are missed.
+    """
+    fresh = _moved(workspace.sources, verdicts)
+    stale = [one for one in memories if any(cited in fresh for cited in one.citations)]
+    if not stale:
+        return 0
+    updated = 0
+    with workspace.transaction():
+        for memory in stale:
+            if not named and is_gone(workspace, Memory, memory.id):
+                continue
+            known = workspace.memories.get(memory.id)
+            moved = sum(cited in fresh for cited in known.citations)
+            if not moved:  # another process has updated it meanwhile
+                continue
+            updated += moved
+            cited = _each_once(fresh.get(one, one) for one in known.citations)
+            event = Event(
+                event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor, source=SOURCE
+            )
+            workspace.memories.put(changed(known, event, citations=cited))
+    return updated
+
+
+def _moved(sources: Sources, verdicts: _Verdicts) -> dict[Citation, Citation]:
+    """Return the citations whose text has moved, as they are to be; what changed since is none."""
+    moved = {cited: it.now for cited, it in verdicts.items() if it.state is State.MOVED and it.now}
+    head = sources.head() if moved else None
+    found: dict[Citation, Citation] = {}
+    for cited, place in sorted(moved.items(), key=lambda item: item[1].file):
+        try:
+            data = sources.read(place.file)
+        except Unreadable:
+            continue
+        new = msgspec.structs.replace(
+            cited, file=place.file, lines=place.lines, blob=blob_of(data, head), commit=head
+        )
+        if judged(new, Content(data)) == place:
+            found[cited] = new
+    return found

@@ -1,0 +1,310 @@
+"""What waits for a person: look at it, agree to it, or reject it.
+
+An agent sees that something waits and not what, and cannot agree to anything.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from pmem.core.consent import AGREED
+from pmem.core.filters import EVERYTHING
+from pmem.core.retention import changed
+from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
+from pmem.memory import facts, memories
+from pmem.memory.app_limit import make_room
+from pmem.memory.changes import change
+from pmem.project.workspace import Workspace
+from pmem.storage.local.proposals import (
+    Decision,
+    Kind,
+    Outcome,
+    Proposal,
+    Queue,
+    decided,
+    without_expired,
+)
+from pmem.values.ids import matches, short
+from pmem.values.records import Event, EventKind, Memory, State, plain
+from pmem.values.times import iso
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal as people see it; an agent gets no `content` and no `subject`.
+
+    `target` is the memory that it changes, if it does; `signals` says how often it was proposed,
+    what was said twice in one place or within an hour counted once.
+    """
+
+    id: str
+    short: str
+    kind: Kind
+    field: str
+    target: str | None
+    content: str | None
+    subject: str | None
+    agent: str | None
+    actor: str
+    at: datetime
+    until: datetime
+    signals: int
+
+
+class ConsentListing(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits, the oldest first, and what was decided so far, the latest last."""
+
+    items: tuple[Waiting, ...]
+    total: int
+    decisions: tuple[Decision, ...] = ()
+
+
+class Agreed(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal that a person agreed to, and the memory as it now is."""
+
+    id: str
+    memory: Memory
+
+
+def listing(workspace: Workspace, *, decisions: bool = False) -> ConsentListing:
+    """Return what waits for consent or for a second signal. Nothing is changed.
+
+    Args:
+        workspace: Where it waits.
+        decisions: Also what became of earlier proposals.
+
+    Raises:
+        Damaged, StorageRefused: The queue.
+    """
+    queue = without_expired(workspace.proposals.read(), workspace.now())
+    return ConsentListing(
+        items=tuple(_waiting(item, hidden=workspace.agent is not None) for item in queue.proposals),
+        total=len(queue.proposals),
+        decisions=queue.decisions if decisions else (),
+    )
+
+
+def approve(workspace: Workspace, references: Sequence[str]) -> list[Agreed]:
+    """Remember what was proposed; the memory's history says who agreed.
+
+    Args:
+        workspace: Where it waits.
+        references: Which proposals.
+
+    Raises:
+        NotFound, Ambiguous: A reference, or the memory that was to change is gone.
+        Refused: An agent asks.
+        Damaged, StorageRefused: The queue.
+    """
+    _must_be_person(workspace)
+    done = []
+    for proposal in _named(workspace, references):
+        memory = _applied(workspace, proposal)
+        done.append(Agreed(id=proposal.id, memory=memory))
+    return done
+
+
+def reject(workspace: Workspace, references: Sequence[str]) -> list[Decision]:
+    """Forget what was proposed; the trail keeps a digest, and the same is not asked again.
+
+    Args:
+        workspace: Where it waits.
+        references: Which proposals.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        Refused: An agent asks.
+        Damaged, StorageRefused: The queue.
+    """
+    _must_be_person(workspace)
+    done = []
+    for proposal in _named(workspace, references):
+        with workspace.transaction():
+            _must_not_be_kept(workspace, proposal)
+            done.append(_decide(workspace, proposal, "rejected"))
+        if proposal.fact is not None:
+            with suppress(NotFound):
+                facts.reject(workspace, [proposal.fact])
+    return done
+
+
+def _waiting(proposal: Proposal, *, hidden: bool) -> Waiting:
+    memory = proposal.memory
+    content = memory.content if memory else _told(proposal.changes)
+    subject = memory.subject if memory else proposal.changes.get("subject")
+    return Waiting(
+        id=proposal.id,
+        short=short(proposal.id),
+        kind=proposal.kind,
+        field=proposal.field,
+        target=proposal.target,
+        content=None if hidden else content,
+        subject=None if hidden else subject,
+        agent=proposal.agent,
+        actor=proposal.actor,
+        at=proposal.at,
+        until=proposal.until,
+        signals=len(proposal.signals),
+    )
+
+
+def _told(changes: dict[str, Any]) -> str:
+    shown = {name: value for name, value in changes.items() if name != "tokens"}
+    if shown.keys() == {"content"}:
+        return str(shown["content"])
+    return "; ".join(f"{name}: {value}" for name, value in shown.items())
+
+
+def _must_be_person(workspace: Workspace) -> None:
+    workspace.must_be_writable()
+    if workspace.agent is not None:
+        why = f"{workspace.agent} may not decide this: a person does"
+        raise Refused(why, "run it without PMEM_AGENT and --agent")
+
+
+def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
+    """Return the proposals that references mean, each once."""
+    queue = without_expired(workspace.proposals.read(), workspace.now())
+    found: dict[str, Proposal] = {}
+    for reference in references:
+        fitting = [item for item in queue.proposals if reference and matches(reference, item.id)]
+        if not fitting:
+            raise NotFound(
+                f"no proposal has an id that starts with {reference!r}",
+                "`pmem consent list` shows ids",
+            )
+        if len(fitting) > 1:
+            shown = ", ".join(short(item.id) for item in fitting[:10])
+            raise Ambiguous(f"{reference!r} fits the proposals {shown}", "give more of the id")
+        found[fitting[0].id] = fitting[0]
+    return list(found.values())
+
+
+def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
+    """Write what was proposed, in one transaction."""
+    detail = {
+        "field": proposal.field,
+        "proposed_by": proposal.agent or proposal.actor,
+        "id": proposal.id,
+        "proposed_at": iso(proposal.at),
+    }
+    if proposal.target is not None:
+        return change(
+            workspace,
+            Memory,
+            proposal.target,
+            EventKind.UPDATE,
+            _with(workspace, proposal, detail),
+        )
+    assert proposal.memory is not None
+    with workspace.transaction():
+        _must_wait(workspace.proposals.read(), proposal)
+        new = _new(workspace, proposal.memory, detail)
+        memory = memories.put_approved(workspace, new)
+        make_room(workspace)
+        if proposal.fact is not None:
+            facts.settle(workspace, proposal.fact, memory.id)
+        workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
+    return memory
+
+
+def _must_wait(queue: Queue, proposal: Proposal) -> None:
+    """See that nobody has decided on a proposal since it was read; hold the writers' lock.
+
+    Raises:
+        NotFound: Somebody has.
+    """
+    if all(item.id != proposal.id for item in queue.proposals):
+        raise NotFound(
+            f"proposal {short(proposal.id)} was decided or expired meanwhile",
+            "`pmem consent list --decisions` shows how",
+        )
+
+
+def _with(
+    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
+) -> Callable[[Memory, Event], Memory]:
+    changes = proposal.changes
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        _must_wait(workspace.proposals.read(), proposal)
+        _must_be_active(memory)
+        workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
+        wanted = msgspec.convert({**plain(memory), **changes}, Memory)
+        fields = {name: getattr(wanted, name) for name in changes}
+        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
+        return changed(memory, agreed, **fields)
+
+    return apply
+
+
+def _must_be_active(memory: Memory) -> None:
+    """See that the memory that is to change has not been taken out of recall meanwhile.
+
+    Raises:
+        InvalidValue: It has.
+    """
+    if memory.state is not State.ACTIVE:
+        raise InvalidValue(
+            f"memory {memory.id} is {memory.state.replace('_', ' ')} by now, not active",
+            "`pmem restore` brings it back; or reject the change",
+        )
+
+
+def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory:
+    """Return a proposed memory as it begins now."""
+    now = workspace.now()
+    event = Event(
+        event=EventKind.ADD, at=now, actor=workspace.actor, source=AGREED, detail={AGREED: detail}
+    )
+    starts = now if memory.valid_from == memory.created_at else memory.valid_from
+    return msgspec.structs.replace(
+        memory,
+        id=workspace.new_id(),
+        valid_from=starts,
+        created_at=now,
+        updated_at=now,
+        history=(event,),
+    )
+
+
+def _must_not_be_kept(workspace: Workspace, proposal: Proposal) -> None:
+    """See that nobody has agreed to a proposal whose process died before it could say so.
+
+    Raises:
+        InvalidValue: Somebody has, and a memory says it.
+    """
+    for memory in workspace.memories.find(EVERYTHING):
+        told = (event.detail.get(AGREED) for event in memory.history)
+        if any(isinstance(each, dict) and each.get("id") == proposal.id for each in told):
+            raise InvalidValue(
+                f"proposal {short(proposal.id)} was agreed to: memory {short(memory.id)} says it",
+                f"`pmem consent approve {short(proposal.id)}` settles it; `pmem rm` or `pmem edit`"
+                " changes the memory",
+            )
+
+
+def _decide(
+    workspace: Workspace, proposal: Proposal, outcome: Outcome, memory: str | None = None
+) -> Decision:
+    """Take a proposal out of the queue, inside a transaction.
+
+    A process that died before this leaves it there; agreeing again is then settled by what is
+    kept already.
+    """
+    actor = workspace.gate.admit(workspace.actor, "the actor")
+    decision = decided(proposal, outcome, actor, workspace.now(), memory)
+
+    def settled(queue: Queue) -> Queue:
+        if outcome == "rejected":
+            _must_wait(queue, proposal)
+        left = tuple(item for item in queue.proposals if item.id != proposal.id)
+        return msgspec.structs.replace(
+            queue, proposals=left, decisions=(*queue.decisions, decision)
+        )
+
+    workspace.proposals.update(settled, workspace.now())
+    return decision

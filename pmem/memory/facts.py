@@ -1,0 +1,444 @@
+"""Facts that messages state: noted as they are said, promoted to memories or rejected."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pmem.core.extraction.facts import extract, key
+from pmem.core.filters import Filter
+from pmem.core.policy import ACTIVITY
+from pmem.core.trust import AGREED
+from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.memory import memories
+from pmem.memory.memories import AddRequest
+from pmem.memory.reading import conversation_named
+from pmem.project.workspace import Workspace
+from pmem.values.ids import derived_id, matches, short
+from pmem.values.records import (
+    DEFAULT_CATEGORY,
+    Conversation,
+    Fact,
+    Memory,
+    MemoryType,
+    Message,
+    Scope,
+    Source,
+    Standing,
+)
+
+if TYPE_CHECKING:
+    from pmem.memory.proposals import Held
+
+
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact, the conversation in which it was stated, and the app that this was held in."""
+
+    fact: Fact
+    conversation: str
+    app: str | None = None
+
+
+class FactListing(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts that pass the filters, and how many there are in all."""
+
+    items: tuple[Stated, ...]
+    total: int
+
+
+class FactFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which facts are meant; an empty field lets everything through."""
+
+    standing: Standing | None = Standing.PENDING
+    types: tuple[MemoryType, ...] = ()
+    conversation: str | None = None
+    above: float = 0.0
+
+
+class Promotion(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that became a memory, or that a memory said already."""
+
+    fact: Fact
+    memory: Memory
+    added: bool
+
+
+class Promotions(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts that became memories, and what waits for a person's consent instead."""
+
+    items: tuple[Promotion, ...] = ()
+    held: "tuple[Held, ...]" = ()
+
+
+def noted(
+    workspace: Workspace, conversation: Conversation, messages: Iterable[Message]
+) -> Conversation:
+    """Return a conversation with the facts that messages state, those it knows left out.
+
+    Args:
+        workspace: Knows whether facts are wanted.
+        conversation: Where the messages were said.
+        messages: What was said.
+    """
+    return msgspec.structs.replace(
+        conversation,
+        facts=(*conversation.facts, *stated(workspace, messages, conversation.facts)),
+    )
+
+
+def stated(
+    workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact]
+) -> tuple[Fact, ...]:
+    """Return the facts that messages state, each once, those that are known left out.
+
+    Args:
+        workspace: Knows whether facts are wanted.
+        messages: What was said.
+        known: Facts that are noted already.
+    """
+    fresh: dict[str, Fact] = {}
+    for message in messages if workspace.settings.extract_facts else ():
+        for fact in _surest(list(_stated(message)), workspace.settings.max_facts):
+            fresh.setdefault(short(fact.id), fact)
+    for fact in known if fresh else ():
+        fresh.pop(short(fact.id), None)
+    return tuple(fresh.values())
+
+
+def _stated(message: Message) -> Iterator[Fact]:
+    """Yield the facts of a message; those that say the same have the same short id."""
+    for found in extract(message):
+        yield Fact(
+            id=derived_id(message.created_at, "fact", key(found.content)),
+            content=found.content,
+            type=found.type,
+            confidence=found.confidence,
+            subject=found.subject,
+            message=message.id,
+            extracted_at=message.created_at,
+        )
+
+
+def _surest(facts: list[Fact], most: int) -> list[Fact]:
+    """Return the surest facts of a message in their order."""
+    if len(facts) <= most:
+        return facts
+    places = sorted(range(len(facts)), key=lambda place: -facts[place].confidence)
+    return [facts[place] for place in sorted(places[:most])]
+
+
+def promoted_at_once(
+    workspace: Workspace, conversation: Conversation, before: Conversation
+) -> tuple[Conversation, Promotions]:
+    """Promote the new facts that are certain enough, inside a transaction.
+
+    A fact on a subject that a memory is about already stays pending: somebody must choose. What
+    is said in an app stays pending as well: the app's own memory is made when it ends.
+
+    Args:
+        workspace: Where memories go.
+        conversation: With its new facts.
+        before: Without them.
+    """
+    threshold = workspace.settings.promotion_threshold
+    fresh = conversation.facts[len(before.facts) :]
+    certain = [fact for fact in fresh if fact.confidence >= threshold]
+    if threshold == 1 or not certain or conversation.app is not None:
+        return conversation, Promotions()
+    settled, today = _settled_before(workspace, certain)
+    settings = workspace.settings
+    most = min(settings.max_promotions, settings.max_promotions_per_day - today)
+    done: list[Promotion] = []
+    held: list[Held] = []
+    for fact in certain:
+        reaches = workspace.reaches(DEFAULT_CATEGORY[fact.type])
+        most_are_made = sum(item.added for item in done) >= most
+        if short(fact.id) not in settled and reaches and not most_are_made:
+            with suppress(InvalidValue):  # settings may not allow such a memory
+                made = _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
+                done += made.items
+                held += made.held
+    settled |= {short(item.fact.id): item.fact for item in done}
+    promotions = Promotions(items=tuple(done), held=tuple(held))
+    return _with_standing(conversation, settled), promotions
+
+
+def listing(workspace: Workspace, wanted: FactFilter, limit: int | None = None) -> FactListing:
+    """Return the facts that pass a filter, each once, the surest first.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter; what was promoted or rejected anywhere is pending nowhere.
+        limit: So many at the most.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    workspace.must_reach(ACTIVITY)
+    found = sorted(
+        _distinct(workspace, wanted),
+        key=lambda item: (-item.fact.confidence, item.fact.extracted_at, item.fact.id),
+    )
+    return FactListing(items=tuple(found[:limit]), total=len(found))
+
+
+def promote(
+    workspace: Workspace, references: Sequence[str], above: float | None = None
+) -> Promotions:
+    """Make memories of facts; one that needs a person's consent waits for it.
+
+    A person who names a fact agrees to it. What only passes `above` is trusted as what was said.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones.
+        above: Also every pending fact of at least this confidence.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: Nothing is asked for, or a confidence is out of range.
+    """
+    workspace.must_reach(ACTIVITY)
+    with workspace.transaction():
+        chosen = _each_named(workspace, references)
+        named = set(chosen)
+        if above is not None:
+            if not 0 <= above <= 1:
+                raise InvalidValue(f"a confidence lies between 0 and 1, not {above:g}")
+            sure = listing(workspace, FactFilter(above=above)).items
+            chosen |= {short(item.fact.id): item for item in sure}
+        elif not chosen:
+            raise InvalidValue("no fact is named", "give ids, or --above 0.8")
+        made = [
+            _promoted(workspace, item, force=True, is_named=name in named)
+            for name, item in chosen.items()
+        ]
+        done = tuple(item for each in made for item in each.items)
+        _settle(workspace, [item.fact for item in done])
+        if any(item.memory.scope.app for item in done):
+            from pmem.memory.app_limit import make_room
+
+            make_room(workspace)
+    return Promotions(items=done, held=tuple(item for each in made for item in each.held))
+
+
+def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
+    """Reject facts: they are not pending any more, and never noted again.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: A fact was promoted before.
+    """
+    workspace.must_reach(ACTIVITY)
+    with workspace.transaction():
+        rejected = []
+        for item in _each_named(workspace, references).values():
+            fact = item.fact
+            if fact.standing is Standing.PROMOTED:
+                raise InvalidValue(
+                    f"fact {short(fact.id)} is the memory {fact.memory}", "`pmem rm` removes it"
+                )
+            at = fact.settled_at or workspace.now()
+            rejected.append(
+                msgspec.structs.replace(fact, standing=Standing.REJECTED, settled_at=at)
+            )
+        _settle(workspace, rejected)
+    return rejected
+
+
+def settle(workspace: Workspace, reference: str, memory: str) -> None:
+    """Note that a fact became a memory, inside a transaction; one that is gone is let go.
+
+    Args:
+        workspace: Where it is.
+        reference: The fact's id.
+        memory: The memory's.
+    """
+    with suppress(NotFound):
+        for item in _each_named(workspace, [reference]).values():
+            at, standing = workspace.now(), Standing.PROMOTED
+            new = {"standing": standing, "memory": memory, "settled_at": at}
+            _settle(workspace, [msgspec.structs.replace(item.fact, **new)])
+
+
+def _all(workspace: Workspace) -> Iterator[Stated]:
+    for conversation in workspace.conversations.find():
+        for fact in conversation.facts:
+            yield Stated(fact=fact, conversation=conversation.id, app=conversation.app)
+    for chunk in workspace.chunks.find():
+        for fact in chunk.facts:
+            yield Stated(fact=fact, conversation=chunk.conversation, app=chunk.app)
+
+
+def _distinct(workspace: Workspace, wanted: FactFilter) -> Iterator[Stated]:
+    """Yield one fact of each key; what was settled in one conversation is so in all."""
+    only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
+    everything = list(_all(workspace))
+    settled = _settlements(everything)
+    seen: set[str] = set()
+    for item in everything:
+        fact = _settled(item.fact, settled)
+        name = short(fact.id)
+        fits = wanted.standing in (None, fact.standing) and fact.confidence >= wanted.above
+        fits = fits and (not wanted.types or fact.type in wanted.types)
+        if fits and only in (None, item.conversation) and name not in seen:
+            seen.add(name)
+            yield msgspec.structs.replace(item, fact=fact)
+
+
+def _settlements(stated_: Iterable[Stated]) -> dict[str, Fact]:
+    """Return the facts that were promoted or rejected, by what they say."""
+    return {
+        short(item.fact.id): item.fact
+        for item in stated_
+        if item.fact.standing is not Standing.PENDING
+    }
+
+
+def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> tuple[dict[str, Fact], int]:
+    """Return what became of facts wherever else they were stated, and the day's promotions."""
+    wanted = {short(fact.id) for fact in facts}
+    everything = list(_all(workspace))
+    today = workspace.now().date()
+    promoted = {
+        short(item.fact.id)
+        for item in everything
+        if item.fact.standing is Standing.PROMOTED
+        and item.fact.settled_at is not None
+        and item.fact.settled_at.date() == today
+    }
+    same = (item for item in everything if short(item.fact.id) in wanted)
+    return _settlements(same), len(promoted)
+
+
+def _saying(workspace: Workspace, content: str, app: str | None) -> Memory | None:
+    """Return the latest active memory that says the same, to everyone in an app or in none.
+
+    Of many that share its words only the likeliest are read.
+    """
+    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, word_keys
+
+    scope = Scope(app=app)
+    keys = word_keys(content, scope)
+    if keys:
+        found: Iterable[Memory] = workspace.memories.alike(keys, MOST_CANDIDATES)
+    else:
+        found = workspace.memories.find(Filter())
+    wanted = key(content)
+    same = [item for item in found if item.scope == scope and key(item.content) == wanted]
+    return max(same, key=lambda item: item.id, default=None)
+
+
+def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
+    """Return the facts that references mean, each once."""
+    everything = list(_all(workspace)) if references else []
+    named = [_named(everything, reference) for reference in references]
+    return {short(item.fact.id): item for item in named}
+
+
+def _named(everything: Sequence[Stated], reference: str) -> Stated:
+    fitting = [item for item in everything if matches(reference, item.fact.id)]
+    fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
+    found = {short(item.fact.id): item for item in reversed(fitting)}
+    if not found or not reference:
+        raise NotFound(
+            f"no fact has an id that starts with {reference!r}", "`pmem facts list` shows ids"
+        )
+    if len(found) > 1:
+        shown = ", ".join(sorted(found)[:10])
+        raise Ambiguous(f"{reference!r} fits the facts {shown}", "give more of the id")
+    return found.popitem()[1]
+
+
+def _promoted(
+    workspace: Workspace, item: Stated, *, force: bool = False, is_named: bool = False
+) -> Promotions:
+    """Add the memory of a fact; one that says the same already is taken for it.
+
+    Without `force` nothing is added beside a memory on the same subject. `is_named` is whether
+    somebody chose this very fact.
+    """
+    fact = item.fact
+    if fact.standing is Standing.PROMOTED:
+        return Promotions()
+    memory = _saying(workspace, fact.content, item.app)
+    is_new = memory is None
+    if memory is None:
+        source = Source(kind="conversation", conversation=item.conversation, message=fact.message)
+        request = AddRequest(
+            content=fact.content,
+            type=fact.type,
+            subject=fact.subject,
+            app=item.app,
+            source=source,
+            force=force,
+        )
+        detail = _agreed(workspace, fact, is_named=is_named)
+        added = memories.put_new(workspace, request, short(fact.id), **detail)
+        if added.held is not None:
+            return Promotions(held=(added.held,))
+        if added.action != "added":
+            return Promotions()
+        memory = added.memory
+    settled = msgspec.structs.replace(
+        fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
+    )
+    return Promotions(items=(Promotion(fact=settled, memory=memory, added=is_new),))
+
+
+def _agreed(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:
+    """Return what a memory's history says of the fact that it is made of: a person agreed to it.
+
+    An agent's promotion, or one that the settings or a threshold make, is nobody's agreement: a
+    transcript may have come from anywhere, and nobody chose these words of it.
+    """
+    is_person = workspace.agent is None and workspace.app is None
+    return {AGREED: {"fact": short(fact.id)}} if is_named and is_person else {}
+
+
+def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:
+    """Write what became of facts wherever they were stated."""
+    settled = {short(fact.id): fact for fact in facts}
+    active: dict[str, list[str]] = {}
+    for chunk in [chunk for chunk in workspace.chunks.find() if _holds(chunk.facts, settled)]:
+        own = tuple(_settled(fact, settled) for fact in chunk.facts)
+        workspace.chunks.put(msgspec.structs.replace(chunk, facts=own))
+        active.setdefault(chunk.conversation, []).extend(_promoted_to(own, settled))
+    for conversation in list(workspace.conversations.find()):
+        if conversation.id in active or _holds(conversation.facts, settled):
+            changed = _with_standing(conversation, settled, active.get(conversation.id, ()))
+            at = max(workspace.now(), conversation.updated_at)
+            workspace.conversations.put(msgspec.structs.replace(changed, updated_at=at))
+
+
+def _with_standing(
+    conversation: Conversation, settled: Mapping[str, Fact], elsewhere: Sequence[str] = ()
+) -> Conversation:
+    """Return a conversation with what became of its facts; `elsewhere` are its chunks' memories."""
+    own = tuple(_settled(fact, settled) for fact in conversation.facts)
+    memories_ = (*conversation.active_facts, *elsewhere, *_promoted_to(own, settled))
+    return msgspec.structs.replace(
+        conversation, facts=own, active_facts=tuple(dict.fromkeys(memories_))
+    )
+
+
+def _holds(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> bool:
+    return any(short(fact.id) in settled for fact in facts)
+
+
+def _promoted_to(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> list[str]:
+    return [fact.memory for fact in facts if short(fact.id) in settled and fact.memory]
+
+
+def _settled(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
+    same = settled.get(short(fact.id))
+    if same is None:
+        return fact
+    return msgspec.structs.replace(
+        fact, standing=same.standing, memory=same.memory, settled_at=same.settled_at
+    )

@@ -1,0 +1,173 @@
+"""Looking at what the memory did: the log of all events, one record's story, the audit trail."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.audit import Row, row
+from pmem.core.filters import EVERYTHING
+from pmem.core.journal import Entry, Historic, Step, Wanted, entry, log, steps
+from pmem.core.operations import Operation
+from pmem.core.policy import CATEGORY_OF_KIND
+from pmem.errors import InvalidValue
+from pmem.memory.reading import get
+from pmem.project.workspace import Workspace
+from pmem.storage.local.operations import Operations
+from pmem.storage.local.proposals import Decision
+from pmem.storage.store import Store
+from pmem.values.records import KINDS, Chunk, Conversation, Episode, Memory
+
+SHOWN: Final = 50
+
+
+class Journal(msgspec.Struct, frozen=True, kw_only=True):
+    """Events that pass the filters, the newest last, and how many there are in all."""
+
+    items: tuple[Entry, ...]
+    total: int
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations, the newest last, and how many there are in all."""
+
+    items: tuple[Operation, ...]
+    total: int
+
+
+def events(
+    workspace: Workspace,
+    wanted: Wanted = Wanted(),  # noqa: B008 - a frozen value
+    *,
+    record: str | None = None,
+    limit: int = SHOWN,
+) -> Journal:
+    """Return what happened to memories, episodes and conversations, the newest last.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter.
+        record: Only what happened to the record that this reference means.
+        limit: Only the newest, at the most so many; all of them when 0.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: Records of its kind keep no history, or the limit is below zero.
+    """
+    workspace.must_reach(*filter(None, map(CATEGORY_OF_KIND.get, wanted.kinds)))
+    if wanted.app is not None:
+        workspace.must_serve(wanted.app)
+    if limit < 0:
+        raise InvalidValue(f"a limit must not be below zero, and {limit} is")
+    records = _all(workspace, wanted) if record is None else iter([_historic(workspace, record)])
+    found = log(records, wanted)
+    shown = found[max(0, len(found) - limit) :] if limit else found
+    return Journal(items=tuple(map(entry, shown)), total=len(found))
+
+
+def operations(
+    workspace: Workspace,
+    *,
+    after: datetime | None = None,
+    before: datetime | None = None,
+    limit: int = SHOWN,
+) -> Ran:
+    """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest.
+
+    Args:
+        workspace: Where.
+        after: From then on.
+        before: Before then.
+        limit: Only the newest, at the most so many; all of them when 0.
+
+    Raises:
+        InvalidValue: The limit is below zero.
+    """
+    if limit < 0:
+        raise InvalidValue(f"a limit must not be below zero, and {limit} is")
+    found = [
+        item
+        for item in ran(workspace)
+        if (after is None or item.ts >= after) and (before is None or item.ts < before)
+    ]
+    shown = found[max(0, len(found) - limit) :] if limit else found
+    return Ran(items=tuple(shown), total=len(found))
+
+
+def ran(workspace: Workspace) -> Iterable[Operation]:
+    """Return what ran in this clone, about records that whoever asks may see, or about none.
+
+    Args:
+        workspace: Where.
+    """
+    found = Operations(workspace.own_root).all()
+    if workspace.reach is None:
+        return found
+    stores: tuple[Store[Any], ...] = (workspace.memories, workspace.episodes)
+    seen = {record.id for store in stores for record in store.find(EVERYTHING)}
+    return [item for item in found if item.memory is None or item.memory in seen]
+
+
+def story(workspace: Workspace, reference: str) -> list[Step]:
+    """Return what happened to one record, and what each event led to, in its history's order.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: Records of its kind keep no history.
+    """
+    return steps(_historic(workspace, reference))
+
+
+def audit(workspace: Workspace, user: str | None = None) -> list[Row]:
+    """Return the audit trail, the newest event last; what was purged has left none.
+
+    Args:
+        workspace: What to give out.
+        user: Only what happened to the memories that concern this user, and what was decided about
+            proposals that did.
+    """
+    wanted = Wanted(user=user)
+    rows = [row(step) for step in log(_all(workspace, wanted), wanted)]
+    if workspace.is_past or not workspace.owns_local:
+        return rows
+    decisions = workspace.proposals.read().decisions
+    told = [_decision(item) for item in decisions if _is_told(item, user)]
+    return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
+
+
+def _is_told(decision: Decision, user: str | None) -> bool:
+    """Tell whether a decision belongs into a trail; an approved one has an event of its own."""
+    return decision.decision != "approved" and user in (None, decision.user)
+
+
+def _decision(decision: Decision) -> Row:
+    """Return the trail's row for something that was never remembered."""
+    known = {"field": decision.field, "agent": decision.agent, "user": decision.user}
+    return Row(
+        id=f"{decision.id}:0",
+        memory_id=decision.id,
+        event=f"CONSENT_{decision.decision.upper()}",
+        old_ref=None,
+        new_ref=decision.digest,
+        actor=decision.actor or None,
+        meta={"kind": "proposal", **{name: value for name, value in known.items() if value}},
+        ts=decision.at,
+    )
+
+
+def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
+    stores: tuple[Any, ...] = (workspace.memories, workspace.episodes, workspace.conversations)
+    for store in stores:
+        if not wanted.kinds or KINDS[store.type] in wanted.kinds:
+            yield from store.find(EVERYTHING)
+
+
+def _historic(workspace: Workspace, reference: str) -> Historic:
+    record = get(workspace, reference)
+    if isinstance(record, Chunk):
+        raise InvalidValue(
+            f"chunk {record.id} keeps no history", "memories, episodes and conversations do"
+        )
+    assert isinstance(record, Memory | Episode | Conversation)
+    return record

@@ -1,0 +1,224 @@
+"""What takes records out of recall, and what brings them back: by hand, one by one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem.core import checks
+from pmem.core.lifecycle.states import (
+    SUPERSEDES,
+    can_move,
+    closed,
+    moved,
+    restored,
+    successor_of,
+)
+from pmem.core.retention import linked, purge_time
+from pmem.core.trust import inherited
+from pmem.errors import InvalidValue, Refused
+from pmem.memory.changes import EDITABLE, Removable, change_all
+from pmem.memory.memories import EditRequest, edited_fields
+from pmem.memory.reading import get
+from pmem.project.references import is_gone
+from pmem.project.workspace import Workspace, event_of
+from pmem.storage.store import Store
+from pmem.values.ids import short
+from pmem.values.records import (
+    JUDGEMENTS,
+    KINDS,
+    Access,
+    Chunk,
+    Conversation,
+    Event,
+    EventKind,
+    Memory,
+    Record,
+    Relationship,
+    Source,
+    State,
+)
+from pmem.values.times import iso
+
+
+class Superseded(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that holds from now on, and the one that held until now."""
+
+    memory: Memory
+    superseded: Memory
+
+
+def remove(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Remove memories and episodes so that they can still be restored.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them are removed, or none.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+    """
+    days = workspace.settings.purge_days
+
+    def apply(record: Removable, event: Event) -> Removable:
+        if not can_move(record.state, event.event):
+            return record
+        return moved(record, event, purge_at=purge_time(event.at, days))
+
+    return change_all(workspace, references, EventKind.DELETE, apply)
+
+
+def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Bring memories and episodes back to `active` as they were, whatever took them out of it.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: An app has no room for its memory.
+    """
+
+    def apply(record: Removable, event: Event) -> Removable:
+        if not can_move(record.state, event.event):
+            return record
+        if isinstance(record, Memory) and record.scope.app is not None:
+            from pmem.memory.app_limit import must_have_room
+
+            must_have_room(workspace, record.scope.app)
+        return restored(record, event)
+
+    return change_all(workspace, references, EventKind.RESTORE, apply)
+
+
+def supersede(workspace: Workspace, reference: str, request: EditRequest) -> Superseded:
+    """Let a new memory take the place of one, which held until now.
+
+    Args:
+        workspace: Where it is.
+        reference: The memory that does not hold any longer.
+        request: In what the new memory differs from it.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: A value is not allowed, the memory is not active, or the new one does not
+            hold yet.
+    """
+    fields = edited_fields(workspace, request)
+    with workspace.transaction():
+        old = _active(workspace, reference)
+        if all(value == getattr(old, name) for name, value in fields.items()):
+            raise InvalidValue(
+                f"the new memory would say the same as {old.id}", "give what is new about it"
+            )
+        new = _successor(workspace, old, fields)
+        if new.valid_from > workspace.now():
+            raise InvalidValue(
+                f"the new memory holds only from {iso(new.valid_from)}; until then neither would",
+                f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
+            )
+        return _replaced(workspace, old, new, new.valid_from)
+
+
+def supersede_by(workspace: Workspace, reference: str, successor: str) -> Superseded:
+    """Let a memory that exists take the place of another one, which held until now.
+
+    Args:
+        workspace: Where they are.
+        reference: The memory that does not hold any longer.
+        successor: The memory that holds instead.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: One of them is not active, or both are one memory.
+    """
+    with workspace.transaction():
+        old, new = _active(workspace, reference), _active(workspace, successor)
+        if old.id == new.id:
+            raise InvalidValue(
+                f"memory {old.id} cannot take its own place", "name the memory that does"
+            )
+        return _replaced(workspace, old, new, workspace.now())
+
+
+def purge(workspace: Workspace, references: Sequence[str], *, force: bool = False) -> list[Record]:
+    """Delete records for good, with every link to them; conversations with their chunks.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them go, or none.
+        force: Also what has not been removed first.
+
+    Returns:
+        The records as they last were.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        Refused: A record was not removed before and `force` is not set.
+    """
+    with workspace.transaction():
+        gone = [get(workspace, reference) for reference in references]
+        for record in gone:
+            if not force and getattr(record, "state", None) is not State.SOFT_DELETED:
+                first = "run `pmem rm` first, or " if isinstance(record, EDITABLE) else ""
+                raise Refused(
+                    f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
+                    f"{first}give --force",
+                )
+            _purge(workspace, record)
+    return gone
+
+
+def _purge(workspace: Workspace, record: Record) -> None:
+    if isinstance(record, Chunk):
+        raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
+    store: Store[Any] = workspace.store(type(record))
+    store.remove(record.id)
+    if isinstance(record, Conversation):
+        others = {chunk.id for chunk in workspace.chunks.find() if chunk.conversation == record.id}
+        for chunk in others.union(record.chunks):  # those named too, as a damaged one tells nothing
+            workspace.chunks.remove(chunk)
+
+
+def _active(workspace: Workspace, reference: str) -> Memory:
+    memory = workspace.memories.get(workspace.resolve(reference, Memory)[1])
+    if memory.state is not State.ACTIVE:
+        successor = successor_of(memory)
+        raise InvalidValue(
+            f"memory {memory.id} is {memory.state.replace('_', ' ')}, not active",
+            f"{short(successor)} holds instead" if successor else "`pmem restore` brings it back",
+        )
+    return memory
+
+
+def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Memory:
+    """Make a memory like another one but for some fields; it holds from now on."""
+    now = workspace.now()
+    made_of = {} if workspace.agent is None else inherited(old)
+    event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
+    fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
+    checks.validity(fresh["valid_from"], fresh["valid_until"])
+    kept = tuple(
+        link
+        for link in old.relationships
+        if link.type not in JUDGEMENTS and not is_gone(workspace, Memory, link.target)
+    )
+    return msgspec.structs.replace(
+        old,
+        id=workspace.new_id(),
+        created_at=now,
+        updated_at=now,
+        source=Source(),
+        access=Access(),
+        relationships=kept,
+        history=(event,),
+        **fresh,
+    )
+
+
+def _replaced(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
+    now, actor = workspace.now(), workspace.actor
+    link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
+    event = event_of(workspace, EventKind.SUPERSEDE, by=new.id)
+    return Superseded(
+        memory=workspace.memories.put(linked(new, link, actor, now)),
+        superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),
+    )

@@ -1,0 +1,500 @@
+"""Keeping memories: add, look at, change, remove, bring back and link them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from pmem.core import checks
+from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.retention import changed, linked, same_link, unlinked
+from pmem.errors import InvalidValue, NotFound
+from pmem.memory.changes import Removable, change, change_all
+from pmem.project.workspace import Workspace, note_operation
+from pmem.storage.backend import same_keys
+from pmem.values.ids import matches, short
+from pmem.values.records import (
+    DEFAULT_CATEGORY,
+    DEFAULT_IMPORTANCE,
+    Event,
+    EventKind,
+    Memory,
+    MemoryType,
+    Relationship,
+    Scope,
+    Source,
+)
+
+if TYPE_CHECKING:
+    from pmem.core.writing import Lint
+    from pmem.memory.proposals import Held
+
+
+class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A memory to add; what is left out gets the default of its type.
+
+    `cite` names files of the project, or lines of them such as `src/main.py:10-20`, seen from the
+    current folder. `force` adds it even when a memory on the same subject, or with the same
+    content, exists.
+    """
+
+    content: str
+    type: MemoryType = MemoryType.FACT
+    category: str | None = None
+    subject: str | None = None
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    pinned: bool = False
+    app: str | None = None
+    user: str | None = None
+    agent: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    source: Source = Source()
+    cite: tuple[str, ...] = ()
+    force: bool = False
+
+
+class Added(msgspec.Struct, frozen=True, kw_only=True):
+    """What adding led to: the new memory, or the one that should be updated instead.
+
+    `neighbours` says where the links of the new memory lead, and why. What an agent proposes may
+    be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
+    added, and `held` says what waits.
+    """
+
+    action: Literal["added", "suggested", "queued", "waiting", "rejected"]
+    record: Memory | None = None
+    links: tuple[Relationship, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    reason: str = ""
+    held: "Held | None" = None
+
+    @property
+    def memory(self) -> Memory:
+        """The new memory, or the one that should be updated instead.
+
+        Raises:
+            Withheld: There is none, as something waits for consent or for a second signal.
+        """
+        if self.record is not None:
+            return self.record
+        from pmem.memory.proposals import Withheld
+
+        assert self.held is not None
+        raise Withheld(self.held)
+
+
+class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """New values for a memory; None keeps the old one. An empty subject removes it.
+
+    `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more.
+    """
+
+    content: str | None = None
+    type: MemoryType | None = None
+    category: str | None = None
+    subject: str | None = None
+    tags: tuple[str, ...] | None = None
+    importance: float | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    cite: tuple[str, ...] = ()
+    uncite: tuple[str, ...] = ()
+
+
+def add(workspace: Workspace, request: AddRequest) -> Added:
+    """Add one memory, unless there is one that should be updated instead.
+
+    Args:
+        workspace: Where to.
+        request: What to add.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    return add_all(workspace, [request])[0]
+
+
+def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]:
+    """Add several memories in one commit: all of them or, after an error, none.
+
+    Args:
+        workspace: Where to.
+        requests: What to add; each is judged for itself, beside those before it.
+
+    Raises:
+        InvalidValue: A value is not allowed; the sentence says which.
+        Locked, StorageRefused, Refused: See `Workspace.transaction`.
+    """
+    memories = list(_memories(workspace, requests))
+    with workspace.transaction():
+        done = [
+            _admitted(workspace, memory, request)
+            for memory, request in zip(memories, requests, strict=True)
+        ]
+        if any(memory.scope.app for memory in memories):
+            from pmem.memory.app_limit import make_room
+
+            make_room(workspace)
+    return done
+
+
+def put_new(
+    workspace: Workspace, request: AddRequest, fact: str | None = None, **detail: Any
+) -> Added:
+    """Add a memory as `add` does, inside a transaction.
+
+    Args:
+        workspace: Where to.
+        request: What to add.
+        fact: The short id of the fact that it is made of, if it is.
+        detail: What its history says of how it began.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+    (memory,) = _memories(workspace, [request])
+    begun = msgspec.structs.replace(memory.history[0], detail=detail)
+    memory = msgspec.structs.replace(memory, history=(begun,))
+    return _admitted(workspace, memory, request, fact)
+
+
+def put_approved(workspace: Workspace, memory: Memory) -> Memory:
+    """Add a memory that a person agreed to, inside a transaction; one that is there stays alone.
+
+    Args:
+        workspace: Where to.
+        memory: The memory.
+    """
+    twin = _twin(workspace, memory)
+    if twin is not None and twin.memory.content == memory.content:
+        return twin.memory
+    return _add(workspace, memory, force=True).memory
+
+
+def lints_of(workspace: Workspace, request: AddRequest) -> "Sequence[Lint]":
+    """Return the writing rules that a memory breaks, where the settings want to know.
+
+    Args:
+        workspace: Knows the settings.
+        request: What was added.
+    """
+    wanted = workspace.settings.writing.lint
+    is_agent = request.agent is not None or workspace.agent is not None
+    if wanted == "off" or (wanted == "agents" and not is_agent):
+        return ()
+    from pmem.core.writing import lints
+
+    return lints(request.content)
+
+
+def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
+    """Change a memory and keep what it was in its history.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one.
+        request: New values; a request without any changes nothing.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: A value is not allowed.
+    """
+    fields = edited_fields(workspace, request)
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        wanted = fields | _cited(workspace, memory, request, fields)
+        fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
+        if not fresh:
+            return memory
+        if "content" in fresh:
+            _content(workspace, fresh["content"], memory.scope.app)
+        if workspace.agent is not None:
+            from pmem.memory.proposals import gate_edit
+
+            gate_edit(workspace, memory, fresh)
+        new = changed(memory, event, **fresh)
+        if {"valid_from", "valid_until"} & fresh.keys():
+            checks.validity(new.valid_from, new.valid_until)
+        return new
+
+    return change(workspace, Memory, reference, EventKind.UPDATE, apply)
+
+
+def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removable:
+    """Pin a memory or an episode, so that it never fades, or unpin it.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+    """
+
+    def apply(record: Removable, event: Event) -> Removable:
+        return record if record.pinned == pinned else changed(record, event, pinned=pinned)
+
+    (record,) = change_all(workspace, [reference], EventKind.UPDATE, apply)
+    return record
+
+
+def link(
+    workspace: Workspace, start: str, end: str, type_: str = "related_to", strength: float = 0.5
+) -> Memory:
+    """Link one memory to another, or give the link that is there a new strength.
+
+    Args:
+        workspace: Where they are.
+        start: Where the link starts.
+        end: Where it leads.
+        type_: What it means.
+        strength: How close, from 0 to 1.
+
+    Returns:
+        The memory at the start.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: Both are one memory, or a value is not allowed.
+    """
+    checks.share("strength", strength)
+    if not type_.strip():
+        raise InvalidValue("a link's type must not be empty")
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        _, target = workspace.resolve(end, Memory)
+        if memory.id == target:
+            raise InvalidValue(f"memory {target} cannot be linked to itself", "name another memory")
+        new = Relationship(target=target, type=type_, strength=strength, created_at=event.at)
+        known = next((old for old in memory.relationships if same_link(old, new)), None)
+        if known is not None and known.strength == strength:
+            return memory
+        return linked(memory, new, event.actor, event.at)
+
+    return change(workspace, Memory, start, EventKind.LINK, apply)
+
+
+def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None) -> Memory:
+    """Remove the links from one memory to another.
+
+    Args:
+        workspace: Where they are.
+        start: Where the links start.
+        end: Where they lead: a memory, or the id of one that is gone.
+        type_: Only links of this type; all when None.
+
+    Raises:
+        NotFound, Ambiguous: A reference, or there is no such link.
+    """
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        targets = {old.target for old in memory.relationships if matches(end, old.target)}
+        if len(targets) != 1:
+            hint = f"`pmem show {short(memory.id)}` lists its links"
+            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
+        cut = unlinked(memory, targets, type_, event.actor, event.at)
+        if cut.relationships == memory.relationships:
+            raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
+        return cut
+
+    return change(workspace, Memory, start, EventKind.UNLINK, apply)
+
+
+def _admitted(
+    workspace: Workspace, memory: Memory, request: AddRequest, fact: str | None = None
+) -> Added:
+    """Add a memory unless one is to be updated instead, or somebody must agree first."""
+    twin = None if request.force else _twin(workspace, memory)
+    if twin is not None:
+        return twin
+    agent = request.agent or workspace.agent
+    if agent is not None or fact is not None:
+        from pmem.memory.proposals import gate
+
+        held = gate(workspace, memory, agent, fact)
+        if held is not None:
+            note_operation(workspace, "hotpath", "create", status="skipped")
+            return Added(action=held.action, held=held, reason=held.sentence)
+    return _add(workspace, memory, force=request.force)
+
+
+def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
+    """Add a memory, linked to its neighbours, unless one of them says the same."""
+    neighbours: Sequence[Neighbour] = ()
+    if workspace.settings.link_on_add or not force:
+        twin, neighbours = _compared(workspace, memory)
+        if twin is not None and not force:
+            reason = f"a memory says the same in other words: {short(twin.id)}"
+            return Added(action="suggested", record=twin, reason=reason)
+    for neighbour in neighbours if workspace.settings.link_on_add else ():
+        memory = linked(memory, neighbour.link, workspace.actor, memory.created_at)
+    workspace.memories.put(memory)
+    return Added(
+        action="added",
+        record=memory,
+        links=memory.relationships,
+        neighbours=tuple(neighbours) if memory.relationships else (),
+    )
+
+
+def _compared(workspace: Workspace, memory: Memory) -> tuple[Memory | None, Sequence[Neighbour]]:
+    """Return the memory that says the same as a new one, and what the new one is linked to.
+
+    The comparing is loaded only if it is needed.
+    """
+    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, promising, word_keys
+
+    keys = word_keys(memory.content, memory.scope)
+    alike = workspace.memories.alike(keys, MOST_CANDIDATES)
+    others = promising(memory, alike, memory.created_at)
+    if not others:
+        return None, ()
+    from pmem.core.lifecycle.linking import close_to, linked_to, same_as
+
+    settings = workspace.settings
+    close = close_to(memory, others, settings.link_at)
+    at = memory.created_at
+    return same_as(memory, close), linked_to(
+        memory, close, settings.link_at, settings.max_links, at
+    )
+
+
+def _twin(workspace: Workspace, memory: Memory) -> Added | None:
+    """Return the suggestion to update a memory that has the same subject or content."""
+    for key in reversed(same_keys(memory)):
+        for known in workspace.memories.twins(key):
+            if known.scope == memory.scope:
+                kind = key.partition(":")[0]
+                reason = f"a memory with the same {kind} exists: {short(known.id)}"
+                return Added(action="suggested", record=known, reason=reason)
+    return None
+
+
+def _check_form(workspace: Workspace, agent: str | None, text: str | None) -> None:
+    """See that what an agent writes has the form that agents are held to."""
+    if agent is not None and text is not None:
+        from pmem.memory.proposals import check_form
+
+        check_form(workspace.settings, text)
+
+
+def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[Memory]:
+    """Yield the records that requests ask for; what they cite is looked at together."""
+    requests = [
+        workspace.gate.admit(request, f"memory {number}" if len(requests) > 1 else "")
+        for number, request in enumerate(requests, start=1)
+    ]
+    cited: Sequence[tuple[Any, ...]] = [()] * len(requests)
+    if any(request.cite for request in requests):
+        from pmem.memory.citations import cite_all
+
+        cited = cite_all(workspace, [request.cite for request in requests])
+    for number, (request, citations) in enumerate(zip(requests, cited, strict=True), start=1):
+        with checks.named(f"memory {number}" if len(requests) > 1 else ""):
+            memory = _memory(workspace, request)
+        yield msgspec.structs.replace(memory, citations=citations) if citations else memory
+
+
+def _cited(
+    workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what a memory cites once it is edited, if that is to change."""
+    if not request.cite and not request.uncite:
+        return {}
+    from pmem.memory.citations import together, without
+
+    left = without(workspace, memory.citations, request.uncite)
+    return {"citations": together(left, fields.get("citations", ()))}
+
+
+def _memory(workspace: Workspace, request: AddRequest) -> Memory:
+    """Make the record that a request asks for, every value checked."""
+    now = workspace.now()
+    limits = workspace.settings.limits
+    app = request.app or workspace.app
+    content = _content(workspace, request.content, app)
+    _check_form(workspace, request.agent or workspace.agent, content)
+    start = request.valid_from or now
+    checks.validity(start, request.valid_until)
+    importance = request.importance
+    if importance is None:
+        importance = DEFAULT_IMPORTANCE[request.type]
+    return Memory(
+        id=workspace.new_id(),
+        type=request.type,
+        content=content,
+        category=checks.category(
+            request.category or DEFAULT_CATEGORY[request.type], workspace.settings.categories
+        ),
+        subject=checks.text(request.subject, "a subject", limits.subject)
+        if request.subject is not None
+        else None,
+        tags=checks.tags(request.tags),
+        scope=Scope(
+            app=checks.word(app, "an app"),
+            user=checks.word(request.user, "a user"),
+            agent=checks.word(request.agent, "an agent"),
+        ),
+        importance=checks.share("importance", importance),
+        pinned=request.pinned,
+        valid_from=start,
+        valid_until=request.valid_until,
+        source=request.source,
+        created_at=now,
+        updated_at=now,
+        tokens=workspace.count(content),
+        history=(
+            Event(
+                event=EventKind.ADD,
+                at=now,
+                actor=workspace.actor,
+                agent=request.agent or workspace.agent or "",
+            ),
+        ),
+    )
+
+
+def _content(workspace: Workspace, content: str, app: str | None) -> str:
+    """Return a content that is not too long for a memory, or for a memory of an app."""
+    limits = workspace.settings.limits
+    content = checks.text(content, "a memory", limits.memory)
+    return checks.text(content, "an app's memory", limits.app_memory) if app else content
+
+
+def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
+    """Return the new values that a request gives, by field.
+
+    Args:
+        workspace: Knows the limits.
+        request: What to change.
+
+    Raises:
+        InvalidValue: A value is not allowed.
+    """
+    request = workspace.gate.admit(request)
+    fields = {
+        name: value
+        for name, value in msgspec.structs.asdict(request).items()
+        if value is not None and name not in ("cite", "uncite")
+    }
+    _check_form(workspace, workspace.agent, request.content)
+    if request.cite:
+        from pmem.memory.citations import cite_all
+
+        (fields["citations"],) = cite_all(workspace, [request.cite])
+    settings = workspace.settings
+    check: dict[str, Callable[[Any], Any]] = {
+        "content": lambda value: checks.text(value, "a memory", settings.limits.memory),
+        "subject": lambda value: (
+            checks.text(value, "a subject", settings.limits.subject) if value.strip() else None
+        ),
+        "category": lambda value: checks.category(value, settings.categories),
+        "importance": lambda value: checks.share("importance", value),
+        "tags": checks.tags,
+    }
+    checked = {
+        name: check[name](value) if name in check else value for name, value in fields.items()
+    }
+    if "content" in checked:
+        checked["tokens"] = workspace.count(checked["content"])
+    return checked

@@ -1,0 +1,270 @@
+"""The gate before a memory: what an agent or extraction proposes, and people must agree to.
+
+A value that waits stands in the clone's own queue and nowhere else: no record, index or log holds
+it. What people add themselves passes, and what nobody is asked about.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+import msgspec
+
+from pmem.core import writing
+from pmem.core.consent import TOLD, benign, field_of
+from pmem.core.extraction.facts import key
+from pmem.errors import InvalidValue, Refused
+from pmem.project.workspace import Workspace
+from pmem.storage.local.proposals import Kind, Proposal, Queue, Signal, digest, without_expired
+from pmem.values.config import Settings
+from pmem.values.ids import short
+from pmem.values.records import Memory, Scope, plain
+from pmem.values.times import shifted
+
+APART: Final = timedelta(hours=1)
+"""How far apart two signals are that do not say where they were heard."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A proposal as its proposer sees it, without the value.
+
+    `kind` says what it waits for: a person's `consent`, or further `signals`. One that was
+    rejected before waits for nothing.
+    """
+
+    id: str
+    kind: Kind
+    field: str
+    until: datetime
+    signals: int
+    rejected: bool = False
+
+    @property
+    def action(self) -> Literal["queued", "waiting", "rejected"]:
+        """What became of the proposal."""
+        if self.rejected:
+            return "rejected"
+        return "queued" if self.kind == "consent" else "waiting"
+
+    @property
+    def sentence(self) -> str:
+        """What the proposer is told."""
+        name = self.field.replace("_", " ")
+        if self.rejected:
+            return f"a person has rejected this before ({name})"
+        if self.kind == "signals":
+            return (
+                f"{name} is remembered once it is heard again elsewhere; this waits as a candidate"
+            )
+        return f"{name} is remembered only with a person's consent: {short(self.id)} waits for it"
+
+    @property
+    def hint(self) -> str:
+        """What to do next."""
+        return f"a person decides: `pmem consent approve {short(self.id)}`, or reject"
+
+
+class Withheld(Refused):
+    """Something waits for consent instead of being remembered.
+
+    Args:
+        held: What waits.
+    """
+
+    code = "consent"
+
+    def __init__(self, held: Held) -> None:
+        super().__init__(held.sentence, held.hint)
+        self.held = held
+
+
+def gate(
+    workspace: Workspace, memory: Memory, agent: str | None, fact: str | None = None
+) -> Held | None:
+    """Hold back a new memory that needs consent or a second signal, inside a transaction.
+
+    Args:
+        workspace: Where it was to go.
+        memory: The memory.
+        agent: Who proposes it; None for extraction.
+        fact: The short id of the fact that it was extracted as.
+
+    Returns:
+        What waits, or None where the memory may be kept.
+
+    Raises:
+        Damaged, StorageRefused: The queue.
+    """
+    settings = workspace.settings.consent
+    field = field_of(memory, settings.fields)
+    kind: Kind = "consent"
+    if field is None and agent is not None:
+        names = (memory.category, memory.subject or "", *memory.tags)
+        field, kind = benign(settings.two_signals, names), "signals"
+    if field is None:
+        return None
+    wanted = _Wanted(kind, field, agent, (key(memory.content), _scope(memory.scope)))
+    return _hold(workspace, wanted, {"memory": memory, "fact": fact}, _signal(memory))
+
+
+def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
+    """Hold back what an agent changes of a memory where that needs consent.
+
+    Args:
+        workspace: Where it is.
+        memory: As it stands.
+        fields: New values by field.
+
+    Raises:
+        Withheld: The change waits for consent.
+        Damaged, StorageRefused: The queue.
+    """
+    if workspace.agent is None or not TOLD & fields.keys():
+        return
+    new = msgspec.structs.replace(memory, **fields)
+    field = field_of(new, workspace.settings.consent.fields)
+    if field is None:
+        return
+    changes = plain(dict(fields))
+    wanted = _Wanted("consent", field, workspace.agent, (memory.id, repr(sorted(changes.items()))))
+    given = {"target": memory.id, "changes": changes, "user": memory.scope.user}
+    held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
+    if held is not None:
+        raise Withheld(held)
+
+
+def check_form(settings: Settings, text: str) -> None:
+    """See that what an agent writes has the size, and where that is enforced the form, it may.
+
+    Args:
+        settings: The limits.
+        text: What it writes.
+
+    Raises:
+        InvalidValue: It does not.
+    """
+    length = len(text.strip())
+    least, most = settings.limits.agent_least, settings.limits.agent
+    if not least <= length <= most:
+        raise InvalidValue(
+            f"what an agent writes has {least} to {most} characters, and this has {length}",
+            "`pmem config get limits.agent` shows the limit",
+        )
+    broken = writing.lints(text) if settings.writing.enforce else []
+    if broken:
+        raise InvalidValue(
+            f"this breaks the writing rules: {broken[0].sentence}", "docs/consent.md lists them"
+        )
+
+
+def drop_expired(workspace: Workspace) -> None:
+    """Remove what has waited too long from the disk; until then no answer holds it either.
+
+    Raises:
+        Damaged, StorageRefused: The queue.
+    """
+    proposals = workspace.proposals
+    queue = proposals.read()
+    if without_expired(queue, workspace.now()) is not queue:
+        with workspace.transaction():
+            proposals.update(lambda found: found, workspace.now())
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    kind: Kind
+    field: str
+    agent: str | None
+    parts: tuple[str, ...]
+
+
+def _hold(
+    workspace: Workspace, wanted: _Wanted, given: Mapping[str, Any], signal: Signal
+) -> Held | None:
+    """Note a proposal, or one more signal for it; None where it has enough of them."""
+    now = workspace.now()
+    actor = workspace.gate.admit(workspace.actor, "the actor")
+    agent = workspace.gate.admit(wanted.agent, "the agent")
+    held: list[Held] = []
+
+    def change(queue: Queue) -> Queue:
+        name = digest(queue, wanted.kind, wanted.field, *wanted.parts)
+        known = next((item for item in queue.proposals if item.digest == name), None)
+        if known is None:
+            known = Proposal(
+                id=workspace.new_id(),
+                kind=wanted.kind,
+                field=wanted.field,
+                digest=name,
+                agent=agent,
+                actor=actor,
+                at=now,
+                until=shifted(now, timedelta(days=workspace.settings.consent.days)),
+                signals=(signal,),
+                **given,
+            )
+            before = [old for old in queue.decisions if old.digest == name]
+            if before and before[-1].decision == "rejected":
+                again = msgspec.structs.replace(known, id=before[-1].id)
+                held.append(_held(again, rejected=True))
+                return queue
+            held.append(_held(known))
+            return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
+        is_new = all(_is_other(old, signal) for old in known.signals)
+        if is_new and wanted.kind == "signals":
+            workspace.once_kept.append(lambda: _forget(workspace, known))
+            return queue
+        again = _signalled(known, signal) if is_new else known
+        held.append(_held(again))
+        return _instead(queue, known, again)
+
+    workspace.proposals.update(change, now)
+    return held[0] if held else None
+
+
+def _forget(workspace: Workspace, known: Proposal) -> None:
+    """Take a candidate out of the queue, which is a memory now."""
+    workspace.proposals.update(lambda queue: _without(queue, known), workspace.now())
+
+
+def _held(proposal: Proposal, *, rejected: bool = False) -> Held:
+    return Held(
+        id=proposal.id,
+        kind=proposal.kind,
+        field=proposal.field,
+        until=proposal.until,
+        signals=len(proposal.signals),
+        rejected=rejected,
+    )
+
+
+def _signalled(proposal: Proposal, signal: Signal) -> Proposal:
+    return msgspec.structs.replace(proposal, signals=(*proposal.signals, signal))
+
+
+def _instead(queue: Queue, old: Proposal, new: Proposal) -> Queue:
+    """Return a queue with a proposal in the place of another one."""
+    found = tuple(new if item is old else item for item in queue.proposals)
+    return msgspec.structs.replace(queue, proposals=found)
+
+
+def _without(queue: Queue, gone: Proposal) -> Queue:
+    left = tuple(item for item in queue.proposals if item.digest != gone.digest)
+    return msgspec.structs.replace(queue, proposals=left)
+
+
+def _signal(memory: Memory) -> Signal:
+    source = memory.source
+    return Signal(at=memory.created_at, conversation=source.conversation, message=source.message)
+
+
+def _is_other(one: Signal, other: Signal) -> bool:
+    """Tell whether two signals are independent: another conversation, or message, or hour."""
+    if one.conversation != other.conversation:
+        return True
+    if one.message and other.message:
+        return one.message != other.message and one.at != other.at
+    return abs(one.at - other.at) >= APART
+
+
+def _scope(scope: Scope) -> str:
+    return repr(msgspec.structs.astuple(scope))

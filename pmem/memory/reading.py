@@ -1,0 +1,286 @@
+"""Looking at what is kept: one record, a list of memories, a record's history."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from pmem.core.filters import Filter
+from pmem.core.retention import valid_at
+from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound, Refused
+from pmem.memory import recalls
+from pmem.project.workspace import Workspace
+from pmem.storage.store import Store
+from pmem.values.ids import matches, short
+from pmem.values.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    Memory,
+    Message,
+    Record,
+    Status,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from pmem.memory.citations import Watch
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """Memories that pass the filters, and how many there are in all."""
+
+    items: tuple[Memory, ...]
+    total: int
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A message and the conversation that it belongs to."""
+
+    message: Message
+    conversation: str
+
+
+class Staleness:
+    """Tells which citations of what is shown do not hold in the project's files any more.
+
+    Args:
+        workspace: Where it is shown; in a view of the past nothing is stale.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._watch: Watch | None = None
+
+    def __call__(self, shown: Any) -> tuple[str, ...]:
+        """Return the stale citations of a memory; anything else has none."""
+        citations = getattr(shown, "citations", ())
+        if not citations or self._workspace.is_past:
+            return ()
+        if self._watch is None:
+            from pmem.memory.citations import Watch
+
+            self._watch = Watch(self._workspace.sources)
+        return self._watch.stale(citations)
+
+
+def is_merged_by_git(record: Any) -> bool:
+    """Tell whether merging two branches left a note in a record's history."""
+    return any(event.source == "git" for event in getattr(record, "history", ()))
+
+
+def disputed(record: Any) -> dict[str, Any]:
+    """Return the fields of a record that two branches contradict each other about.
+
+    Args:
+        record: Any record, or None.
+
+    Returns:
+        What the record does not say, by field.
+    """
+    if not is_merged_by_git(record):
+        return {}
+    from pmem.core.threeway.conflicts import open_conflicts
+
+    return open_conflicts(plain(record.history))
+
+
+def show(workspace: Workspace, reference: str, at: datetime | None = None) -> Record | Said:
+    """Return the record, or the message, that a reference means.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one.
+        at: As it was at this moment; as it is when None.
+
+    Raises:
+        NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
+        Damaged: Its file cannot be used.
+    """
+    found = find(seen_at(workspace, at), reference)
+    if at is None and isinstance(found, Memory | Episode):
+        recalls.note(workspace, [found.id])
+    return found
+
+
+def find(workspace: Workspace, reference: str) -> Record | Said:
+    """Return what a reference means as `show` does, which does not count as a recall.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Refused: It means a message that whoever asks may not see.
+        Damaged: Its file cannot be used.
+    """
+    try:
+        return get(workspace, reference)
+    except NotFound as missing:
+        said = _find_message(workspace, reference)
+        if said is not None:
+            return said
+        _must_not_be_hidden(workspace, reference)
+        later = workspace.present and _find_message(workspace.present, reference)
+        if later:
+            raise NotFound(
+                f"message {later.message.id} was not said yet at {workspace.name}"
+            ) from None
+        raise missing from None
+
+
+def _must_not_be_hidden(workspace: Workspace, reference: str) -> None:
+    """See that a reference that fits nothing means no message that may not be seen."""
+    if workspace.reach is None:
+        return
+    from pmem.core.policy import EVERYTHING as ALL
+
+    if _find_message(workspace.within(ALL), reference) is not None:
+        raise Refused(f"{workspace.reach.who} may not see {reference}", workspace.reach.hint)
+
+
+def seen_at(workspace: Workspace, at: datetime | None) -> Workspace:
+    """Return a workspace as it was at a moment, or as it is where none is given."""
+    return workspace if at is None else workspace.at(at)
+
+
+def listing(
+    workspace: Workspace, wanted: Filter, *, limit: int | None = None, at: datetime | None = None
+) -> Listing:
+    """Return the memories that pass a filter, the oldest first; of the past, those that held.
+
+    Args:
+        workspace: Where they are.
+        wanted: The filter.
+        limit: Only the latest of them, at the most so many.
+        at: As they were at this moment.
+    """
+    workspace.must_reach(*wanted.categories)
+    if wanted.app is not None:
+        workspace.must_serve(wanted.app)
+    workspace = seen_at(workspace, at)
+    passed = workspace.memories.find(wanted)
+    then = workspace.moment
+    found = [memory for memory in passed if then is None or valid_at(memory, then)]
+    shown = found if limit is None else found[max(0, len(found) - limit) :]
+    return Listing(items=tuple(shown), total=len(found))
+
+
+def history(workspace: Workspace, reference: str) -> tuple[Event, ...]:
+    """Return what happened to a record, the oldest event first.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: Records of its kind keep no history.
+    """
+    record = get(workspace, reference)
+    if isinstance(record, Chunk):
+        raise InvalidValue(
+            f"chunk {record.id} keeps no history", "memories, episodes and conversations do"
+        )
+    assert isinstance(record, Memory | Episode | Conversation)
+    return record.history
+
+
+def get(workspace: Workspace, reference: str) -> Record:
+    """Return the record that a reference means.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: Its file cannot be used.
+    """
+    type_, identifier = workspace.resolve(reference)
+    store: Store[Any] = workspace.store(type_)
+    record: Record = store.get(identifier)
+    return record
+
+
+def conversation_named(workspace: Workspace, reference: str) -> Conversation:
+    """Return the conversation that a reference means: an id, an external id, an id's start.
+
+    An external id counts before the start of an id, or a caller's conversation `7` could be
+    taken for another one.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: Its file cannot be used.
+    """
+    if any(reference in (id_, short(id_)) for id_ in workspace.conversations.ids(reference)):
+        named = []
+    else:
+        named = [
+            conversation.id
+            for conversation in workspace.conversations.find()
+            if conversation.external_id == reference
+        ]
+    if len(named) > 1:
+        raise Ambiguous(f"{reference!r} names {' and '.join(named)}", "give one of these ids")
+    identifier = named[0] if named else workspace.resolve(reference, Conversation)[1]
+    return workspace.conversations.get(identifier)
+
+
+def chunks_of(workspace: Workspace, conversation: Conversation) -> Iterator[Chunk]:
+    """Yield the chunks of a conversation in their order.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    for identifier in conversation.chunks:
+        try:
+            yield workspace.chunks.get(identifier)
+        except NotFound:
+            path = os.path.join(workspace.root, STORES[Chunk], f"{identifier}.json")
+            raise Damaged(f"{path} is missing, and its conversation needs it") from None
+
+
+def current(workspace: Workspace, status: Status = Status.ACTIVE) -> Conversation | None:
+    """Return the conversation that was started last among those of a status, if any."""
+    for identifier in reversed(workspace.conversations.ids()):
+        conversation = workspace.conversations.get(identifier)
+        if conversation.status is status:
+            return conversation
+    return None
+
+
+def target(
+    workspace: Workspace, reference: str | None, status: Status = Status.ACTIVE
+) -> Conversation:
+    """Return the conversation that a reference means; without one, the current one.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one.
+        status: Without a reference, the latest one that stands so.
+
+    Raises:
+        NotFound, Ambiguous: The conversation, or none stands so.
+    """
+    if reference is None:
+        found = current(workspace, status)
+        if found is None:
+            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
+        return found
+    return conversation_named(workspace, reference)
+
+
+def _what_next(workspace: Workspace, status: Status) -> str:
+    if status is not Status.ACTIVE:
+        return "`pmem conversation list` shows them all"
+    if current(workspace, Status.PAUSED) is not None:
+        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
+    return "`pmem conversation start` starts one"
+
+
+def _find_message(workspace: Workspace, reference: str) -> Said | None:
+    if not reference:
+        return None
+    for conversation in workspace.conversations.find():
+        for message in conversation.recent_messages:
+            if matches(reference, message.id):
+                return Said(message=message, conversation=conversation.id)
+    for chunk in workspace.chunks.find():
+        for message in chunk.messages:
+            if matches(reference, message.id):
+                return Said(message=message, conversation=chunk.conversation)
+    return None

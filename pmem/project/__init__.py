@@ -1,0 +1,1 @@
+"""The unit of work over one memory folder: how it is opened, configured and guarded."""

@@ -1,0 +1,338 @@
+"""Where settings come from: flags, the environment, the project's file, the user's own."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from pmem.errors import Damaged, InvalidValue, PmemError, Unresolved
+from pmem.storage.files import ownfile
+from pmem.values.config import (
+    Layer,
+    Resolved,
+    Settings,
+    checked,
+    from_environment,
+    known,
+    resolve,
+    resolve_one,
+    unknown_names,
+)
+from pmem.values.notation import flatten
+
+CONFIG_FILE: Final = "config.toml"
+DEFAULT_FOLDER: Final = ".project-memory"
+_NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False}
+"""Settings that a project cannot make: whoever clones it would not have been asked."""
+_ONLY_YOURS: Final = ("limits.record", "safe_folders")
+"""Settings that no project makes at all."""
+_ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
+"""Lists of what must be asked for: a project may shorten them, and that is told."""
+_MOST_NAMED: Final = 20
+"""Unknown settings that are told one by one."""
+_MOST_DOTS: Final = 100
+"""In a key: what reads TOML takes time and memory with the square of them."""
+
+
+class Configuration:
+    """The settings of one memory folder.
+
+    Args:
+        root: The memory folder.
+        overrides: Settings by dotted name that win over every other source.
+        environment: The environment's variables.
+        project: Returns the project's settings by dotted name, where they are not in `root`.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        overrides: Mapping[str, Any],
+        environment: Mapping[str, str],
+        project: Callable[[], dict[str, Any]] | None = None,
+    ) -> None:
+        self._root = root
+        self._project = project or (
+            lambda: read_config(os.path.join(root, CONFIG_FILE), is_own=True)
+        )
+        self.overrides = overrides
+        self.conflict: Unresolved | None = None
+        """What is open in the project's settings, once they were read."""
+        self._environment = environment
+
+    def at(self, project: Callable[[], dict[str, Any]]) -> "Configuration":
+        """Return the same configuration with other settings of the project's.
+
+        Args:
+            project: Returns them by dotted name.
+        """
+        return Configuration(self._root, self.overrides, self._environment, project)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._resolved[0]
+
+    @property
+    def provenance(self) -> list[Resolved]:
+        """Every setting's value and where it came from."""
+        return self._resolved[1]
+
+    def setting(self, name: str) -> Resolved:
+        """Return one setting as it is now, even where another one is wrong.
+
+        Raises:
+            InvalidValue: There is no such setting, or its value is not allowed.
+        """
+        return resolve_one(name, self._layers())
+
+    def weaknesses(self) -> list[str]:
+        """Say where the project's own settings ask for less protection than there would be.
+
+        Raises:
+            InvalidValue, Damaged: A setting that matters here is wrong.
+        """
+        project = self._of_project()
+        others = [layer for layer in self._layers() if layer[0] != "project"]
+        said = [
+            f"{name} = {value!r} counts for nothing in a project's settings"
+            for name, value in project.items()
+            if is_liberty(name, value)
+        ]
+        for name in _ASKED_FOR:
+            if name in project:
+                own = checked(name, project[name])
+                less = [field for field in resolve_one(name, others).value if field not in own]
+                if less:
+                    said.append(f"{name} leaves out {', '.join(less)}: agents need not ask for it")
+        return said
+
+    def unknown(self) -> list[str]:
+        """Say which settings of the project's this pmem does not know, and what they may be.
+
+        Another version may know them, so they are no fault.
+
+        Raises:
+            InvalidValue, Damaged: The project's settings cannot be read.
+        """
+        names = unknown_names(self._of_project())
+        more = len(names) - _MOST_NAMED
+        return [
+            *(_as_unknown(name) for name in names[:_MOST_NAMED]),
+            *([f"{more} further settings are not known to this pmem"] if more > 0 else []),
+        ]
+
+    def forget(self) -> None:
+        """Read the settings anew when they are next asked for."""
+        self.__dict__.pop("_resolved", None)
+        self.conflict = None
+
+    def must_be_resolved(self) -> None:
+        """See that no merge is open in the project's settings.
+
+        Raises:
+            Unresolved: One is: nothing is written while a setting is in doubt.
+            InvalidValue, Damaged: A setting is wrong.
+        """
+        assert self.settings
+        if self.conflict is not None:
+            raise self.conflict
+
+    def _of_project(self) -> dict[str, Any]:
+        """Return the project's settings; while a merge is open, what is beyond doubt."""
+        try:
+            return self._project()
+        except Unresolved as error:
+            if error.good is None:
+                raise
+            self.conflict = error
+            return dict(error.good)
+
+    @cached_property
+    def _resolved(self) -> tuple[Settings, list[Resolved]]:
+        for name in self.overrides:
+            known(name)  # a slip in a call is told, and not taken for the default
+        return resolve(self._layers())
+
+    @property
+    def records_access(self) -> bool:
+        """The setting `record_access`, without the cost of reading others; false if it is wrong."""
+        if "_resolved" in self.__dict__:
+            return self.settings.record_access
+        if not (
+            "record_access" in self.overrides
+            or "PMEM_RECORD_ACCESS" in self._environment
+            or _may_name("record_access", os.path.join(self._root, CONFIG_FILE), is_own=True)
+            or _may_name("record_access", user_config(self._environment))
+        ):
+            return Settings().record_access
+        try:
+            return bool(self.setting("record_access").value)
+        except PmemError:
+            return False
+
+    def _layers(self) -> list[Layer]:
+        from_flags = {key: value for key, value in self.overrides.items() if value is not None}
+        return [
+            ("flag", from_flags),
+            ("environment", from_environment(self._environment)),
+            ("project", _without_liberties(self._of_project())),
+            ("user", read_config(user_config(self._environment))),
+        ]
+
+
+def _as_unknown(name: str) -> str:
+    try:
+        known(name)
+    except InvalidValue as error:
+        return f"{error.message}, so it counts for nothing: {error.hint}"
+    return ""
+
+
+def _without_liberties(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is not for a project to say."""
+    return {name: value for name, value in values.items() if not is_liberty(name, value)}
+
+
+def is_liberty(name: str, value: Any) -> bool:
+    """Tell whether a setting is not for a project to make.
+
+    Args:
+        name: Its dotted name.
+        value: What it is to be.
+    """
+    if name not in _NOT_FOR_PROJECTS:
+        return name in _ONLY_YOURS
+    try:
+        return bool(checked(name, value) == _NOT_FOR_PROJECTS[name])
+    except InvalidValue:  # reported as one that is wrong
+        return False
+
+
+def folder_name(environment: Mapping[str, str]) -> str:
+    """Return what memory folders are called: the setting `memory_dir`.
+
+    It settles where a project's settings are, so they have no say in it.
+
+    Raises:
+        Damaged, InvalidValue: The user's configuration.
+    """
+    path = user_config(environment)
+    given = environment.get("PMEM_MEMORY_DIR")
+    if given is None and os.path.exists(path):
+        given = read_config(path).get("memory_dir")
+    return DEFAULT_FOLDER if given is None else str(checked("memory_dir", given))
+
+
+def user_config(environment: Mapping[str, str]) -> str:
+    """Return the path of the user's own configuration, whether or not it exists."""
+    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
+        environment.get("HOME") or os.path.expanduser("~"), ".config"
+    )
+    return os.path.join(home, "pmem", CONFIG_FILE)
+
+
+def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
+    """Read a configuration file into dotted names; a missing file is empty.
+
+    Args:
+        path: The file.
+        is_own: It is the project's own, which may be no link: others wrote it.
+
+    Raises:
+        Damaged: It is not TOML, or it may not be read.
+        InvalidValue: It is a folder.
+    """
+    try:
+        data = _bytes(path, is_own=is_own)
+    except FileNotFoundError:
+        return {}
+    except IsADirectoryError:
+        raise InvalidValue(
+            f"{path} is a folder, not a configuration file", "move it away"
+        ) from None
+    except OSError as error:
+        raise Damaged(f"{path} cannot be read: {error.strerror}") from None
+    return parse_config(data, path, is_own=is_own)
+
+
+def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, Any]:
+    """Turn a configuration file's bytes into dotted names.
+
+    Args:
+        data: What the file holds.
+        path: Where it is, for the error's sentence.
+        is_own: It is the project's own, which git merges.
+
+    Raises:
+        Unresolved: It is the project's own and has conflict markers.
+        Damaged: It is not TOML, or beyond all reason.
+    """
+    if len(data) > ownfile.MOST_SETTINGS_BYTES:
+        raise Damaged(f"{path} has more than {ownfile.MOST_SETTINGS_BYTES} bytes")
+    if _is_comment(data):
+        return {}
+    if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.splitlines()):
+        raise Damaged(f"{path} has a line of more than {_MOST_DOTS} parts with dots between them")
+    import tomllib
+
+    try:
+        return flatten(tomllib.loads(data.decode()))
+    except UnicodeDecodeError as error:
+        raise Damaged(f"{path} is not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        if is_own:
+            _see_about_markers(data, path)
+        raise Damaged(f"{path} is not valid TOML: {error}") from None
+    except ValueError:
+        raise Damaged(f"{path} has a number of more digits than can be read") from None
+    except RecursionError:
+        raise Damaged(f"{path} is not valid TOML: it is nested too deep") from None
+
+
+def _see_about_markers(data: bytes, path: str) -> None:
+    """Say of a file that is no TOML that it has conflict markers, if that is what it has."""
+    from pmem.core.settings import good_settings
+    from pmem.core.threeway.markers import apart, has_markers
+
+    if not has_markers(data):
+        return
+    text = apart(data)
+    try:
+        sides = [parse_config(side, path) for side in (text.ours, text.theirs)] if text else []
+    except Damaged:
+        sides = []
+    error = Unresolved(f"{path} has git's conflict markers: run `pmem repair`")
+    error.good = good_settings(*sides) if sides else None
+    raise error from None
+
+
+def _has_parts(line: bytes) -> bool:
+    """Tell whether a line may hold a key of too many parts; a row of dots is none."""
+    return sum(map(bool, line.split(b"."))) > _MOST_DOTS
+
+
+def _bytes(path: str, *, is_own: bool) -> bytes:
+    if is_own and (os.path.islink(path) or not os.path.isdir(path)):
+        return ownfile.read(path, ownfile.MOST_SETTINGS_BYTES)
+    with open(path, "rb") as file:
+        return file.read(ownfile.MOST_SETTINGS_BYTES + 1)
+
+
+def _is_comment(data: bytes) -> bool:
+    """Tell whether a file surely sets nothing, without the time that it takes to load tomllib."""
+    if not data.isascii():
+        return False
+    lines = data.decode().split("\n")
+    return all(not line or (line[0] == "#" and line.isprintable()) for line in lines)
+
+
+def _may_name(name: str, path: str, *, is_own: bool = False) -> bool:
+    """Tell whether a configuration file could hold a setting, without understanding the file."""
+    try:
+        data = _bytes(path, is_own=is_own)
+    except FileNotFoundError:
+        return False
+    except (OSError, PmemError):
+        return True
+    return name.encode() in data or b"\\" in data  # an escape could spell anything

@@ -1,0 +1,77 @@
+"""Secrets taken out of what is shown to models and searches.
+
+Nothing passes the gate with a secret, but an older version, an editor or a merge may have brought
+one. Only what is about to be shown is looked at, and nothing that is kept changes.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Final, TypeVar
+
+import msgspec
+
+from pmem.values.bounds import CONTEXT_CHARACTERS
+from pmem.values.rules import Secrets
+
+S = TypeVar("S", bound=msgspec.Struct)
+NOTE: Final = "what looks like a secret is not shown; `pmem scan` tells where it stands"
+_LONG: Final = 10_000
+"""Characters from which on a text is not looked through twice in a row."""
+_CUT: Final = " [the rest is too long: `pmem show` has it]"
+_SHOWN: Final = (
+    *("label", "text", "subject", "title", "summary", "content", "speaker", "external_id", "tags"),
+)
+"""The fields of records, messages, and what is made of them that are shown as they are kept."""
+
+
+class Mask:
+    """Takes secrets out of what is shown.
+
+    Args:
+        rules: Returns the settings.
+        notes: Is told once that there was a secret.
+    """
+
+    def __init__(self, rules: Callable[[], Secrets], notes: list[str]) -> None:
+        self._rules = rules
+        self._notes = notes
+        self._last = ("", frozenset[str](), "")
+
+    def text(self, text: str) -> str:
+        """Return a text with `[redacted: kind]` in the place of each secret.
+
+        Args:
+            text: What is about to be shown. Of one beyond all reason its beginning is.
+        """
+        rules = self._rules()
+        if not rules.mask:
+            return text
+        if len(text) > CONTEXT_CHARACTERS:
+            text = text[:CONTEXT_CHARACTERS] + _CUT
+        if len(text) < _LONG:
+            return self._clean(text, rules.allow)
+        allowed = frozenset(rules.allow)
+        if self._last[:2] != (text, allowed):
+            self._last = (text, allowed, self._clean(text, rules.allow))
+        return self._last[2]
+
+    def fields(self, document: S) -> S:
+        """Return a record, a message or an item with no secret in what is shown of it.
+
+        Args:
+            document: What is about to be shown.
+        """
+        held = {name: getattr(document, name, None) for name in _SHOWN}
+        clean = {name: self._value(value) for name, value in held.items() if value}
+        changed = {name: text for name, text in clean.items() if text != held[name]}
+        return msgspec.structs.replace(document, **changed) if changed else document
+
+    def _value(self, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        return self.text(value) if isinstance(value, str) else tuple(map(self.text, value))
+
+    def _clean(self, text: str, allowed: Collection[str]) -> str:
+        from pmem.core.secrets import find, redacted
+
+        found = find(text, allowed)
+        if found and NOTE not in self._notes:
+            self._notes.append(NOTE)
+        return redacted(text, found) if found else text

@@ -1,0 +1,192 @@
+"""What records lead to is there: nothing that a transaction writes may dangle."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pmem.core.lifecycle.states import SUCCESSOR, successor_of
+from pmem.core.lifecycle.successors import was_unseen
+from pmem.core.pointers import Lead, cut, leads, owners_of
+from pmem.core.retention import changed
+from pmem.errors import Damaged, NotFound, PmemError, Refused, StorageRefused
+from pmem.storage.backend import Change
+from pmem.storage.files.recordfile import read_bytes
+from pmem.values.ids import short
+from pmem.values.records import KINDS, Episode, EventKind, Memory, Record, RecordType
+
+if TYPE_CHECKING:
+    from pmem.project.workspace import Workspace
+
+
+def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
+    """Tell whether nothing has an id, or will have none once the transaction ends.
+
+    Args:
+        workspace: Where to look; whoever asks, all that is there counts.
+        type_: The record's type.
+        identifier: Its id.
+    """
+    store = workspace.store(type_)
+    if store.is_pending(identifier):
+        return identifier not in store.ids(identifier)
+    if store.before(identifier) is not None:
+        return False
+    try:
+        return _kept(workspace, type_, identifier) is None
+    except Damaged:  # it is there, and cannot be used
+        return False
+
+
+def living(workspace: "Workspace", record: Any) -> Any:
+    """Return a record without what leads nowhere, inside a transaction.
+
+    Args:
+        workspace: Where it is, or is to be.
+        record: Any record.
+
+    Returns:
+        The record; an UNLINK in its history says what was cut.
+    """
+    from pmem.project.workspace import event_of
+
+    event = event_of(workspace, EventKind.UNLINK)
+    return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
+
+
+def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
+    """Cut everything that leads to records that a transaction removes, before it ends.
+
+    Args:
+        workspace: Where they were.
+        gone: Their types and ids.
+
+    Raises:
+        Refused: Something that the agent that asks may not see leads to one of them.
+        Damaged: A file that cannot be used may lead to one of them.
+    """
+    types = {type_ for type_, _ in gone}
+    owners = owners_of(types) | (types & {Memory, Episode})
+    if workspace.reach is not None:
+        _must_not_be_held(workspace, gone, owners)
+    named = [
+        record
+        for store in workspace.stores
+        if store.type in owners
+        for record in store.find()
+        if _named(record, gone)
+    ]
+    identifiers = {identifier for _, identifier in gone}
+    for problem in workspace.problems:  # before anything is read again, which may work then
+        if problem.code == StorageRefused.code:
+            raise StorageRefused(problem.message)
+        _must_not_name(problem.path, identifiers)
+    for record in named:
+        cut_record = _without_successor(workspace, living(workspace, record))
+        workspace.store(type(record)).put(cut_record)
+
+
+def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> None:
+    """See that what a transaction is about to write leads to what is there.
+
+    What led nowhere before may stay, so that its record can still be changed, and a chunk may be
+    imported without its conversation: `pmem check` reports it, and `pmem repair` mends it.
+
+    Args:
+        workspace: Where it is written.
+        changes: What is written.
+
+    Raises:
+        NotFound: Something new would lead nowhere.
+    """
+    for change in changes:
+        new = [] if change.record is None else _new_leads(workspace, change.type, change.record)
+        lost = [lead for lead in new if is_gone(workspace, lead.target, lead.id)]
+        if lost:
+            first = min(lost, key=lambda lead: lead.id)
+            raise NotFound(
+                f"{KINDS[change.type]} {short(change.id)} would lead to {KINDS[first.target]}"
+                f" {first.id}, which is gone",
+                "look at what there is, and do it again",
+            )
+
+
+def living_news(workspace: "Workspace", record: Any) -> Any:
+    """Return a record as `living` does, if it leads to more than it did on disk; else itself.
+
+    Args:
+        workspace: Where it is, or is to be.
+        record: Any record.
+    """
+    new = _new_leads(workspace, type(record), record)
+    return living(workspace, record) if new else record
+
+
+def _kept(workspace: "Workspace", type_: RecordType, identifier: str) -> Record | None:
+    """Return a record as it is kept, whoever asks; None where there is none."""
+    try:
+        return workspace.whole.read(type_, identifier)
+    except NotFound:
+        return None
+
+
+def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set[Lead]:
+    """Return where a record leads to and did not before; of parts of one thing nothing."""
+    wanted = {lead for lead in leads(record) if not lead.is_part}
+    if not wanted:
+        return wanted
+    old = workspace.store(type_).before(record.id)
+    old = old or _kept(workspace, type_, record.id)
+    return wanted if old is None else wanted.difference(leads(old))
+
+
+def _without_successor(workspace: "Workspace", record: Any) -> Any:
+    """Note in a record that what took its place is purged, where that was done knowingly.
+
+    Otherwise it still says what it gave way to, and `pmem check` reports it.
+    """
+    from pmem.project.workspace import event_of
+
+    successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
+    if not successor or not is_gone(workspace, type(record), successor):
+        return record
+    try:
+        removed = workspace.whole.read(type(record), successor)
+    except (NotFound, Damaged):  # it had gone before
+        return record
+    if was_unseen(removed, record.id):
+        return record
+    return changed(record, event_of(workspace, EventKind.UNLINK, **{SUCCESSOR: successor}))
+
+
+def _named(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
+    if isinstance(record, Memory | Episode) and (type(record), successor_of(record)) in gone:
+        return True
+    return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
+
+
+def _must_not_be_held(
+    workspace: "Workspace", gone: set[tuple[RecordType, str]], owners: set[RecordType]
+) -> None:
+    """See that nothing leads to records that whoever asks may not see, and so not mend."""
+    assert workspace.reach is not None
+    for record in (record for type_ in owners for record in workspace.whole.scan(type_)):
+        held = [
+            lead.id for lead in leads(record) if not lead.is_part and (lead.target, lead.id) in gone
+        ]
+        if held and not workspace.reach.admits(record):
+            raise Refused(
+                f"{workspace.reach.who} may not delete {min(held)} for good: something that it "
+                "may not see refers to that",
+                "`pmem rm` removes it for now",
+            )
+
+
+def _must_not_name(path: str, gone: set[str]) -> None:
+    """See that a file that cannot be used holds no link that would be left uncut."""
+    try:
+        data = read_bytes(path)[0]
+    except (OSError, PmemError):
+        return  # nobody can tell, and what is to go must not wait for it
+    for identifier in sorted(gone):
+        if identifier.encode() in data and identifier not in os.path.basename(path):
+            raise Damaged(f"{path} refers to {identifier} and cannot be used")

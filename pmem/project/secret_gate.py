@@ -1,0 +1,233 @@
+"""The gate that no secret passes: what comes in is refused, or kept with the secret taken out.
+
+Whatever a service is given goes through `Gate.admit`. What a transaction is about to write is
+looked at once more (`Gate.must_be_clean`), so that a way in that was forgotten is closed as well.
+What models and searches are shown is looked at on the way out (`masking`).
+No sentence of the gate, and nothing that it keeps, holds a secret.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from pmem.core import secrets
+from pmem.core.secrets.secret import Secret
+from pmem.core.secrets.texts import inside, texts
+from pmem.errors import InvalidValue, Refused
+from pmem.storage.backend import Change
+from pmem.values.records import Memory, Record
+from pmem.values.rules import Secrets
+
+T = TypeVar("T")
+_DIGITS: Final = 64
+_HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
+_HINT: Final = (
+    "leave it out, or keep the rest with --redact; "
+    "if it is no secret, `pmem config set secrets.allow VALUE` allows it"
+)
+
+
+_GIVERS: Final = {
+    "agent": "the agent's name (--agent or PMEM_AGENT)",
+    "actor": "the actor's name (--actor)",
+}
+"""Who gives the fields of a history's events that no text of a request does."""
+
+
+class SecretFound(Refused):
+    """Something holds a secret.
+
+    Args:
+        where: What holds it, such as `content`.
+        kind: The kind of secret.
+        place: Where it stands in there.
+    """
+
+    code = "secret"
+
+    def __init__(self, where: str, kind: str, place: str) -> None:
+        super().__init__(f"{where} holds a secret ({kind}) at {place}; nothing was kept", _HINT)
+        self.where = where
+        self.kind = kind
+
+
+class RawSecret(Refused):
+    """The list of what is no secret was to hold one itself.
+
+    Args:
+        found: The secrets' digests.
+    """
+
+    code = "secret"
+
+    def __init__(self, found: Sequence[str]) -> None:
+        super().__init__(
+            "secrets.allow would hold a secret itself; nothing was kept",
+            f"if it is an example, write its digest: {','.join(found)}",
+        )
+
+
+class Gate:
+    """Lets in what holds no secret.
+
+    Args:
+        rules: Returns the settings.
+        notes: Is told what was found and not refused, without the secrets themselves.
+    """
+
+    def __init__(self, rules: Callable[[], Secrets], notes: list[str] | None = None) -> None:
+        self._rules = rules
+        self._notes = [] if notes is None else notes
+        self._passed: set[str] = set()
+
+    def admit(self, value: T, where: str = "") -> T:
+        """Return what comes in, or the same with every secret in it taken out.
+
+        Where the gate is off, it comes in as it is, with a note.
+
+        Args:
+            value: A request, a record, a text or what JSON holds.
+            where: What it is, for the error's sentence; nothing for a value with named fields.
+
+        Raises:
+            SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
+            InvalidValue: It is nested too deep for anything to be kept of it.
+        """
+        try:
+            return cast(T, self._admitted(value, where, self._rules()))
+        except RecursionError:
+            raise InvalidValue(f"{where or 'what is given'} is nested too deep") from None
+
+    def must_hold_none(self, text: str, where: str) -> None:
+        """See that a name holds no secret, which cannot be kept without it; off is off.
+
+        Args:
+            text: The name.
+            where: What it is, for the error's sentence.
+
+        Raises:
+            SecretFound: It does.
+        """
+        rules = self._rules()
+        for found in () if rules.gate == "off" else secrets.find(text, rules.allow):
+            raise _refusal(where, text, found)
+
+    def must_be_clean(
+        self, changes: Sequence[Change], before: Callable[[Change], Record | None]
+    ) -> None:
+        """See that a transaction brings no secret that was not there before it.
+
+        A secret that a record held already does not keep it from being changed, moved or removed.
+        A memory may have it from memories alone: a fact of an old conversation is no excuse.
+
+        Args:
+            changes: What is to be written.
+            before: Returns a change's record as it was.
+
+        Raises:
+            SecretFound: It does.
+        """
+        rules = self._rules()
+        if rules.gate == "off":
+            return
+        for change in changes:
+            kept = _texts_of(before(change))
+            for where, text, name in () if change.record is None else texts(change.record):
+                if text not in self._passed and text not in kept:
+                    for found in secrets.find_named(name, text, rules.allow):
+                        value = text[found.start : found.end]
+                        if not self._is_known(value, change, changes, before):
+                            raise _refusal(where, text, found)
+
+    def _admitted(self, value: Any, where: str, rules: Secrets, name: str = "") -> Any:
+        if type(value) is str:
+            return self._text(value, where, rules, name)
+        if isinstance(value, list | tuple):
+            named = (f"{where}[{number}]" for number in range(1, len(value) + 1))
+            return type(value)(map(self._admitted, value, named, [rules] * len(value)))
+        if isinstance(value, dict):
+            return {
+                self._admitted(key, f"{where}'s key", rules): self._admitted(
+                    item, inside(where, key), rules, str(key)
+                )
+                for key, item in value.items()
+            }
+        if isinstance(value, msgspec.Struct):
+            return self._fields(value, where, rules)
+        return value
+
+    def _fields(self, value: msgspec.Struct, where: str, rules: Secrets) -> msgspec.Struct:
+        new = {}
+        for name in value.__struct_fields__:
+            old = getattr(value, name)
+            admitted = self._admitted(old, inside(where, name), rules)
+            if admitted is not old and admitted != old:
+                new[name] = admitted
+        return msgspec.structs.replace(value, **new) if new else value
+
+    def _text(self, text: str, where: str, rules: Secrets, name: str) -> str:
+        found = secrets.find_named(name, text, rules.allow)
+        if found and rules.gate == "refuse":
+            raise _refusal(where, text, found[0])
+        done = "left out" if rules.gate == "redact" else "kept, as secrets.gate is off"
+        for each in found:
+            at = secrets.place(text, each)
+            self._notes.append(f"{where or 'this'}: a secret ({each.kind}) at {at} was {done}")
+        clean = secrets.redacted(text, found) if rules.gate == "redact" else text
+        self._passed.add(clean)
+        return clean
+
+    def _is_known(
+        self,
+        value: str,
+        change: Change,
+        changes: Sequence[Change],
+        before: Callable[[Change], Record | None],
+    ) -> bool:
+        """Tell whether a secret was let in, or was there before the transaction."""
+        memory = change.type is Memory
+        old = (before(other) for other in changes if (other.type is Memory) == memory)
+        held = (text for record in old if record is not None for _, text, _ in texts(record))
+        return any(value in text for text in (*self._passed, *held))
+
+
+def _texts_of(record: Record | None) -> set[str]:
+    return set() if record is None else {text for _, text, _ in texts(record)}
+
+
+def allowable(entries: Sequence[str]) -> tuple[str, ...]:
+    """Return a list of what is no secret as it can be shared: examples, and digests.
+
+    Args:
+        entries: See `secrets.find`.
+
+    Raises:
+        RawSecret: An entry is a secret itself.
+        InvalidValue: An entry begins as a digest and is none.
+    """
+    for entry in entries:
+        digits = entry.removeprefix(secrets.DIGEST)
+        if digits != entry and (len(digits) != _DIGITS or not _HEXADECIMAL.issuperset(digits)):
+            raise InvalidValue(
+                f"secrets.allow: `{secrets.DIGEST}` goes on with {_DIGITS} hexadecimal digits",
+                "`printf %s 'the example' | sha256sum` tells them",
+            )
+    raw = [secrets.digest(entry[at.start : at.end]) for entry in entries for at in _raw(entry)]
+    if raw:
+        raise RawSecret(raw)
+    return tuple(each.lower() if each.startswith(secrets.DIGEST) else each for each in entries)
+
+
+def _raw(entry: str) -> list[Secret]:
+    return [] if entry.startswith(secrets.DIGEST) else secrets.find(entry)
+
+
+def _given_by(where: str) -> str:
+    """Name what a person gave, instead of the field of a history where it would be kept."""
+    outer, _, field = where.removeprefix("the ").rpartition(".")
+    return where if outer and not outer.startswith("history[") else _GIVERS.get(field, where)
+
+
+def _refusal(where: str, text: str, found: Secret) -> SecretFound:
+    return SecretFound(_given_by(where) or "this", found.kind, secrets.place(text, found))

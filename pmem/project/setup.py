@@ -1,0 +1,311 @@
+"""Starting a project's memory, and changing its settings."""
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import reduce
+from operator import getitem
+from typing import Any, Final
+
+import msgspec
+
+from pmem.errors import Damaged, InvalidValue, PmemError
+from pmem.project.borders import must_be_safe
+from pmem.project.configuration import CONFIG_FILE, is_liberty, parse_config
+from pmem.project.secret_gate import Gate, allowable
+from pmem.project.workspace import Workspace
+from pmem.storage.files import ownfile
+from pmem.storage.files.durable import make_folder, refusals, write_file
+from pmem.storage.jsonfiles import JsonFiles, scratch
+from pmem.values.config import Settings, checked, known
+from pmem.values.config import table as settings_table
+from pmem.values.notation import TABLE
+from pmem.values.records import STORES, plain
+from pmem.values.rules import Secrets
+
+IGNORE_FILE: Final = ".gitignore"
+IGNORE_HEAD: Final = """\
+# What concerns this clone alone.
+/local/
+.tmp-*
+"""
+IGNORE_CONVERSATIONS: Final = """\
+# Transcripts are private; `pmem init --track-conversations` shares them.
+/conversations/
+/conversation-chunks/
+"""
+SHARE_CONVERSATIONS: Final = "# Transcripts are shared: `pmem init --track-conversations`.\n"
+MERGE_ATTRIBUTES: Final = "\n".join(
+    [f"/{folder}/*.json merge=pmem diff=pmem" for folder in STORES.values()]
+    + [f"/{CONFIG_FILE} merge=pmem"]
+)
+_ATTRIBUTES: Final = f"""\
+# One record a file: the same bytes on every system, and readable differences.
+*.json text eol=lf
+config.toml text eol=lf
+# Records merge field by field, where `pmem setup git` was run; elsewhere as any text does.
+{MERGE_ATTRIBUTES}
+# A golden set's lines may stand in any order: keep both sides'.
+golden.jsonl text eol=lf merge=union
+"""
+_README: Final = """\
+# Project memory
+
+This folder is the memory of the project around it, kept by pmem: decisions, constraints,
+preferences, how-to and what happened, one JSON file each. It is meant to be committed.
+
+- `long-term-memory/` and `episodic-memory/`: what is remembered.
+- `conversations/` and `conversation-chunks/`: transcripts; private unless they are tracked.
+- `config.toml`: the project's settings.
+- `local/`: what concerns this clone alone; never committed. Deleting it while no pmem is
+  running loses checkpoints, what each thread has seen and counts of recalls, nothing else.
+
+Look around with `pmem list` and `pmem search`, check with `pmem check`. Files may be edited
+by hand: pmem notices.
+"""
+_CONFIG: Final = """\
+# Settings of this project; `pmem config list` shows them all.
+"""
+
+
+class Initialised(msgspec.Struct, frozen=True):
+    """A memory folder that is ready."""
+
+    path: str
+    created: bool
+
+
+def initialise(
+    folder: str,
+    *,
+    name: str | None = None,
+    track_conversations: bool = False,
+    environment: Mapping[str, str] | None = None,
+    safe_folders: Any = None,
+) -> Initialised:
+    """Make a memory folder, or complete the one that is there, while no other process writes.
+
+    Args:
+        folder: The memory folder.
+        name: The project's name, as contexts show it.
+        track_conversations: Let git track transcripts as well.
+        environment: The environment's variables, which may say how long to wait for a writer.
+        safe_folders: The setting of that name where the caller gives it.
+
+    Raises:
+        Refused: It is a link, or leads out of its work tree.
+        StorageRefused: The disk or a file refused.
+        InvalidValue: There is a file of that name.
+        Locked: Another process kept the writers' lock.
+    """
+    must_be_safe(os.path.abspath(folder), environment or {}, allowed=safe_folders)
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise InvalidValue(
+            f"{folder} exists and is no folder", "move it away, or start elsewhere with -C"
+        )
+    Gate(Secrets).admit(name, "the name")
+    created = not os.path.isdir(folder)
+    with locked(Workspace(os.path.abspath(folder), environment=environment)), refusals(folder):
+        for part in STORES.values():
+            if not os.path.islink(path := os.path.join(os.path.abspath(folder), part)):
+                make_folder(path)
+        for file, text in _files(track_conversations=track_conversations).items():
+            _write_unless_there(folder, file, text)
+        if track_conversations:
+            _track_conversations(folder)
+        if name is not None:
+            path = os.path.join(folder, CONFIG_FILE)
+            write_setting(path, "project_name", name, scratch=scratch(folder))
+    return Initialised(path=os.path.abspath(folder), created=created)
+
+
+def missing_files(folder: str) -> list[str]:
+    """Return the names of the files of a memory folder that are not there."""
+    return [
+        name
+        for name in _files(track_conversations=False)
+        if not os.path.exists(os.path.join(folder, name))
+    ]
+
+
+def change_setting(workspace: Workspace, name: str, value: str) -> Any:
+    """Set one of the project's settings; what is given for `secrets.allow` is added to its list.
+
+    Args:
+        workspace: Whose settings.
+        name: The setting's dotted name.
+        value: Its new value as text.
+
+    Returns:
+        The value as it is kept.
+
+    Raises:
+        InvalidValue: There is no such setting, or it does not allow the value.
+        SecretFound, RawSecret: The name or the value holds a secret.
+        Damaged: The configuration file is not TOML.
+    """
+    workspace.must_reach_everything("change settings")
+    gate = _gate(workspace)
+    gate.must_hold_none(name, "the setting's name")
+    is_list = name == "secrets.allow"
+    if name.partition(".")[0] == "allowlists":  # its names are kept as they are, or not at all
+        gate.must_hold_none(value, name)
+    kept = checked(name, value if is_list else gate.admit(value, name))
+    if name == "memory_dir":
+        raise InvalidValue(
+            "memory_dir cannot be set inside the very folder that it names",
+            "set PMEM_MEMORY_DIR, or rename the folder",
+        )
+    if is_liberty(name, kept):
+        raise InvalidValue(
+            f"{name} cannot be {kept!r} for whoever has this project",
+            f"set it in your own configuration, or {known(name).variable} for one run",
+        )
+    with locked(workspace):
+        if is_list:
+            kept = _allowed_too(workspace, allowable(kept))
+        _write_own_setting(workspace, name, kept)
+    return kept
+
+
+def reset_setting(workspace: Workspace, name: str) -> Any:
+    """Take one of the project's settings back to what holds without it.
+
+    Returns:
+        The value that holds now.
+
+    Raises:
+        InvalidValue: There is no such setting.
+        Damaged: The configuration file is not TOML.
+    """
+    workspace.must_reach_everything("change settings")
+    known(name)
+    with locked(workspace):
+        _write_own_setting(workspace, name, None)
+    return workspace.configuration.setting(name).value
+
+
+def _allowed_too(workspace: Workspace, more: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the project's own file says is no secret, and what is added to that."""
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    own = parse_config(ownfile.text(path).encode(), path).get("secrets.allow", ())
+    return tuple(dict.fromkeys((*checked("secrets.allow", own), *more)))
+
+
+def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    write_setting(path, name, value, scratch(workspace.root))
+
+
+def _gate(workspace: Workspace) -> Gate:
+    """Return the gate, also while a setting is wrong."""
+    try:
+        assert workspace.settings
+    except PmemError:
+        return Gate(Secrets)
+    return workspace.gate
+
+
+def locked(workspace: Workspace) -> AbstractContextManager[None]:
+    """Hold the writers' lock, also while a setting is wrong: how else could it be mended?
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        Refused: The workspace is read-only.
+        Locked: Another process kept it past the time-out.
+        StorageRefused: The disk or a file refused.
+    """
+    workspace.must_be_writable()
+    try:
+        timeout = workspace.settings.lock_timeout
+    except PmemError:
+        timeout = Settings().lock_timeout
+    own = workspace.own_root
+    return JsonFiles(own, lock_timeout=lambda: timeout).lock()
+
+
+def write_setting(path: str, name: str, value: Any, scratch: str | None = None) -> None:
+    """Write one setting into a TOML file and keep everything else in it as it stands.
+
+    Args:
+        path: The file; it is made if it is missing.
+        name: The setting's dotted name.
+        value: Its value; None takes it out.
+        scratch: See `write_file`.
+
+    Raises:
+        Damaged: The file is not TOML, or has a value where a table should be.
+        StorageRefused: The disk or the file refused.
+    """
+    text = with_setting(ownfile.text(path), name, value, path)
+    with refusals(path):
+        write_file(path, text.encode(), scratch)
+
+
+def with_setting(text: str, name: str, value: Any, path: str) -> str:
+    """Return a TOML file's text with one setting changed, everything else as it stands.
+
+    Args:
+        text: What it holds.
+        name: The setting's dotted name.
+        value: Its value; None takes it out.
+        path: The file, for the error's sentence.
+
+    Raises:
+        Damaged: It is not TOML, or has a value where a table should be.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    parse_config(text.encode(), path)
+    try:
+        document = tomlkit.parse(text)
+    except (TOMLKitError, ValueError, RecursionError) as error:
+        raise Damaged(f"{path} is not valid TOML: {error}") from None
+    table: Any = document
+    *parents, key = name.split(".")
+    *outer, last = parents or [""]
+    for parent in parents:
+        table = table.setdefault(parent, tomlkit.table())
+        if not isinstance(table, Mapping):
+            raise Damaged(f"{path} has a {parent!r} that is no table", "take it out of the file")
+    if value is not None:
+        table[key] = plain(value)
+    else:
+        table.pop(key, None)
+        if not table and _is_table(".".join(parents)):  # empty, it would not be allowed
+            reduce(getitem, outer, document).pop(last)
+    return tomlkit.dumps(document)
+
+
+def _is_table(name: str) -> bool:
+    return any(row.name == name and row.type == TABLE for row in settings_table())
+
+
+def _files(*, track_conversations: bool) -> dict[str, str]:
+    ignore = IGNORE_HEAD + (SHARE_CONVERSATIONS if track_conversations else IGNORE_CONVERSATIONS)
+    return {
+        IGNORE_FILE: ignore,
+        ".gitattributes": _ATTRIBUTES,
+        "README.md": _README,
+        CONFIG_FILE: _CONFIG,
+    }
+
+
+def _write_unless_there(folder: str, name: str, text: str) -> None:
+    path = os.path.join(folder, name)
+    if not os.path.lexists(path):
+        write_file(path, text.encode(), scratch(folder))
+
+
+def _track_conversations(folder: str) -> None:
+    """Let the ignore file hide no conversations, and say that it was decided."""
+    path = os.path.join(folder, IGNORE_FILE)
+    text = ownfile.text(path)
+    shared = text.replace(IGNORE_CONVERSATIONS, SHARE_CONVERSATIONS)
+    if SHARE_CONVERSATIONS not in shared:
+        shared += SHARE_CONVERSATIONS if shared.endswith("\n") else f"\n{SHARE_CONVERSATIONS}"
+    if shared != text:
+        write_file(path, shared.encode(), scratch(folder))

@@ -1,0 +1,1 @@
+"""Finding what is kept: search, contexts, queries, and how good they are."""

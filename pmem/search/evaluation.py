@@ -1,0 +1,362 @@
+"""Measuring recall against a golden set, and against the run that was accepted last.
+
+Every question is asked as `pmem search` asks it, judged by itself, and summed up in figures.
+The accepted run lies beside the golden set.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from pmem.core import exactjson, mistakes
+from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
+from pmem.errors import Damaged, InvalidValue, StorageRefused
+from pmem.project.workspace import Workspace
+from pmem.search.contexts import ContextRequest, build_context
+from pmem.search.golden import ACCEPTED, Golden, Kept, Question, content, names
+from pmem.search.search import SearchRequest, search
+from pmem.storage.files.durable import refusals
+from pmem.storage.jsonfiles import write_own
+from pmem.values.ids import is_id, short
+from pmem.values.records import dump
+
+DEFAULT_K: Final = 10
+DEFAULT_BUDGET: Final = 1000
+DEPTH: Final = 100
+"""How far down a ranking wanted references are looked for."""
+EPSILON: Final = 1e-5
+"""Figures that differ by no more are the same."""
+COVERAGE: Final = "budget_coverage"
+_NAMED: Final = 3
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done and how much there is."""
+
+
+class Judged(Question, frozen=True, kw_only=True):
+    """A question and how it came out: the rank of every reference, or None, and why.
+
+    `covered` tells whether the context of its query holds all that it wants.
+    """
+
+    passed: bool
+    ranks: dict[str, int | None]
+    covered: bool
+    reason: str
+
+    @property
+    def question(self) -> Question:
+        """The question alone."""
+        return Question(**{name: getattr(self, name) for name in Question.__struct_fields__})
+
+    @property
+    def wanted(self) -> Ranks:
+        """The ranks of what must be found."""
+        return [self.ranks.get(reference) for reference in self.must]
+
+
+class EvaluationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure.
+
+    `k` adds a recall@k to the usual ones, `budget` is the context's of questions that set
+    none, and `accept` keeps the run as what later ones are compared with.
+    """
+
+    golden: Golden
+    k: int = DEFAULT_K
+    budget: int = DEFAULT_BUDGET
+    accept: bool = False
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished run, as it is kept when it is accepted."""
+
+    budget: int
+    totals: dict[str, float]
+    questions: tuple[Judged, ...]
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure that differs from the accepted run's.
+
+    `passed` is a question's own figure, one or zero; it has no `before` where no such
+    question was ever accepted.
+    """
+
+    figure: str
+    query: str | None = None
+    before: float | None
+    after: float
+    reason: str
+
+    @property
+    def is_regression(self) -> bool:
+        """Tell whether things got worse; what was never accepted is to be right at once."""
+        return self.after < (1 if self.before is None else self.before)
+
+
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """A run, the accepted run's totals, and what differs between the two."""
+
+    questions: tuple[Judged, ...]
+    totals: dict[str, float]
+    accepted: dict[str, float] | None
+    regressions: tuple[Change, ...] = ()
+    improvements: tuple[Change, ...] = ()
+
+
+def accepted_file(path: str) -> str:
+    """Return where the accepted run of a golden set is."""
+    return os.path.splitext(path)[0] + ACCEPTED
+
+
+def evaluate(
+    workspace: Workspace,
+    request: EvaluationRequest,
+    progress: Progress = lambda done, total: None,
+) -> Evaluation:
+    """Ask every question of a golden set and compare with the accepted run.
+
+    Args:
+        workspace: What is searched.
+        request: What to measure.
+        progress: Told of the questions as they are answered.
+
+    Raises:
+        InvalidValue: The set is empty, a number is too small, or there is no file beside
+            which a run could be accepted.
+        Refused: The run is to be accepted in a read-only workspace.
+        Damaged, StorageRefused: The accepted run cannot be read or written.
+    """
+    workspace.must_reach_everything("evaluate recall")
+    _check(workspace, request)
+    run = _run(workspace, request, progress)
+    path = request.golden.path
+    if request.accept and path is not None:
+        accepted = os.path.abspath(accepted_file(path))
+        with workspace.transaction(), refusals(accepted):
+            write_own(workspace.root, accepted, dump(run))
+        return Evaluation(questions=run.questions, totals=run.totals, accepted=run.totals)
+    before = None if path is None else _accepted(accepted_file(path))
+    changes = list(_changes(before, run, _figures(request.k)))
+    return Evaluation(
+        questions=run.questions,
+        totals=run.totals,
+        accepted=before.totals if before else None,
+        regressions=tuple(change for change in changes if change.is_regression),
+        improvements=tuple(change for change in changes if not change.is_regression),
+    )
+
+
+def label(reference: str) -> str:
+    """Return a reference as people see it: ids in their short form."""
+    return short(reference) if is_id(reference) else reference
+
+
+def _check(workspace: Workspace, request: EvaluationRequest) -> None:
+    golden = request.golden
+    if request.accept:
+        workspace.must_be_writable()
+        if golden.path is None:
+            raise InvalidValue("a run is accepted beside its golden set, which must be a file")
+    if request.k < 1:
+        raise InvalidValue(f"the number of hits must be at least 1, not {request.k}")
+    if request.budget < 1:
+        raise InvalidValue(f"a budget must be at least 1 token, not {request.budget}")
+    if not golden.questions:
+        where = golden.path or "standard input"
+        raise InvalidValue(f"{where} holds no question", "`pmem eval add QUERY REF` adds one")
+
+
+def _run(workspace: Workspace, request: EvaluationRequest, progress: Progress) -> Run:
+    judge = _Judge(workspace, request)
+    asked = request.golden.questions
+    judged = []
+    for number, question in enumerate(asked, start=1):
+        judged.append(judge.judge(question))
+        progress(number, len(asked))
+    return Run(
+        budget=request.budget,
+        totals=_totals(judged, _figures(request.k)),
+        questions=tuple(judged),
+    )
+
+
+class _Judge:
+    """Asks questions and judges the answers.
+
+    Args:
+        workspace: What is searched.
+        request: The budget of contexts.
+    """
+
+    def __init__(self, workspace: Workspace, request: EvaluationRequest) -> None:
+        self._workspace = workspace
+        self._budget = request.budget
+        self._most = workspace.settings.retrieval_top_k
+        self._depth = max(DEPTH, request.k, self._most)
+        self._kept = Kept(workspace)
+
+    def judge(self, question: Question) -> Judged:
+        """Return a question with its outcome."""
+        most = question.max_rank or self._most
+        depth = max(self._depth, most)
+        places = self._places(question, depth)
+        ranks = {name: places.get(name) for name in (*question.must, *question.must_not)}
+        hits = max(places.values(), default=0)
+        wrong = [
+            *self._missing(question, ranks, most, hits),
+            *_forbidden(question, ranks, most),
+        ]
+        return Judged(
+            **msgspec.structs.asdict(question),
+            passed=not wrong,
+            ranks=ranks,
+            covered=self._is_covered(question),
+            reason="; ".join([*wrong, *self._lost(question, ranks)]),
+        )
+
+    def _places(self, question: Question, depth: int) -> dict[str, int]:
+        """Return the best rank of every name that a hit has."""
+        asked = SearchRequest(
+            query=question.query, kinds=question.kind, top_k=depth, related=0, counts=False
+        )
+        hits = search(self._workspace, asked).hits
+        found: dict[str, int] = {}
+        for rank, hit in enumerate(hits, start=1):
+            for name in names(hit.id, hit.external_id):
+                found.setdefault(name, rank)
+        return found
+
+    def _missing(
+        self, question: Question, ranks: dict[str, int | None], most: int, hits: int
+    ) -> Iterator[str]:
+        """Say what is not where it must be."""
+        elsewhere = f"is not among {hits} hit{'s' * (hits != 1)}"
+        for name in question.must:
+            rank = ranks[name]
+            if rank is None:
+                reason = self._kept.why_not_found(name, question.kind) or elsewhere
+                yield f"{label(name)} {reason}"
+            elif rank > most:
+                yield f"{label(name)} is at rank {rank}, beyond {most}"
+
+    def _lost(self, question: Question, ranks: dict[str, int | None]) -> Iterator[str]:
+        """Say what is forbidden and gone, so that forbidding it means nothing any more."""
+        for name in question.must_not:
+            if ranks[name] is None and not self._kept.exists(name):
+                yield f"{label(name)} does not exist"
+
+    def _is_covered(self, question: Question) -> bool:
+        """Tell whether a context within the budget holds all that is wanted."""
+        budget = question.budget or self._budget
+        asked = ContextRequest(query=question.query, budget=budget, related=0, counts=False)
+        shown: set[str] = set()
+        for section in build_context(self._workspace, asked).sections if question.must else ():
+            for item in section.items:
+                shown.update(names(item.id, item.external_id))
+        return shown.issuperset(question.must)
+
+
+def _forbidden(question: Question, ranks: dict[str, int | None], most: int) -> Iterator[str]:
+    """Say what is where it must not be."""
+    for name in question.must_not:
+        rank = ranks[name]
+        if rank is not None and rank <= most:
+            yield f"{label(name)} is at rank {rank} and must not be among the first {most}"
+
+
+Figures = dict[str, Callable[[Judged], float]]
+
+
+def _figures(k: int) -> Figures:
+    """Return what is measured of each question that wants something."""
+    recalls: Figures = {f"recall@{n}": partial(_recall, k=n) for n in sorted({1, 5, 10, k})}
+    return {
+        **recalls,
+        "mrr": lambda judged: reciprocal_rank(judged.wanted),
+        "ndcg@10": lambda judged: ndcg_at(judged.wanted, 10),
+        COVERAGE: lambda judged: float(judged.covered),
+    }
+
+
+def _recall(judged: Judged, k: int) -> float:
+    return recall_at(judged.wanted, k)
+
+
+def _totals(judged: Sequence[Judged], figures: Figures) -> dict[str, float]:
+    """Return the mean of every figure; none where no question wants anything."""
+    wanting = [item for item in judged if item.must]
+    if not wanting:
+        return {}
+    return {name: mean([figure(item) for item in wanting]) for name, figure in figures.items()}
+
+
+def _accepted(path: str) -> Run | None:
+    """Return the run that was accepted last.
+
+    Raises:
+        Damaged: Its file is none of ours.
+        StorageRefused: It may not be read.
+    """
+    try:
+        return msgspec.convert(exactjson.read(content(path)), Run)
+    except FileNotFoundError:
+        return None
+    except (exactjson.NotJson, msgspec.ValidationError) as error:
+        why = mistakes.sentence(error) if isinstance(error, msgspec.ValidationError) else error
+        hint = "take it from git, or write it anew with `pmem eval --accept`"
+        raise Damaged(f"{path} is no accepted run: {why}", hint) from None
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _changes(before: Run | None, run: Run, figures: Figures) -> Iterator[Change]:
+    """Yield what differs between a run and the accepted one, on the questions of both."""
+    known = {item.question: item for item in before.questions} if before else {}
+    pairs = []
+    for item in run.questions:
+        earlier = known.get(item.question)
+        if earlier is not None:
+            pairs.append((earlier, item))
+        yield from _verdict(earlier, item)
+    for name, figure in figures.items():
+        if name != COVERAGE or (before and before.budget == run.budget):
+            yield from _shift(name, figure, pairs)
+
+
+def _verdict(before: Judged | None, now: Judged) -> Iterator[Change]:
+    """Yield a question that passes or fails where it did not; a new one is to pass."""
+    if now.passed != (before is None or before.passed):
+        yield Change(
+            figure="passed",
+            query=now.query,
+            before=None if before is None else float(before.passed),
+            after=float(now.passed),
+            reason="passes now" if now.passed else now.reason,
+        )
+
+
+def _shift(
+    name: str, figure: Callable[[Judged], float], pairs: Sequence[tuple[Judged, Judged]]
+) -> Iterator[Change]:
+    """Yield a total that fell or rose, and name the questions that moved it."""
+    values = [(figure(old), figure(new), new.query) for old, new in pairs if new.must]
+    if not values:
+        return
+    before, after = mean([old for old, _, _ in values]), mean([new for _, new, _ in values])
+    if abs(after - before) <= EPSILON:
+        return
+    fell = after < before
+    moved = [query for old, new, query in values if old != new and (new < old) == fell]
+    said = f"{name} {'fell' if fell else 'rose'} from {before:.3f} to {after:.3f}"
+    yield Change(figure=name, before=before, after=after, reason=f"{said}: {_listed(moved)}")
+
+
+def _listed(queries: Sequence[str]) -> str:
+    """Write the first few queries, and how many more there are."""
+    more = [f"{len(queries) - _NAMED} more"] if len(queries) > _NAMED else []
+    return ", ".join([*(repr(query) for query in queries[:_NAMED]), *more])

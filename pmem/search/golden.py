@@ -1,0 +1,308 @@
+"""Golden sets: what a query must find, kept as lines in a file of the user's repository."""
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pmem.core import exactjson, mistakes
+from pmem.core.retention import valid_at
+from pmem.errors import InvalidValue, PmemError, StorageRefused
+from pmem.memory import reading
+from pmem.memory.reading import Said
+from pmem.project.workspace import Workspace
+from pmem.search.search import Kind
+from pmem.storage.files import ownfile
+from pmem.storage.files.durable import refusals
+from pmem.storage.jsonfiles import write_own
+from pmem.values.ids import short
+from pmem.values.records import KINDS, Conversation, Memory, Message, Record, State, dump_line
+
+DEFAULT_NAME: Final = "golden.jsonl"
+ACCEPTED: Final = ".accepted.json"
+"""What follows a golden set's name, without its own ending, where its accepted run is."""
+_EXAMPLE: Final = 'each line is one question: {"query": "which database", "must": ["k3v9m2x1"]}'
+_DEFAULT_ACCEPTED: Final = DEFAULT_NAME.removesuffix(".jsonl") + ACCEPTED
+
+
+class Question(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """One line of a golden set.
+
+    `must` and `must_not` hold ids, short ids or external ids. All of `must`, and none of
+    `must_not`, is to be among the first `max_rank` hits (the setting `retrieval_top_k` when
+    None). `kind` limits the search, and `budget` is the context's.
+    """
+
+    query: str
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    max_rank: Annotated[int, Meta(ge=1)] | None = None
+    kind: tuple[Kind, ...] = ()
+    budget: Annotated[int, Meta(ge=1)] | None = None
+
+
+class Golden(msgspec.Struct, frozen=True):
+    """A golden set, and its file; None where it came from elsewhere."""
+
+    questions: tuple[Question, ...]
+    path: str | None = None
+
+
+class QuestionRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A reference that a query must find or, when it is `forbidden`, must not find."""
+
+    query: str
+    reference: str
+    file: str | None = None
+    max_rank: int | None = None
+    forbidden: bool = False
+
+
+class QuestionAdded(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a new question."""
+
+    action: Literal["added", "unchanged"]
+    file: str
+    question: Question
+
+
+def default_file(workspace: Workspace) -> str:
+    """Return where a project's golden set is when no file is named."""
+    return os.path.join(workspace.root, DEFAULT_NAME)
+
+
+def read(path: str) -> Golden:
+    """Read a golden set.
+
+    Args:
+        path: Its file.
+
+    Raises:
+        InvalidValue: There is no such file, or a line is no question.
+        StorageRefused: It may not be read.
+    """
+    try:
+        return Golden(parse(content(path).splitlines(), path), path)
+    except (FileNotFoundError, IsADirectoryError):
+        hint = "`pmem eval add QUERY REF` starts a golden set"
+        raise InvalidValue(f"there is no file {path}", hint) from None
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
+
+def parse(lines: Iterable[bytes], name: str) -> tuple[Question, ...]:
+    """Read the lines of a golden set; those that ask the same become one question.
+
+    Args:
+        lines: JSON Lines; blank ones and those that start with `#` are passed over.
+        name: What to call the set in an error.
+
+    Raises:
+        InvalidValue: A line is no question, or forbids what is wanted.
+    """
+    questions: dict[Question, Question] = {}
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            question = _parsed(line, f"{name} line {number}")
+            asked = msgspec.structs.replace(question, must=(), must_not=())
+            whole = _joined(questions.get(asked, asked), question)
+            for reference in sorted({*whole.must} & {*whole.must_not}):
+                raise InvalidValue(f"{name} line {number} both wants and forbids {reference!r}")
+            questions[asked] = whole
+    return tuple(questions.values())
+
+
+def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
+    """Add a line to a golden set, which is started if it is missing.
+
+    Args:
+        workspace: Where the reference leads.
+        request: The line; what the set says already is not added again.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: A value is not allowed, or the set is none or says the opposite.
+        Refused, Locked, StorageRefused: See `Workspace.transaction`.
+    """
+    workspace.must_reach_everything("add to a golden set")
+    request = workspace.gate.admit(request)
+    path = request.file or default_file(workspace)
+    with workspace.transaction():
+        question = _question(workspace, request)
+        data = _bytes(path)
+        line = dump_line(question)
+        if not _is_news(data.splitlines(), line, path):
+            return QuestionAdded(action="unchanged", file=path, question=question)
+        end = b"\n" if data and not data.endswith(b"\n") else b""
+        with refusals(path):
+            write_own(workspace.root, os.path.abspath(path), data + end + line + b"\n")
+    return QuestionAdded(action="added", file=path, question=question)
+
+
+class Kept:
+    """What there is to find, looked at only where a search has not found it.
+
+    Args:
+        workspace: Where it is.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def find(self, name: str) -> Record | Message | None:
+        """Return the record or message of an id, a short id or an external id.
+
+        Raises:
+            Damaged, StorageRefused: Its file cannot be used.
+        """
+        if name in self._records:
+            return reading.get(self._workspace, self._records[name])
+        return self._messages.get(name)
+
+    def exists(self, name: str) -> bool:
+        """Tell whether anything has this name."""
+        return name in self._records or name in self._messages
+
+    def why_not_found(self, name: str, kinds: Sequence[Kind]) -> str:
+        """Say why a search cannot find something; empty when it could have."""
+        try:
+            found = self.find(name)
+        except PmemError as error:
+            return f"cannot be used: {error.message}"
+        if found is None:
+            return "does not exist"
+        kind = "message" if isinstance(found, Message) else KINDS[type(found)]
+        if isinstance(found, Conversation) or (kinds and kind not in kinds):
+            return f"is a record of the kind {kind}, which is not searched"
+        state = getattr(found, "state", State.ACTIVE)
+        if state is not State.ACTIVE:
+            return f"is {state.replace('_', ' ')}"
+        if isinstance(found, Memory) and not valid_at(found, self._workspace.now()):
+            return "does not hold at this time"
+        return ""
+
+    @cached_property
+    def _records(self) -> dict[str, str]:
+        ids = [identifier for store in self._workspace.stores for identifier in store.ids()]
+        return {name: identifier for identifier in ids for name in names(identifier)}
+
+    @cached_property
+    def _messages(self) -> dict[str, Message]:
+        workspace = self._workspace
+        said = [message for part in workspace.chunks.find() for message in part.messages]
+        for conversation in workspace.conversations.find():
+            said += conversation.recent_messages
+        return {name: item for item in said for name in names(item.id, item.external_id)}
+
+
+def names(identifier: str, external_id: str | None = None) -> tuple[str, ...]:
+    """Return everything that references may call a record or a message."""
+    both = (identifier, short(identifier))
+    return both if external_id is None else (*both, external_id)
+
+
+def _parsed(line: bytes, where: str) -> Question:
+    try:
+        question = msgspec.convert(exactjson.read(line), Question)
+    except exactjson.NotJson as error:
+        raise InvalidValue(f"{where} is not valid JSON: {error}", _EXAMPLE) from None
+    except msgspec.ValidationError as error:
+        raise InvalidValue(
+            f"{where} is no question: {mistakes.sentence(error)}", _EXAMPLE
+        ) from None
+    if not question.query.strip():
+        raise InvalidValue(f"{where} is no question: its query is empty", _EXAMPLE)
+    if not question.must and not question.must_not:
+        raise InvalidValue(
+            f"{where} is no question: neither `must` nor `must_not` names anything", _EXAMPLE
+        )
+    return question
+
+
+def _joined(known: Question, more: Question) -> Question:
+    return msgspec.structs.replace(
+        known,
+        must=tuple(dict.fromkeys((*known.must, *more.must))),
+        must_not=tuple(dict.fromkeys((*known.must_not, *more.must_not))),
+    )
+
+
+def _is_news(lines: list[bytes], line: bytes, path: str) -> bool:
+    """Tell whether a new line would change what a golden set asks.
+
+    Raises:
+        InvalidValue: A line is no question, or the new one says the opposite of another.
+    """
+    known = parse(lines, path)
+    try:
+        return parse([*lines, line], path) != known
+    except InvalidValue:
+        sentence = f"{path} says the opposite already, for the same query and maximum rank"
+        raise InvalidValue(sentence, "change that line in the file") from None
+
+
+def _question(workspace: Workspace, request: QuestionRequest) -> Question:
+    """Return the line that a request stands for, its reference made whole."""
+    query = request.query.strip()
+    if not query:
+        raise InvalidValue("the query is empty")
+    if request.max_rank is not None and request.max_rank < 1:
+        raise InvalidValue(f"a maximum rank must be at least 1, not {request.max_rank}")
+    references = (_whole(workspace, request.reference),)
+    return Question(
+        query=query,
+        must=() if request.forbidden else references,
+        must_not=references if request.forbidden else (),
+        max_rank=request.max_rank,
+    )
+
+
+def _whole(workspace: Workspace, reference: str) -> str:
+    """Return a reference as a golden set keeps it: an external id, or the whole id.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: It means something that no search finds.
+    """
+    found = Kept(workspace).find(reference) or reading.find(workspace, reference)
+    if isinstance(found, Said):
+        return found.message.id
+    if isinstance(found, Conversation):
+        raise InvalidValue(
+            f"conversation {found.id} is never found itself", "name one of its messages"
+        )
+    return reference if getattr(found, "external_id", None) == reference else found.id
+
+
+def content(path: str) -> bytes:
+    """Return what a golden set, or its accepted run, holds; the memory folder's own is no link.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be read.
+        Damaged, StorageRefused: See `ownfile.read`.
+    """
+    named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
+    if named and (os.path.islink(path) or not os.path.isdir(path)):
+        return ownfile.read(path)
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _bytes(path: str) -> bytes:
+    """Return a file's content; a missing one is empty."""
+    try:
+        return content(path)
+    except FileNotFoundError:
+        return b""
+    except IsADirectoryError:
+        raise InvalidValue(f"{path} is a folder") from None
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None

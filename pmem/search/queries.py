@@ -1,0 +1,111 @@
+"""The one tool of agents: a request for memories, answered within its allowlist and its budget."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from pmem.core import queries
+from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
+from pmem.core.queries import Item, QueryRequest
+from pmem.core.retrieval.question import notes_on, searched_part
+from pmem.core.text import terms
+from pmem.memory import recalls
+from pmem.project.workspace import Workspace, note_operation
+from pmem.search.search import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
+from pmem.values.times import parse_time
+
+_TALK: Final = (Kind.CHUNK, Kind.MESSAGE)
+
+
+class QueryAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answers, the best first; `reason` says why there are none, or what was left out."""
+
+    items: tuple[Item, ...]
+    reason: str = ""
+
+
+def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
+    """Answer an agent's request.
+
+    The storage applies the agent's allowlist and the filters, and leaves out what belongs to apps,
+    but for the one that asks. What tells how something is done
+    answers only where the category `procedural` is named, and what was said only where
+    `activity` is.
+
+    Args:
+        workspace: What to draw on.
+        request: What is asked for.
+
+    Raises:
+        Refused: A category lies beyond the agent's allowlist, or the agent has none.
+        InvalidValue: A time is none.
+    """
+    asked = workspace.asked_by(request.agent)
+    seen = asked.within(_reach(asked, request))
+    picked = pick(seen, _search(seen, request))
+    found = list(_items(seen, request, picked))
+    shown, too_long = queries.within_budget(found, request.budget_tokens, workspace.count)
+    recalls.note(workspace, _remembered(picked, shown))
+    note_operation(workspace, "hotpath", "query", status="ok" if shown else "skipped")
+    reason = _reason(request, picked, too_long, len(shown))
+    told = "; ".join(filter(None, (*notes_on(request.query), reason)))
+    return QueryAnswer(items=tuple(shown), reason=told)
+
+
+def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
+    """Return what may answer: what is asked for, as far as the agent may see it."""
+    own = workspace.reach or EVERYTHING
+    own.must_cover(request.named)
+    return msgspec.structs.replace(
+        serving(own, None),
+        categories=own.categories if request.wanted is None else request.wanted,
+        procedures=PROCEDURAL in request.named,
+    )
+
+
+def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
+    named = request.named
+    kinds = (Kind.MEMORY, Kind.EPISODE) if not named or EVENT in named else (Kind.MEMORY,)
+    now = workspace.now()
+    return SearchRequest(
+        query=request.query,
+        kinds=(*kinds, *_TALK) if ACTIVITY in named else kinds,
+        wanted=queries.filter_of(request, lambda text: parse_time(text, now)),
+        top_k=request.top_k,
+        threshold=request.threshold,
+        related=0,
+    )
+
+
+def _items(workspace: Workspace, request: QueryRequest, picked: Picked) -> Iterator[Item]:
+    mask = workspace.mask.fields
+    found = (
+        queries.item_of(mask(one.document), one.kind, one.hit.score, request.form)
+        for one in opened(workspace, picked.ranked)
+    )
+    settings = workspace.settings.categories
+    return queries.within_lengths(found, settings.context, settings.rag_length)
+
+
+def _remembered(picked: Picked, shown: list[Item]) -> list[str]:
+    """Return the ids of the answers whose recalls count."""
+    counting = {place.id for kind, place, _ in picked.ranked if kind in REMEMBERED}
+    return [item.id for item in shown if item.id in counting]
+
+
+def _reason(request: QueryRequest, picked: Picked, too_long: int, shown: int) -> str:
+    """Say why there is no answer, or how many did not fit."""
+    if too_long:
+        return f"{too_long} left out: over the budget of {request.budget_tokens} tokens"
+    if shown:
+        return ""
+    if not request.query.strip():
+        return "nothing found: the query is empty"
+    if not terms(searched_part(request.query)):
+        return "nothing found: the query has no word that counts"
+    if picked.removed:
+        gone = ", ".join(f"{name} removed {n}" for name, n in sorted(picked.removed.items()))
+        return f"nothing found: {gone}"
+    where = f" of {', '.join(sorted(set(request.named)))}" if request.named else ""
+    return f"nothing found: no word of the query is in a memory{where} that may be seen"

@@ -1,0 +1,315 @@
+"""What pmem keeps for each thread, a session of a model or an agent: its news, its checkpoint.
+
+Both are this clone's own and never tracked.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from pmem.core import checks, exactjson
+from pmem.core.delta import MOST, Change, changes, header, seen_with
+from pmem.core.filters import EVERYTHING
+from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
+from pmem.project.workspace import Workspace
+from pmem.storage.local.state import Saved, Seen
+from pmem.values.records import Memory
+
+MOST_CHECKPOINT_BYTES: Final = 10_000_000
+_CONTAINERS: Final = (dict, list, tuple)
+_UNWRITTEN: Final = (
+    ("64-bit", "a whole number beyond 64 bits", "write it as a text"),
+    ("ecursion", "too many levels", "keep it flatter"),
+    ("UTF-8", "a text that is not valid UTF-8", "convert it to UTF-8"),
+    ("key must be", "a key that is no text", "make every key a text"),
+)
+_STRICT: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+class Delta(msgspec.Struct, frozen=True, kw_only=True):
+    """What is new to a thread: `since` is its revision before, `revision` that of this read.
+
+    Every read that is marked has a revision of its own; without marking, both are the same.
+    `changes` are those that it is told now, three at the most and the newest first; of `total`
+    there are the rest is told next time. `lines` say the same at the head of a context.
+    """
+
+    thread: str
+    since: int
+    revision: int
+    changes: tuple[Change, ...] = ()
+    total: int = 0
+    lines: tuple[str, ...] = ()
+
+
+class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A checkpoint without its state; `size` is the state's, in bytes of JSON."""
+
+    thread: str
+    user: str
+    size: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a thread as it was saved last."""
+
+    thread: str
+    user: str
+    state: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+class _ToldAlready(Exception):
+    """Another read of the thread was quicker."""
+
+
+def delta(
+    workspace: Workspace,
+    thread: str,
+    memories: Iterable[Memory] | None = None,
+    *,
+    mark: bool = True,
+) -> Delta:
+    """Tell a thread what has happened to the memories since it last asked.
+
+    A thread's first call sets where it starts: all that there is counts as seen. An event that
+    comes in later is new, however old it is, and is told once; what is too much for one call is
+    told by the next ones. Where nothing can be written, the same is told again next time.
+
+    Args:
+        workspace: Whose memories.
+        thread: The thread's name, as its owner chose it.
+        memories: All that may be told of, whatever their state; what belongs to no app when None.
+        mark: Remember what was told, under a revision of this read's own.
+
+    Raises:
+        InvalidValue: The name is not allowed.
+        Damaged, Locked: The clone's state.
+    """
+    name = _name(workspace.gate.admit(thread, "the thread"), "a thread's name")
+    known = list(_told_of(workspace) if memories is None else memories)
+
+    def choose(before: Seen) -> set[int]:
+        new = _new(known, before)
+        return seen_with(known, new, {change.id for change in new[:MOST]})
+
+    seen, revision = _advanced(workspace, name, choose) if mark else _standing(workspace, name)
+    new = _new(known, seen)
+    new[:MOST] = map(workspace.mask.fields, new[:MOST])
+    return Delta(
+        thread=name,
+        since=seen.revision,
+        revision=revision,
+        changes=tuple(new[:MOST]),
+        total=len(new),
+        lines=tuple(header(seen.revision, new)),
+    )
+
+
+def _told_of(workspace: Workspace) -> Iterable[Memory]:
+    """Return what threads are told of: nothing that belongs to an app that does not ask."""
+    return workspace.serving(None).memories.find(EVERYTHING)
+
+
+def mark_told(
+    workspace: Workspace, thread: str, memories: Sequence[Memory], told: Collection[str]
+) -> int | None:
+    """Note that a thread was told what is new about some memories, under a revision of its own.
+
+    A thread that is new starts with it: all that there is counts as seen.
+
+    Args:
+        workspace: Whose memories.
+        thread: The thread's name.
+        memories: All of them, as they were when the thread was told.
+        told: The ids of those that it was told of; none will do.
+
+    Returns:
+        The thread's revision from now on; None, and nothing is noted, where another read has
+        told it some of the same meanwhile.
+
+    Raises:
+        InvalidValue: The name is not allowed.
+        Damaged, Locked: The clone's state.
+    """
+    name = _name(workspace.gate.admit(thread, "the thread"), "a thread's name")
+
+    def choose(before: Seen) -> set[int]:
+        new = _new(memories, before)
+        if before.revision and not {change.id for change in new}.issuperset(told):
+            raise _ToldAlready
+        return seen_with(memories, new, told)
+
+    try:
+        return _advanced(workspace, name, choose)[1]
+    except _ToldAlready:
+        return None
+
+
+def _new(memories: Sequence[Memory], seen: Seen) -> list[Change]:
+    """Return what is new to a thread; nothing is to one that only starts."""
+    return changes(memories, seen.fingerprints) if seen.revision else []
+
+
+def save_checkpoint(
+    workspace: Workspace, thread: str, state: dict[str, Any], user: str = ""
+) -> CheckpointInfo:
+    """Save a thread's state in place of the one saved before.
+
+    Args:
+        workspace: Where to.
+        thread: The thread's name.
+        state: A JSON object, such as `graph_state`, `context`, `messages` and `agents`.
+        user: The user's name, where several have a thread of this name.
+
+    Raises:
+        InvalidValue: A name is not allowed, or the state is no JSON object or too large.
+        Refused: The workspace is read-only.
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    workspace.must_be_writable()
+    name, owner = _names(workspace.gate.admit(thread, "the thread"), user)
+    owner = workspace.gate.admit(owner, "the user")
+    _encoded(state)  # what cannot be kept need not be looked at
+    data = _encoded(workspace.gate.admit(state, "the state"))
+    return _info(workspace.local.checkpoints.save(name, owner, data, workspace.now()))
+
+
+def load_checkpoint(workspace: Workspace, thread: str, user: str = "") -> Checkpoint:
+    """Return a thread's state as it was saved last.
+
+    Raises:
+        NotFound: None was saved for this thread and user.
+        InvalidValue: A name is not allowed.
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    name, owner = _names(thread, user)
+    found = workspace.local.checkpoints.load(name, owner)
+    if found is None:
+        raise _missing(name, owner)
+    saved, data = found
+    try:
+        state = msgspec.convert(exactjson.read(data), dict[str, Any])
+    except (exactjson.NotJson, msgspec.ValidationError):
+        raise Damaged(
+            f"the checkpoint of thread {name!r} is no JSON object", "save it again"
+        ) from None
+    return Checkpoint(
+        thread=saved.thread,
+        user=saved.user,
+        state=state,
+        created_at=saved.created_at,
+        updated_at=saved.updated_at,
+    )
+
+
+def checkpoints(workspace: Workspace, user: str | None = None) -> list[CheckpointInfo]:
+    """Return what checkpoints there are, the last saved first.
+
+    Args:
+        workspace: Where they are.
+        user: Only this user's; everyone's when None.
+
+    Raises:
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    return [_info(saved) for saved in workspace.local.checkpoints.all(user)]
+
+
+def remove_checkpoint(workspace: Workspace, thread: str, user: str = "") -> None:
+    """Remove a thread's saved state for good.
+
+    Raises:
+        NotFound: None was saved for this thread and user.
+        InvalidValue: A name is not allowed.
+        Refused: The workspace is read-only.
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    workspace.must_be_writable()
+    name, owner = _names(thread, user)
+    if not workspace.local.checkpoints.remove(name, owner):
+        raise _missing(name, owner)
+
+
+def _advanced(
+    workspace: Workspace, thread: str, choose: Callable[[Seen], Collection[int]]
+) -> tuple[Seen, int]:
+    """Mark events as seen; where nothing can be written, all stays as it is."""
+    try:
+        if not workspace.read_only:
+            return workspace.local.threads.advance_by(thread, choose)
+    except StorageRefused:
+        pass
+    return _standing(workspace, thread)
+
+
+def _standing(workspace: Workspace, thread: str) -> tuple[Seen, int]:
+    seen = workspace.local.threads.seen(thread)
+    return seen, seen.revision
+
+
+def _name(text: str, what: str) -> str:
+    return checks.text(text, what, checks.MOST_WORD_CHARACTERS)
+
+
+def _names(thread: str, user: str) -> tuple[str, str]:
+    return _name(thread, "a thread's name"), user and _name(user, "a user")
+
+
+def _encoded(state: Any) -> bytes:
+    """Write a state as JSON that every reader gets back as it was given."""
+    if not isinstance(state, dict):
+        raise InvalidValue(
+            "a checkpoint's state must be a JSON object", 'such as {"context": "step 3"}'
+        )
+    try:
+        nested = orjson.dumps([[[[state]]]], option=_STRICT)
+        data = nested[4:-4]  # an answer that wraps it must not be too deep to write
+    except orjson.JSONEncodeError as error:
+        raise InvalidValue(*_why_not(error)) from None
+    if b"null" in data and not _is_finite(state):  # null is what orjson makes of NaN
+        raise InvalidValue("a checkpoint's state must be JSON, which has no NaN and no infinity")
+    if len(data) > MOST_CHECKPOINT_BYTES:
+        raise InvalidValue(
+            f"a checkpoint's state has {len(data)} bytes, and the limit is {MOST_CHECKPOINT_BYTES}"
+        )
+    return data
+
+
+def _why_not(error: Exception) -> tuple[str, str]:
+    """Say why a state cannot be written, and what to do."""
+    for mark, why, hint in _UNWRITTEN:
+        if mark in str(error):
+            return f"a checkpoint's state has {why}", hint
+    return "a checkpoint's state must be JSON: texts, numbers, lists and objects", ""
+
+
+def _is_finite(state: dict[str, Any]) -> bool:
+    """Tell whether every number in a state is one that JSON can write."""
+    left: list[Any] = [state]
+    while left:
+        value = left.pop()
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, _CONTAINERS):
+                left.append(item)
+            elif isinstance(item, float) and not math.isfinite(item):
+                return False
+    return True
+
+
+def _info(saved: Saved) -> CheckpointInfo:
+    return CheckpointInfo(**saved._asdict())
+
+
+def _missing(thread: str, user: str) -> NotFound:
+    whose = f" of user {user!r}" if user else ""
+    return NotFound(
+        f"there is no checkpoint of thread {thread!r}{whose}", "`pmem checkpoint list` shows them"
+    )

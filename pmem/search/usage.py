@@ -1,0 +1,41 @@
+"""How a conversation stands: what it holds, and what its next context shows of it."""
+
+import msgspec
+
+from pmem.conversation.pruning import Usage, usage
+from pmem.project.workspace import Workspace
+from pmem.search.contexts import ContextRequest, build_context
+
+
+class Overlay(msgspec.Struct, frozen=True, kw_only=True):
+    """How a conversation stands, and what its next context of the default budget holds.
+
+    `parts` are the tokens of each section, without what a query would recall.
+    """
+
+    usage: Usage
+    budget: int
+    used: int
+    parts: dict[str, int]
+
+
+def overlay(workspace: Workspace, reference: str | None) -> Overlay:
+    """Count what a conversation holds and what a context shows of it, part by part.
+
+    Args:
+        workspace: Where it is.
+        reference: Which one; the latest active one when None.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    figures = usage(workspace, reference)
+    request = ContextRequest(conversation=figures.conversation, recall=False)
+    built = build_context(workspace, request)
+    return Overlay(
+        usage=figures,
+        budget=built.budget,
+        used=built.tokens,
+        parts=built.allocation.by_section,
+    )

@@ -1,0 +1,1 @@
+"""Asking git: the records and the files that it keeps."""

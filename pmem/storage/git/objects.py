@@ -1,0 +1,118 @@
+"""Reading many of git's objects with one process."""
+
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Final
+
+from pmem.errors import NotFound
+from pmem.storage.git import git
+from pmem.values.bounds import RECORD_BYTES
+
+_BATCH: Final = 100
+"""Objects asked for before their answers are read: so many names fit into any pipe."""
+_BATCH_SECONDS: Final = 120
+
+
+class Objects:
+    """The objects of the repository around a folder.
+
+    Args:
+        folder: Any folder of the repository.
+        environment: The environment's variables.
+    """
+
+    def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+
+    def contents(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
+        """Yield the contents of objects in their order.
+
+        Args:
+            objects: Their names. One that is missing, damaged or larger than a record may be
+                yields None.
+            type_: What they must be, such as `blob`; others yield None.
+
+        Raises:
+            NotFound: There is no git.
+        """
+        place = 0
+        while place < len(objects):
+            for data in self._batch(objects[place:], type_):
+                place += 1
+                yield data
+            if place < len(objects):  # git gave up at this one
+                place += 1
+                yield None
+
+    def _batch(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
+        """Yield contents until one process is through, or cannot go on."""
+        with self._reader() as process:
+            assert process.stdin
+            assert process.stdout
+            for start in range(0, len(objects), _BATCH):
+                names = objects[start : start + _BATCH]
+                try:
+                    process.stdin.write("".join(f"{name}\n" for name in names).encode())
+                    process.stdin.flush()
+                except BrokenPipeError:
+                    return
+                for _ in names:
+                    header = process.stdout.readline().split()
+                    if not header or (len(header) == 3 and int(header[2]) > RECORD_BYTES):
+                        return
+                    yield _content(process.stdout, header, type_)
+
+    @contextmanager
+    def _reader(self) -> Iterator[subprocess.Popen[bytes]]:
+        """Run `git cat-file --batch`, and end it however the reading ends."""
+        from threading import Timer
+
+        try:
+            process = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
+                git.command(["cat-file", "--batch"]),
+                cwd=self._folder,
+                env=git.surroundings(self._environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise no_git(error) from None
+        timer = Timer(_BATCH_SECONDS, process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield process
+        finally:
+            timer.cancel()
+            process.kill()
+            for stream in (process.stdin, process.stdout):
+                _close(stream)
+            process.wait()
+
+
+def no_git(error: OSError) -> NotFound:
+    """Return the error that says that git cannot be run.
+
+    Args:
+        error: Why it cannot.
+    """
+    return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
+
+
+def _content(stream: IO[bytes], header: list[bytes], type_: bytes) -> bytes | None:
+    """Read what follows a header; an object of another type has no content of use."""
+    if len(header) != 3:
+        return None
+    data = stream.read(int(header[2]) + 1)
+    return data[:-1] if header[1] == type_ and len(data) == int(header[2]) + 1 else None
+
+
+def _close(stream: IO[bytes] | None) -> None:
+    try:
+        if stream is not None:
+            stream.close()
+    except OSError:
+        return

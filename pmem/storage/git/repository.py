@@ -1,0 +1,376 @@
+"""The git repository around a memory folder, to read what it keeps: no checkout, no writing.
+
+Every path is relative to the memory folder; git runs in it and finds the repository itself.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.storage.git import git
+from pmem.storage.git.objects import Objects, no_git
+
+_LONGEST_NAME: Final = 4096
+"""Characters of a revision at the most; a command line has its limits."""
+_REVISION: Final = re.compile(r"(?![-^])[^\x00-\x20\x7f:?*\[\\{]+")
+_FORMAT: Final = "--format=%x01%H%x00%an%x00%aI%x00%s"
+_LOG: Final = (
+    "--literal-pathspecs",
+    *("-c", "log.showSignature=false", "-c", "log.follow=false", "-c", "log.showRoot=true"),
+    *("log", "-O/dev/null", "--topo-order", "--encoding=UTF-8"),
+    *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "-c", "-z"),
+)
+
+_CHANGES: Final = (
+    *("diff-index", "--cached", "--raw", "-z", "--relative", "-O/dev/null"),
+    *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--ita-invisible-in-index"),
+)
+
+
+class NoRevision(InvalidValue):
+    """A name is no git revision.
+
+    Args:
+        name: The name.
+        reason: Why it is none.
+    """
+
+    default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name!r} is no git revision: {reason}")
+        self.reason = reason
+
+
+class Entry(NamedTuple):
+    """What a tree holds under a path: git's mode in octal, and the object's name."""
+
+    mode: str
+    object: str
+
+
+class Staging(NamedTuple):
+    """What git's index holds in the memory folder.
+
+    `files` has every path, of one that is unmerged our side, else theirs; `unmerged` has the
+    paths on which a merge waits for a decision.
+    """
+
+    files: dict[str, Entry]
+    unmerged: frozenset[str]
+
+
+class Commit(NamedTuple):
+    """A commit that touched a file, and the file's objects: its parents' and its own.
+
+    Where the file is missing, its object is None.
+    """
+
+    id: str
+    author: str
+    at: datetime
+    subject: str
+    before: tuple[str | None, ...]
+    after: str | None
+
+
+class Merge(NamedTuple):
+    """A merge commit and its parents, by their ids."""
+
+    id: str
+    parents: tuple[str, ...]
+
+
+class Repository:
+    """Reads commits, trees and blobs.
+
+    Args:
+        folder: The memory folder.
+        environment: The environment's variables.
+    """
+
+    def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+        self._objects = Objects(folder, environment)
+
+    def commit(self, revision: str) -> str:
+        """Return the id of the commit that a revision means.
+
+        Args:
+            revision: A branch, a tag, a commit's id or its start, `HEAD~3` and the like; dates
+                and searches (`@{yesterday}`, `:/text`) are none.
+
+        Raises:
+            NoRevision: Git knows none of that name, or there is no repository.
+            NotFound: There is no git.
+        """
+        if len(revision) > _LONGEST_NAME or not _REVISION.fullmatch(revision) or ".." in revision:
+            raise NoRevision(revision, "git takes no such name")
+        found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        if found.code:
+            raise NoRevision(revision, self._why_not(found, "git knows no such commit"))
+        return found.out.decode().strip()
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the best common ancestor of two commits.
+
+        Raises:
+            InvalidValue: They have none.
+        """
+        found = self._run("merge-base", one, other)
+        if found.code:
+            raise InvalidValue(self._why_not(found, "the two revisions have no common ancestor"))
+        return found.out.decode().split()[0]
+
+    def merge_bases(self, one: str, *others: str) -> list[str]:
+        """Return all best common ancestors of a commit and what merging the others would give.
+
+        Args:
+            one: A commit's id.
+            others: The ids of those that are merged with it.
+        """
+        found = self._run("merge-base", "--all", one, *others)
+        if found.code > 1:
+            raise StorageRefused(self._why_not(found, "git cannot read the repository"))
+        return found.out.decode().split()
+
+    def merges(self, start: str, end: str) -> list[Merge]:
+        """Return the merge commits that one commit can reach and another cannot, the newest last.
+
+        Args:
+            start: The id of the commit whose ancestors are left out.
+            end: The id of the commit where to begin.
+        """
+        listed = self._must(
+            *("rev-list", "--merges", "--parents", "--topo-order", "--reverse"),
+            *(end, f"^{start}", "--"),
+        )
+        lines = (line.split() for line in listed.decode().splitlines())
+        return [Merge(line[0], tuple(line[1:])) for line in lines]
+
+    def folders(self, commits: Sequence[str], names: Sequence[str]) -> list[str | None]:
+        """Return the objects of folders in the memory folder: of every commit, each of the names.
+
+        Args:
+            commits: Ids.
+            names: Folders.
+        """
+        asked = "".join(f"{commit}:./{name}\n" for commit in commits for name in names)
+        answers = self._must(
+            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked.encode()
+        )
+        words = [line.split(" ") for line in answers.decode().splitlines()]
+        return [word[1] if word[0] == "tree" else None for word in words]
+
+    def trees(self, objects: Sequence[str]) -> Iterator[frozenset[bytes]]:
+        """Yield what trees hold themselves, in the order of the trees; see `entry_of`.
+
+        Args:
+            objects: Their names.
+
+        Raises:
+            StorageRefused: One is missing, damaged or too large.
+        """
+        for name, data in zip(objects, self._objects.contents(objects, b"tree"), strict=True):
+            if data is None:
+                raise StorageRefused(f"git cannot read the tree {name}: this clone may be partial")
+            yield frozenset(re.findall(rb"[0-7]+ [^\0]+\0(?s:.{%d})" % (len(name) // 2), data))
+
+    def files(self, commit: str) -> dict[str, Entry]:
+        """Return everything in the memory folder at a commit, by path; links are not followed."""
+        listed = self._must("ls-tree", "-r", "-z", commit)
+        found = {}
+        for line in listed.split(b"\0")[:-1]:
+            about, _, path = line.partition(b"\t")
+            mode, _, object_ = about.decode().split(" ")
+            found[os.fsdecode(path)] = Entry(mode, object_)
+        return found
+
+    def top(self) -> str:
+        """Return the top folder of the work tree.
+
+        Raises:
+            NotFound: The memory folder is in no work tree, or there is no git.
+        """
+        found = self._run("rev-parse", "--show-toplevel")
+        if found.code:
+            raise NotFound(f"{self._folder} is in no git work tree", "run `git init` around it")
+        return os.fsdecode(found.out.removesuffix(b"\n"))
+
+    def own_folder(self) -> str:
+        """Return where git keeps what is this work tree's: its index, a merge under way."""
+        return os.fsdecode(self._must("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
+
+    def staging(self, index: str) -> Staging:
+        """Return what the index holds in the memory folder.
+
+        Args:
+            index: The index's file; the repository's own when empty.
+        """
+        files, unmerged = {}, set()
+        for line in self._must("ls-files", "--stage", "-z", index=index).split(b"\0")[:-1]:
+            about, _, name = line.partition(b"\t")
+            mode, object_, stage = about.decode().split(" ")
+            path = os.fsdecode(name)
+            if stage != "0":
+                unmerged.add(path)
+            if stage in "02" or path not in files:
+                files[path] = Entry(mode, object_)
+        return Staging(files, frozenset(unmerged))
+
+    def changes(self, index: str) -> dict[str, bool]:
+        """Return the paths in the memory folder that the next commit changes.
+
+        Args:
+            index: See `staging`.
+
+        Returns:
+            For each whether it is there after the commit.
+        """
+        listed = self._must(*_CHANGES, self._head_or_nothing(), index=index)
+        words = listed.split(b"\0")[:-1]
+        return {
+            os.fsdecode(path): about.rpartition(b" ")[2] != b"D"
+            for about, path in zip(words[::2], words[1::2], strict=True)
+        }
+
+    def _head_or_nothing(self) -> str:
+        """Return the commit that the next one stands on; the empty tree before the first."""
+        try:
+            return self.commit("HEAD")
+        except NoRevision:
+            return self._must("hash-object", "-t", "tree", "--stdin").decode().strip()
+
+    def place(self) -> str:
+        """Return the memory folder's path in the repository, with a slash at the end."""
+        return os.fsdecode(self._must("rev-parse", "--show-prefix").removesuffix(b"\n"))
+
+    def blobs(self, objects: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the contents of blobs in their order, read by one git process.
+
+        Args:
+            objects: Their names. One that is missing, damaged or larger than a record may be
+                yields None.
+        """
+        return self._objects.contents(objects, b"blob")
+
+    def versions(self) -> list[tuple[str, str]]:
+        """Return every version of every file in the memory folder that a branch, a tag or a stash
+        can reach: the blob's name, and the path in the memory folder.
+        """
+        if self._run("rev-parse", "--verify", "--quiet", "HEAD").code and not self._must(
+            "for-each-ref", "--count=1"
+        ):
+            return []
+        listed = self._must("rev-list", "--objects", "--all", "--full-history", "--", ".")
+        place = self.place()
+        named = [os.fsdecode(line).partition(" ") for line in listed.splitlines()]
+        found = {name: path for name, _, path in named if path.startswith(place)}
+        types = self._must(
+            *("cat-file", "--batch-check=%(objecttype)"),
+            stdin="".join(f"{name}\n" for name in found).encode(),
+        )
+        return [
+            (name, path.removeprefix(place))
+            for (name, path), type_ in zip(found.items(), types.split(b"\n"), strict=False)
+            if type_ == b"blob" or type_.endswith(b"missing")
+        ]
+
+    def log(self, commit: str, path: str, *, whole: bool) -> list[Commit]:
+        """Return the commits up to one that touched a file, the newest last.
+
+        A merge counts where the file differs from that of every parent.
+
+        Args:
+            commit: Where to begin.
+            path: The file.
+            whole: Also those that did not lead to the file as it is, or to there being none.
+        """
+        way = ("--full-history",) if whole else ()
+        listed = self._must(*_LOG, *way, "--reverse", "--raw", _FORMAT, commit, "--", path)
+        return list(_commits(iter(listed.split(b"\0"))))
+
+    def touched(self, commit: str, folders: Sequence[str]) -> set[tuple[str, str]]:
+        """Return the files that commits up to one ever touched: folder and name.
+
+        Args:
+            commit: Where to begin.
+            folders: Where to look.
+        """
+        listed = self._must(
+            *_LOG, "--full-history", "--name-only", "--format=", commit, "--", *folders
+        )
+        paths = (os.fsdecode(path.strip(b"\n")) for path in listed.split(b"\0"))
+        parts = (path.rsplit("/", 2) for path in paths if path.count("/"))
+        return {(part[-2], part[-1]) for part in parts}
+
+    def _must(self, *arguments: str, stdin: bytes = b"", index: str = "") -> bytes:
+        found = self._run(*arguments, stdin=stdin, index=index)
+        if found.code:
+            raise StorageRefused(self._why_not(found, "git cannot read the repository"))
+        return found.out
+
+    def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.Outcome:
+        try:
+            return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
+        except OSError as error:
+            raise no_git(error) from None
+        except subprocess.TimeoutExpired:
+            raise StorageRefused(
+                f"git took longer than {git.SECONDS} seconds in {self._folder}"
+            ) from None
+
+    def _why_not(self, failed: git.Outcome, otherwise: str) -> str:
+        """Say why git failed: in its own words, unless it has none."""
+        if "not a git repository" in failed.err:
+            return f"{self._folder} is not in a git repository"
+        words = failed.err.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
+        return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
+
+
+def short(commit: str) -> str:
+    """Return the start of a commit's id as people read it."""
+    return commit[:10]
+
+
+def entry_of(line: bytes) -> tuple[str, Entry]:
+    """Read an entry of a tree: what it is called, and what it is."""
+    head, _, name = line.partition(b"\0")
+    mode, _, path = head.partition(b" ")
+    return os.fsdecode(path), Entry(f"{mode.decode():0>6}", name.hex())
+
+
+def _commits(words: Iterator[bytes]) -> Iterator[Commit]:
+    """Read the commits that a log lists; those without a line on the file are left out."""
+    head: list[str] = []
+    for word in words:
+        told = word.lstrip(b"\n")
+        if told[:1] == b"\x01":
+            rest = [next(words, b"") for _ in range(3)]
+            head = [part.decode("utf-8", "replace") for part in (told[1:], *rest)]
+        elif told[:1] == b":":
+            next(words, None)  # the path
+            *before, after = _objects(told.decode())
+            identifier, author, at, subject = head
+            yield Commit(identifier, author, _time(at), subject, tuple(before), after)
+
+
+def _objects(line: str) -> list[str | None]:
+    """Return the objects on a raw line: for n parents, n + 1 modes and n + 1 objects."""
+    parents = len(line) - len(line.lstrip(":"))
+    words = line[parents:].split(" ")[parents + 1 : 2 * parents + 2]
+    return [None if set(word) == {"0"} else word for word in words]
+
+
+def _time(text: str) -> datetime:
+    from pmem.values.times import UNDATED, parse_moment
+
+    try:
+        return parse_moment(text)
+    except InvalidValue:  # a year beyond the calendar
+        return UNDATED

@@ -1,0 +1,264 @@
+"""The files of the project around a memory folder, to see whether what memories cite still holds.
+
+A record may come from anywhere and cite anything. So nothing outside the project is read, no link
+is followed, and what is no regular file is not opened.
+"""
+
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from hashlib import sha1, sha256
+from typing import Final, NamedTuple
+
+from pmem.errors import InvalidValue, PmemError
+from pmem.storage.git import git
+from pmem.storage.git.repository import Repository
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""A larger file is neither cited nor looked into."""
+MOST_FILES: Final = 50_000
+"""Where there is no git, the folder is looked through up to so many files."""
+_LONGEST: Final = 4096
+_GIT: Final = ".git"
+_LOCAL: Final = "local"
+_FILES: Final = ("100644", "100755", "100664")
+_OPEN: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_FOLDER: Final = (
+    getattr(os, "O_PATH", os.O_RDONLY)
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+_NO_FOLDER: Final = "leads through what is no folder"
+_NO_FILE: Final = "is no regular file"
+_TRACKED: Final = ("ls-files", "--stage", "-z")
+_UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
+
+
+class Unreadable(Exception):
+    """A file of the project cannot be looked into.
+
+    Args:
+        reason: What is the matter with it, to be read after its name.
+        is_missing: There is no such file.
+    """
+
+    def __init__(self, reason: str, *, is_missing: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.is_missing = is_missing
+
+
+class TooLarge(Unreadable):
+    """A file has more bytes than are to be read."""
+
+
+class Listed(NamedTuple):
+    """A file of the project, and git's name of what is committed or staged of it."""
+
+    file: str
+    blob: str | None
+
+
+class Sources:
+    """Reads a project's files; they are named relative to its top, with slashes.
+
+    Args:
+        folder: The memory folder.
+        environment: The environment's variables.
+    """
+
+    def __init__(self, folder: str, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+
+    @cached_property
+    def top(self) -> str:
+        """The top of the git repository around the memory folder, else the folder that holds it."""
+        place = holder = os.path.dirname(os.path.abspath(self._folder))
+        while not os.path.lexists(os.path.join(place, _GIT)):
+            place, below = os.path.dirname(place), place
+            if place == below:
+                return holder
+        return place
+
+    def named(self, path: str) -> str:
+        """Return the name of a file that somebody wants to cite.
+
+        Args:
+            path: Where it is, seen from the current folder; a link stands for what it leads to.
+
+        Raises:
+            InvalidValue: It is not in the project, or may not be cited.
+        """
+        try:
+            top, real = os.path.realpath(self.top), os.path.realpath(path)
+            inside = os.path.commonpath((top, real)) == top and top != real
+        except (OSError, ValueError):  # a zero byte, or another drive
+            raise InvalidValue(f"{path!r} is no file", "cite a file of the project") from None
+        if not inside:
+            raise InvalidValue(f"{path} is not in the project {self.top}", "cite a file of it")
+        file = os.path.relpath(real, top).replace(os.sep, "/")
+        wrong = self._why_not(file) if _is_text(file) else "has a name that is not UTF-8"
+        if wrong is not None:
+            raise InvalidValue(f"{path} cannot be cited: it {wrong}", "cite another file")
+        return file
+
+    def read(self, file: str, most: int = MOST_BYTES) -> bytes:
+        """Return what a file holds.
+
+        Args:
+            file: Its name.
+            most: A file of more bytes is not read.
+
+        Raises:
+            TooLarge: It has more.
+            Unreadable: It is not there, leads out of the project or through a link, is no regular
+                file, is too large or may not be read.
+        """
+        wrong = self._why_not(file)
+        if wrong is not None:
+            raise Unreadable(wrong)
+        try:
+            return self._read(file, most)
+        except FileNotFoundError:
+            raise Unreadable("is not there", is_missing=True) from None
+        except (OSError, ValueError) as error:
+            raise Unreadable(f"cannot be read: {getattr(error, 'strerror', error)}") from None
+
+    def head(self) -> str | None:
+        """Return the commit that is checked out, or None where there is none."""
+        try:
+            return Repository(self._folder, self._environment).commit("HEAD")
+        except PmemError:
+            return None
+
+    def listed(self) -> list[Listed]:
+        """Return the files that texts may have moved to, by name; the memory folder has none.
+
+        In a git repository those are the files that git does not ignore, elsewhere all that are
+        not hidden.
+        """
+        tracked, others = (self._asked(*words) for words in (_TRACKED, _UNTRACKED))
+        if tracked is None or others is None:
+            found = [Listed(file, None) for file in self._walked()]
+        else:
+            found = [*_tracked(tracked), *(Listed(os.fsdecode(name), None) for name in others)]
+        own = os.path.relpath(self._folder, self.top).replace(os.sep, "/") + "/"
+        wanted = (one for one in reversed(found) if _is_text(one.file))
+        unique = {one.file: one for one in wanted if not one.file.startswith(own)}
+        return [unique[file] for file in sorted(unique)]
+
+    def _why_not(self, file: str) -> str | None:
+        """Return why a name is none that may be read, by the name alone."""
+        parts = file.split("/")
+        if len(file) > _LONGEST or "\0" in file or (os.name == "nt" and set(file) & {"\\", ":"}):
+            return "has no name that a file can have"
+        if not set(parts).isdisjoint(("", ".", "..")):
+            return "leads out of the project"
+        own = os.path.relpath(self._folder, self.top).replace(os.sep, "/")
+        names = [part.casefold() for part in parts]
+        hidden = [*own.casefold().split("/"), _LOCAL]
+        if _GIT in names or names[: len(hidden)] == hidden:
+            return "belongs to git or to this clone alone"
+        return None
+
+    def _read(self, file: str, most: int) -> bytes:
+        opening = _opened if os.open in os.supports_dir_fd else _opened_by_path
+        descriptor = opening(self.top, file)
+        with open(descriptor, "rb") as opened:
+            status = os.fstat(descriptor)
+            _must(status, stat.S_ISREG, _NO_FILE)
+            data = opened.read(most + 1) if status.st_size <= most else None
+        if data is None or len(data) > most:
+            raise TooLarge(f"is larger than {most // 1024 // 1024} MB")
+        return data
+
+    def _asked(self, *words: str) -> list[bytes] | None:
+        """Ask git for names; None where there is no git, or no repository."""
+        try:
+            found = git.run(self.top, words, self._environment)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return None if found.code else found.out.split(b"\0")[:-1]
+
+    def _walked(self) -> Iterator[str]:
+        """Yield the files below the top that are not hidden, in the order of their names."""
+        left = MOST_FILES
+        for folder, inner, files in os.walk(self.top):
+            inner[:] = sorted(name for name in inner if not name.startswith("."))
+            for name in sorted(name for name in files if not name.startswith(".")):
+                if left == 0:
+                    return
+                left -= 1
+                path = os.path.relpath(os.path.join(folder, name), self.top)
+                yield path.replace(os.sep, "/")
+
+
+def blob_of(data: bytes, commit: str | None) -> str:
+    """Return git's name of a file's content.
+
+    Args:
+        data: The content.
+        commit: A commit of the repository: its length tells how the repository names things.
+    """
+    content = b"blob %d\0%s" % (len(data), data)
+    if commit is not None and len(commit) == sha256().digest_size * 2:
+        return sha256(content).hexdigest()
+    return sha1(content, usedforsecurity=False).hexdigest()
+
+
+def _opened(top: str, file: str) -> int:
+    """Open a file folder by folder, so that none can become a link while another is looked at."""
+    *folders, name = file.split("/")
+    here = os.open(os.path.realpath(top), _FOLDER)
+    try:
+        for folder in folders:
+            _must(os.stat(folder, dir_fd=here, follow_symlinks=False), stat.S_ISDIR, _NO_FOLDER)
+            above, here = here, os.open(folder, _FOLDER, dir_fd=here)
+            os.close(above)
+        _must(os.stat(name, dir_fd=here, follow_symlinks=False), stat.S_ISREG, _NO_FILE)
+        return os.open(name, _OPEN, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _opened_by_path(top: str, file: str) -> int:
+    """Open a file where the system opens whole paths only."""
+    *folders, name = file.split("/")
+    for folder in folders:
+        top = os.path.join(top, folder)
+        _must(os.lstat(top), stat.S_ISDIR, _NO_FOLDER)
+    path = os.path.join(top, name)
+    _must(os.lstat(path), stat.S_ISREG, _NO_FILE)
+    return os.open(path, _OPEN)
+
+
+def _tracked(lines: list[bytes]) -> Iterator[Listed]:
+    for line in lines:
+        about, _, path = line.partition(b"\t")
+        mode, blob, _ = about.decode().split(" ")
+        if mode in _FILES:
+            yield Listed(os.fsdecode(path), blob)
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a file's name can be written down."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _must(status: os.stat_result, is_kind: Callable[[int], bool], reason: str) -> None:
+    if not is_kind(status.st_mode):
+        raise Unreadable("is a link" if stat.S_ISLNK(status.st_mode) else reason)

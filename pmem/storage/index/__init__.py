@@ -1,0 +1,1 @@
+"""The disposable indexes beside the files."""

@@ -1,0 +1,80 @@
+"""The log of what ran: lines of JSON in this clone, never tracked, and without any text.
+
+A line is appended with one write that waits for nothing. A log that has grown large is put aside
+in place of the one before it, so that two files are the most. Nothing that goes wrong with it
+reaches whoever ran something.
+"""
+
+import os
+import stat
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from pmem.core.operations import Operation
+from pmem.values.records import dump_line
+
+FILE: Final = "operations.log"
+BEFORE: Final = "operations.1.log"
+MOST_BYTES: Final = 1_000_000
+"""Size from which whoever writes next begins a new log."""
+_FOLDER: Final = "local"
+_SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
+
+
+class Operations:
+    """What ran in one clone.
+
+    Args:
+        root: The memory folder.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._local = os.path.join(root, _FOLDER)
+        self._path = os.path.join(self._local, FILE)
+        self._before = os.path.join(self._local, BEFORE)
+
+    def note(self, operations: Iterable[Operation]) -> None:
+        """Note what ran; where that fails, nothing happens.
+
+        Args:
+            operations: What ran, in its order.
+        """
+        data = b"".join(dump_line(item) + b"\n" for item in operations)
+        if not data or os.path.islink(self._local):
+            return
+        try:
+            descriptor = os.open(self._path, _APPEND, 0o666)
+            try:
+                status = os.fstat(descriptor)
+                if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+                    os.write(descriptor, data)
+            finally:
+                os.close(descriptor)
+            if status.st_size + len(data) > MOST_BYTES and stat.S_ISREG(status.st_mode):
+                os.replace(self._path, self._before)
+        except OSError:
+            return
+
+    def all(self) -> list[Operation]:
+        """Return what ran, the latest last; lines that cannot be used are left out."""
+        found = []
+        for path in (self._before, self._path):
+            for line in self._lines(path):
+                try:
+                    found.append(msgspec.json.decode(line, type=Operation))
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                    continue
+        return found
+
+    def _lines(self, path: str) -> list[bytes]:
+        if os.path.islink(self._local):
+            return []
+        try:
+            descriptor = os.open(path, os.O_RDONLY | _SAFELY)
+            with open(descriptor, "rb") as file:
+                return file.read(4 * MOST_BYTES).splitlines()
+        except OSError:
+            return []

@@ -1,0 +1,1 @@
+"""Keeping the memory in order: checks, consolidation, statistics."""

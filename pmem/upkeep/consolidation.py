@@ -1,0 +1,414 @@
+"""Upkeep of the whole memory: a plan that can be read first, and its steps one by one.
+
+A plan is made without the lock, so that other writers go on meanwhile. A step is done only if
+its records are still as the plan found them; what has changed since is left and reported.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Literal
+
+import msgspec
+
+from pmem.core.lifecycle import consolidation, sweeping
+from pmem.core.lifecycle.plan import (
+    Action,
+    Kept,
+    Notice,
+    Plan,
+    Step,
+    Touched,
+    groups,
+    kind_of,
+    plan_name,
+    text_of,
+)
+from pmem.core.lifecycle.presence import with_recalls
+from pmem.core.retention import age_in_days
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.memory.proposals import drop_expired
+from pmem.memory.recalls import not_ahead, waiting
+from pmem.project.references import living_news
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import same_keys
+from pmem.storage.git.tracked import LOCAL
+from pmem.storage.local.judged import Judged
+from pmem.storage.store import Store
+from pmem.values.ids import short
+from pmem.values.records import Access, Episode, Memory, State
+
+BATCH: Final = 200
+"""Records that are written together; the lock is free between two batches."""
+PAUSE_SECONDS: Final = 0.06
+"""How long it is free, which is longer than a writer who waits for it sleeps."""
+PURGED_TOGETHER: Final = 2000
+"""The same where records are deleted: what still leads to them is looked for in all records."""
+
+Outcome = Literal["planned", "done", "changed"]
+Planner = Callable[[Workspace, dict[str, Kept]], Plan]
+
+
+class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
+    """One record of a step: the fields that change, as they were and as they will be.
+
+    A record that the step makes has an empty `before`, one that it deletes an empty `after`.
+    """
+
+    id: str
+    short: str
+    kind: str
+    text: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+class StepReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One step: what it does and why, and what became of it."""
+
+    id: str
+    action: Action
+    outcome: Outcome
+    why: str
+    advice: str = ""
+    records: tuple[RecordChange, ...]
+
+
+class PlannedStep(msgspec.Struct, frozen=True):
+    """What must be known of a step of an earlier plan."""
+
+    id: str
+    action: str
+    records: tuple[dict[str, Any], ...] = ()
+
+
+class UpkeepReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What upkeep would do, or did.
+
+    `missing` are steps of the plan that was asked for and would not come out the same now;
+    `beyond` is how many steps are due that it does not have. `waiting` pairs are left for the
+    next run. `counts` says how many records each action is about, and how many tokens of
+    active memories are saved.
+    """
+
+    dry_run: bool
+    plan: str
+    steps: tuple[StepReport, ...]
+    missing: tuple[PlannedStep, ...] = ()
+    beyond: int = 0
+    notices: tuple[Notice, ...] = ()
+    waiting: int = 0
+    counts: dict[str, int]
+
+
+def consolidate(
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    expected: Iterable[PlannedStep] | None = None,
+) -> UpkeepReport:
+    """Archive what has faded, merge what says the same, link neighbours, fold recalls in.
+
+    Args:
+        workspace: What to consolidate.
+        dry_run: Only say what would be done.
+        expected: Do only these steps of an earlier plan, as far as they are still the same.
+
+    Raises:
+        Refused: The workspace is read-only, and it is no dry run.
+        Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
+    """
+    workspace.must_reach_everything("consolidate")
+    report = _run(workspace, _consolidation, dry_run=dry_run, expected=expected)
+    judged = Judged(os.path.join(workspace.own_root, LOCAL), workspace.now())
+    known = judged.known()
+    fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]
+    if fresh and not dry_run:
+        judged.note(map(_fingerprint, fresh))
+    return msgspec.structs.replace(report, notices=tuple(fresh))
+
+
+def sweep(
+    workspace: Workspace,
+    *,
+    dry_run: bool = False,
+    expected: Iterable[PlannedStep] | None = None,
+) -> UpkeepReport:
+    """Remove what is unimportant and unused, and delete for good what was removed long ago.
+
+    Args:
+        workspace: What to sweep.
+        dry_run: Only say what would be done.
+        expected: Do only these steps of an earlier plan, as far as they are still the same.
+
+    Raises:
+        Refused: The workspace is read-only, and it is no dry run.
+        Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
+    """
+    workspace.must_reach_everything("sweep")
+    if not dry_run:
+        drop_expired(workspace)
+    return _run(workspace, _sweep, dry_run=dry_run, expected=expected)
+
+
+def rules_of(workspace: Workspace) -> consolidation.Rules:
+    """Return what the settings say about consolidation."""
+    settings = workspace.settings
+    return consolidation.Rules(
+        half_life_days=settings.half_life_days,
+        consolidation_threshold_days=settings.consolidation_threshold_days,
+        archive_below=settings.archive_below,
+        link_at=settings.link_at,
+        max_links=settings.max_links,
+        max_pairs=settings.max_pairs,
+        max_episodes=settings.max_episodic_memories,
+        most_characters=settings.limits.memory,
+        insights=settings.note_insights,
+    )
+
+
+def _run(
+    workspace: Workspace,
+    planner: Planner,
+    *,
+    dry_run: bool,
+    expected: Iterable[PlannedStep] | None,
+) -> UpkeepReport:
+    if not dry_run:
+        workspace.must_be_writable()
+    asked = None if expected is None else {step.id: step for step in expected}
+    folds = asked is None or any(step.action == Action.FOLD for step in asked.values())
+    with _recalls(workspace, dry_run=dry_run or not folds) as recalls:
+        found: list[Kept] = [*workspace.memories.find(), *workspace.episodes.find()]
+        before = {record.id: record for record in found}
+        folded = _folded(before, recalls if folds else {})
+        if folds and not dry_run:
+            _fold(workspace, {id_: recalls[id_] for id_ in recalls.keys() & before.keys()})
+            workspace.access.keep(_elsewhere(workspace, recalls, before))
+    plan = planner(workspace, folded)
+    fold = _fold_step(before, folded)
+    names = {step.name: step for step in plan.steps}
+    steps = {name: step for name, step in names.items() if asked is None or name in asked}
+    changed = [] if dry_run else _apply(workspace, list(steps.values()))
+    left = {id(step) for step in changed}
+    return UpkeepReport(
+        dry_run=dry_run,
+        plan=plan_name(names),
+        steps=tuple(
+            _report(name, step, "planned" if dry_run else "changed" if id(step) in left else "done")
+            for name, step in (*((step.name, step) for step in fold), *steps.items())
+        ),
+        missing=tuple(
+            step
+            for name, step in (asked or {}).items()
+            if name not in names and step.action != Action.FOLD
+        ),
+        beyond=len(names) - len(steps),
+        notices=plan.notices,
+        waiting=plan.waiting,
+        counts=_counts([step for step in steps.values() if id(step) not in left], fold),
+    )
+
+
+def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> Plan:
+    return consolidation.plan(
+        records.values(),
+        rules_of(workspace),
+        workspace.actor,
+        workspace.now(),
+        workspace.count,
+    )
+
+
+def _sweep(workspace: Workspace, records: dict[str, Kept]) -> Plan:
+    settings = workspace.settings
+    rules = sweeping.Rules(
+        ttl_days=settings.ttl_days,
+        ttl_importance=settings.ttl_importance,
+        purge_days=settings.purge_days,
+    )
+    return sweeping.plan(records.values(), rules, workspace.actor, workspace.now())
+
+
+@contextmanager
+def _recalls(workspace: Workspace, *, dry_run: bool) -> Iterator[dict[str, Access]]:
+    """Take the recalls that no record knows yet; a dry run only looks at them."""
+    if dry_run:
+        yield waiting(workspace)
+        return
+    with workspace.access.folding() as recalls:
+        yield not_ahead(workspace, recalls)
+
+
+def _folded(records: dict[str, Kept], recalls: dict[str, Access]) -> dict[str, Kept]:
+    return {
+        id_: with_recalls(record, recalls[id_]) if id_ in recalls else record
+        for id_, record in records.items()
+    }
+
+
+def _fold(workspace: Workspace, recalls: dict[str, Access]) -> None:
+    """Write recalls into the records that they are about; what is gone has none any more."""
+    ids = sorted(recalls)
+    for start in range(0, len(ids), BATCH):
+        if start:
+            time.sleep(PAUSE_SECONDS)
+        with workspace.transaction():
+            for id_ in ids[start : start + BATCH]:
+                for store in (workspace.memories, workspace.episodes):
+                    record = _found(store, id_)
+                    if record is not None:
+                        store.put(with_recalls(record, recalls[id_]))
+
+
+def _elsewhere(
+    workspace: Workspace, recalls: dict[str, Access], known: Collection[str]
+) -> dict[str, Access]:
+    """Return recent recalls of what is not here: it may be on another branch, or be mended."""
+    now, days = workspace.now(), workspace.settings.ttl_days
+    return {
+        id_: access
+        for id_, access in recalls.items()
+        if id_ not in known
+        and access.last_at is not None
+        and age_in_days(access.last_at, now) < days
+    }
+
+
+def _fold_step(before: dict[str, Kept], folded: dict[str, Kept]) -> list[Step]:
+    """Describe the folding as a step, if there is anything to fold."""
+    pairs = [(memory, folded[id_]) for id_, memory in sorted(before.items())]
+    touched = tuple(Touched(old=old, new=new) for old, new in pairs if new is not old)
+    why = "recalls since the last time go into the records"
+    return [Step(action=Action.FOLD, why=why, touched=touched)] if touched else []
+
+
+def _apply(workspace: Workspace, steps: list[Step]) -> list[Step]:
+    """Do steps, and return those whose records have changed since the plan."""
+    changed: list[Step] = []
+    for number, batch in enumerate(_batches(groups(steps))):
+        if number:
+            time.sleep(PAUSE_SECONDS)
+        with workspace.transaction():
+            for group in batch:
+                if _is_unchanged(workspace, group):
+                    _put(workspace, group)
+                else:
+                    changed += group
+    return changed
+
+
+def _batches(found: Iterable[list[Step]]) -> Iterator[list[list[Step]]]:
+    batch: list[list[Step]] = []
+    size, purges = 0, False
+    for group in found:
+        batch.append(group)
+        size += sum(len(step.touched) for step in group)
+        purges = purges or any(step.action is Action.PURGE for step in group)
+        if size >= (PURGED_TOGETHER if purges else BATCH):
+            yield batch
+            batch, size, purges = [], 0, False
+    if batch:
+        yield batch
+
+
+def _is_unchanged(workspace: Workspace, group: list[Step]) -> bool:
+    """Tell whether all that a group changes, and rests on, is as the plan found it."""
+    first: dict[str, Touched] = {}
+    for part in (part for step in group for part in step.touched):
+        first.setdefault(part.record.id, part)
+    if any(_current(workspace, part.record) != part.old for part in first.values()):
+        return False
+    if any(part.old is None and _is_known(workspace, part.record) for part in first.values()):
+        return False
+    rest = (record for step in group for record in step.rests_on if record.id not in first)
+    return all(_says_the_same(_current(workspace, record), record) for record in rest)
+
+
+def _is_known(workspace: Workspace, record: Kept) -> bool:
+    """Tell whether another process has made a record of the same content meanwhile."""
+    return any(True for key in same_keys(record) for _ in workspace.memories.twins(key))
+
+
+def _says_the_same(found: Kept | None, record: Kept) -> bool:
+    return found is not None and _is_active(found) and text_of(found) == text_of(record)
+
+
+def _put(workspace: Workspace, group: list[Step]) -> None:
+    """Write what a group of steps leaves behind; links that led nowhere are not taken over."""
+    for part in (part for step in group for part in step.touched):
+        if part.new is None:
+            _store(workspace, part.record).remove(part.record.id)
+        else:
+            _store(workspace, part.new).put(part.new)
+    for part in (part for step in group for part in step.touched):
+        if part.new is not None:
+            _store(workspace, part.new).put(living_news(workspace, part.new))
+
+
+def _store(workspace: Workspace, record: Kept) -> Store[Any]:
+    return workspace.episodes if isinstance(record, Episode) else workspace.memories
+
+
+def _current(workspace: Workspace, record: Kept) -> Kept | None:
+    found: Kept | None = _found(_store(workspace, record), record.id)
+    return found
+
+
+def _found(store: Store[Any], identifier: str) -> Any:
+    """Return a record as it is now; None for one that is gone or whose file cannot be used."""
+    try:
+        return store.get(identifier)
+    except (NotFound, Damaged, StorageRefused):
+        return None
+
+
+def _report(name: str, step: Step, outcome: Outcome) -> StepReport:
+    return StepReport(
+        id=name,
+        action=step.action,
+        outcome=outcome,
+        why=step.why,
+        advice=step.advice,
+        records=tuple(map(_change, step.touched)),
+    )
+
+
+def _change(part: Touched) -> RecordChange:
+    record = part.record
+    before, after = part.differences()
+    return RecordChange(
+        id=record.id,
+        short=short(record.id),
+        kind=kind_of(record),
+        text=text_of(record),
+        before=before,
+        after=after,
+    )
+
+
+def _counts(steps: list[Step], fold: list[Step]) -> dict[str, int]:
+    """Count the records that each action is about, and the tokens that recall saves."""
+    counts = Counter({str(action): 0 for action in Action})
+    counts[Action.FOLD] = sum(len(step.touched) for step in fold)
+    saved = 0
+    for step in steps:
+        left = [part for part in step.touched if _leaves(part)]
+        counts[step.action] += len(left) or 1
+        saved += sum(part.record.tokens for part in left if isinstance(part.record, Memory))
+    return {**counts, "tokens_reclaimed": saved}
+
+
+def _leaves(part: Touched) -> bool:
+    """Tell whether a record leaves recall."""
+    return _is_active(part.old) and not _is_active(part.new)
+
+
+def _is_active(record: Kept | None) -> bool:
+    return record is not None and record.state is State.ACTIVE
+
+
+def _fingerprint(notice: Notice) -> str:
+    return " ".join((*sorted(notice.records), f"{notice.score:.2f}"))

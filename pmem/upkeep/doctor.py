@@ -1,0 +1,252 @@
+"""Keeping the memory in order: what pmem needs around the records, what to mend."""
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Protocol
+
+import msgspec
+
+from pmem.core.filters import EVERYTHING
+from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
+from pmem.project.setup import initialise, missing_files
+from pmem.project.workspace import Workspace
+from pmem.storage.files import durable
+from pmem.storage.files.filesystems import is_shared, kind_of
+from pmem.storage.git.tracked import HINT, LOCAL, foreign
+from pmem.upkeep.checking import (
+    check,
+    link_findings,
+    settings_findings,
+    unknown_settings,
+    weak_settings,
+)
+from pmem.upkeep.mending import CODES, mend
+from pmem.values.records import STORES
+from pmem.vcs import gitsetup
+from pmem.vcs.ignoring import exposed, hide
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that `doctor` looked at: whether it is well, and whether it was mended."""
+
+    name: str
+    ok: bool
+    detail: str
+    fixed: bool = False
+
+
+def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
+    """Look at everything that pmem needs around the records.
+
+    Args:
+        workspace: What to look at.
+        fix: Mend what can be mended without losing anything.
+
+    Raises:
+        Refused: It is to mend in a read-only workspace.
+    """
+    workspace.must_reach_everything("look after the memory")
+    if fix:
+        workspace.must_be_writable()
+    return [
+        _version(),
+        _configuration(workspace),
+        _tokenizer(workspace),
+        _tried(_own_files, workspace, fix=fix),
+        _writable(workspace),
+        _tried(_unfinished, workspace, fix=fix),
+        _tried(_private, workspace, fix=fix),
+        _tried(_clone, workspace, fix=fix),
+        _tried(_records, workspace, fix=fix),
+        _tried(_recalls, workspace, fix=fix),
+        _tried(_git, workspace, fix=fix),
+    ]
+
+
+class _Look(Protocol):
+    """Looks at one thing, and mends it if it is to."""
+
+    def __call__(self, workspace: Workspace, *, fix: bool) -> Diagnosis: ...
+
+
+def _tried(look: _Look, workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look at one thing; what a link keeps from being mended is left, and told."""
+    try:
+        return look(workspace, fix=fix)
+    except Damaged as error:
+        if not fix or not any(link_findings(workspace.root)):
+            raise
+        left = look(workspace, fix=False)
+        detail = f"{left.detail}; not mended, as {error.message}"
+        return msgspec.structs.replace(left, detail=detail)
+
+
+def _version() -> Diagnosis:
+    from pmem import __version__
+
+    python = ".".join(str(part) for part in sys.version_info[:3])
+    return Diagnosis(name="version", ok=True, detail=f"pmem {__version__} on Python {python}")
+
+
+def _configuration(workspace: Workspace) -> Diagnosis:
+    findings = settings_findings(workspace)
+    if findings:
+        return Diagnosis(name="settings", ok=False, detail=findings[0].message)
+    named = [name for names in workspace.settings.allowlists.values() for name in names]
+    is_whole = not any(link_findings(workspace.root))
+    unknown = unknown_categories(workspace, named) if is_whole else ""
+    strays = [finding.message for finding in unknown_settings(workspace)]
+    weak = [finding.message for finding in weak_settings(workspace)]
+    detail = "; ".join(
+        [
+            "every known setting is allowed" if strays else "every setting is allowed",
+            *filter(None, (unknown, *strays, *weak)),
+        ]
+    )
+    return Diagnosis(name="settings", ok=True, detail=detail)
+
+
+def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
+    """Say which categories allowlists name that no setting and no memory does: often a slip.
+
+    Args:
+        workspace: Whose settings, and whose memories.
+        named: What allowlists name.
+    """
+    settings = workspace.settings.categories
+    unknown = set(named) - {*settings.names, *settings.context}
+    if unknown:
+        unknown -= {memory.category for memory in workspace.memories.find(EVERYTHING)}
+    if not unknown:
+        return ""
+    return f"allowlists name what no memory has and no setting knows: {', '.join(sorted(unknown))}"
+
+
+def _tokenizer(workspace: Workspace) -> Diagnosis:
+    if settings_findings(workspace):
+        return Diagnosis(name="tokenizer", ok=False, detail="not known while settings are wrong")
+    try:
+        workspace.count("")
+    except InvalidValue as error:
+        return Diagnosis(name="tokenizer", ok=False, detail=f"{error.message}; {error.hint}")
+    return Diagnosis(name="tokenizer", ok=True, detail=workspace.settings.tokenizer)
+
+
+def _own_files(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    missing = missing_files(workspace.root)
+    if missing and fix:
+        initialise(workspace.root, environment=workspace.environment)
+    detail = f"{', '.join(missing)} missing" if missing else "all there"
+    return Diagnosis(
+        name="folder", ok=fix or not missing, detail=detail, fixed=bool(missing) and fix
+    )
+
+
+def _writable(workspace: Workspace) -> Diagnosis:
+    folders = [workspace.root, *(os.path.join(workspace.root, part) for part in STORES.values())]
+    closed = [path for path in folders if os.path.isdir(path) and not os.access(path, os.W_OK)]
+    detail = f"{', '.join(closed)} cannot be written" if closed else workspace.root
+    links = [finding.message for finding in link_findings(workspace.root)]
+    if links:
+        return Diagnosis(name="writable", ok=False, detail="; ".join(links))
+    kind = kind_of(workspace.root)
+    refused = "" if closed or workspace.read_only else durable.refusal(workspace.root, LOCAL)
+    if refused:
+        detail = f"nothing can be written: {refused}; free the disk or mend the permissions"
+    elif kind is not None and is_shared(kind):
+        detail += f"; on {kind} a lock may not exclude other computers: write from one at a time"
+    return Diagnosis(name="writable", ok=not (closed or refused), detail=detail)
+
+
+def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    if not workspace.owns_local:
+        return _of_others(workspace, "commit")
+    pending = durable.pending(os.path.join(workspace.root, LOCAL))
+    if pending and fix:
+        with workspace.transaction():
+            pending = False
+        return Diagnosis(name="commit", ok=True, detail="a writer's commit was open", fixed=True)
+    detail = "a writer died in the middle of a commit" if pending else "none is unfinished"
+    return Diagnosis(name="commit", ok=not pending, detail=detail)
+
+
+def _of_others(workspace: Workspace, name: str) -> Diagnosis:
+    """Say that what should be this clone's own came with the project."""
+    detail = f"{foreign(workspace.root, workspace.environment)}; {HINT}"
+    return Diagnosis(name=name, ok=False, detail=detail)
+
+
+def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look whether git would take in what is to stay out of it."""
+    found = exposed(workspace)
+    mended = bool(found) and fix
+    if mended:
+        hide(workspace)
+    left = exposed(workspace) if mended else found
+    detail = "; ".join(finding.message for finding in found) or "nothing of it lies open to git"
+    return Diagnosis(name="private", ok=not left, detail=detail, fixed=mended and not left)
+
+
+def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    checked = check(workspace)
+    if fix and any(finding.code in CODES for finding in checked.findings):
+        mended = mend(workspace)
+        left = _records(workspace, fix=False)
+        detail = f"{left.detail}; {len(mended)} mended"
+        return msgspec.structs.replace(left, detail=detail, fixed=bool(mended) and left.ok)
+    wrong = sum(finding.severity == "error" for finding in checked.findings)
+    detail = f"{checked.records} record{'s' * (checked.records != 1)}"
+    detail += f", {wrong} finding{'s' * (wrong != 1)}: run `pmem check`" * bool(wrong)
+    return Diagnosis(name="records", ok=not wrong, detail=detail)
+
+
+def _git(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    ok, detail = gitsetup.summary(workspace)
+    mended = fix and not ok and gitsetup.start(workspace) is not None
+    if mended:
+        ok, detail = gitsetup.summary(workspace)
+    return Diagnosis(name="git", ok=ok, detail=detail, fixed=mended and ok)
+
+
+def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look at the recalls that wait to be folded into the records."""
+    found = workspace.access.waiting()
+    mended = fix and found.usable and not found.is_sound
+    if mended:
+        workspace.access.shorten()
+        found = workspace.access.waiting()
+    detail = f"{found.recalls} recalls of {found.records} records wait to be folded in"
+    if os.path.islink(os.path.join(workspace.root, LOCAL)):
+        detail = "not known while their folder is a link"
+    elif not found.usable:
+        detail = f"{workspace.access.path} is a link or a folder, not a file: remove it"
+    elif not found.is_sound:
+        detail += f"; {found.size:,} bytes with {found.damaged} damaged lines"
+        detail += ": `pmem doctor --fix` shortens them"
+    return Diagnosis(
+        name="recalls", ok=found.usable and found.is_sound, detail=detail, fixed=mended
+    )
+
+
+def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
+    """Look at what this clone keeps: threads, checkpoints, and what waits for apps."""
+    if os.path.islink(os.path.join(workspace.root, LOCAL)):
+        detail = "not known while their folder is a link"
+        return Diagnosis(name="clone", ok=False, detail=detail)
+    if not workspace.owns_local:
+        return _of_others(workspace, "clone")
+    wrong = workspace.local.wrong()
+    if wrong is None:
+        return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")
+    if isinstance(wrong, StorageRefused | Locked):  # that says nothing against the database
+        if fix:
+            raise wrong
+        return Diagnosis(name="clone", ok=False, detail=wrong.message)
+    if not fix or not os.path.lexists(workspace.local.path):
+        detail = f"{wrong.message}: `pmem doctor --fix` moves it away"
+        return Diagnosis(name="clone", ok=False, detail=detail)
+    aside = workspace.local.move_away()
+    return Diagnosis(
+        name="clone", ok=True, detail=f"{wrong.message}; it is now {aside}", fixed=True
+    )

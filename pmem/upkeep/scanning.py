@@ -1,0 +1,142 @@
+"""Which secrets got into the memory: on disk, in the next commit, in all of git's history."""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from pmem.core.findings import Finding
+from pmem.core.secrets import without_raw
+from pmem.core.secrets.texts import in_file
+from pmem.errors import PmemError
+from pmem.project.configuration import CONFIG_FILE
+from pmem.project.workspace import Workspace
+from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.recordfile import read_bytes
+from pmem.storage.git.repository import Repository
+from pmem.storage.git.staged import Staged
+from pmem.storage.git.tracked import LOCAL, tracked
+from pmem.values.records import STORES
+
+_SCRATCH: Final = ".tmp-"
+_SHORT: Final = 10
+
+
+class Scanned(msgspec.Struct, frozen=True, kw_only=True):
+    """How many files, or versions of files, were read, and the secrets in them."""
+
+    files: int
+    findings: tuple[Finding, ...]
+
+
+class _File(msgspec.Struct, frozen=True):
+    """A file, or a version of one: where, what it holds, and how to find that version."""
+
+    path: str
+    data: bytes | None
+    which: str = ""
+
+
+def scan(workspace: Workspace) -> Scanned:
+    """Look for secrets in the memory folder, in all that git may track or tracks against all rules.
+
+    Args:
+        workspace: Whose memory folder. Nothing is changed.
+    """
+    workspace.must_reach_everything("scan the memory")
+    ours = (os.path.join(workspace.root, path) for path in _tracked(workspace))
+    paths = (*_paths(workspace.root), *filter(os.path.lexists, ours))
+    return _scanned(workspace, (_read(path) for path in paths))
+
+
+def scan_staged(workspace: Workspace) -> Scanned:
+    """Look for secrets in the files that the next commit changes.
+
+    Args:
+        workspace: Whose memory folder. Nothing is changed.
+
+    Raises:
+        NotFound: It is in no git work tree, or there is no git.
+    """
+    workspace.must_reach_everything("scan the memory")
+    repository = Repository(workspace.root, workspace.environment)
+    staged = Staged(repository, workspace.root, workspace.environment)
+    kept = sorted(path for path, left in staged.changes.items() if left)
+    contents = repository.blobs([staged.files[path].object for path in kept])
+    pairs = zip(kept, contents, strict=True)
+    return _scanned(workspace, (_File(staged.where(path), data) for path, data in pairs))
+
+
+def scan_history(workspace: Workspace) -> Scanned:
+    """Look for secrets in every version of every file of the memory folder that git can reach.
+
+    Args:
+        workspace: Whose memory folder. Nothing is changed.
+
+    Raises:
+        NotFound: There is no git.
+        StorageRefused: There is no repository, or git cannot read it.
+    """
+    workspace.must_reach_everything("scan the memory")
+    repository = Repository(workspace.root, workspace.environment)
+    versions = repository.versions()
+    contents = repository.blobs([name for name, _ in versions])
+    return _scanned(
+        workspace,
+        (
+            _File(os.path.join(workspace.root, path), data, name)
+            for (name, path), data in zip(versions, contents, strict=True)
+        ),
+    )
+
+
+def _scanned(workspace: Workspace, files: Iterable[_File]) -> Scanned:
+    allowed = workspace.settings.secrets.allow
+    found: dict[tuple[str, str, str], Finding] = {}
+    count = 0
+    for count, file in enumerate(files, start=1):  # noqa: B007 - the last number is the count
+        for finding in _findings(file, allowed):
+            what = finding.sentence.partition(" (version ")[0]
+            found.setdefault((finding.path, finding.code, what), finding)
+    return Scanned(files=count, findings=tuple(sorted(found.values(), key=_order)))
+
+
+def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
+    version = f" (version {file.which[:_SHORT]})" if file.which else ""
+    if file.data is None:
+        sentence = f"{file.path} cannot be read, so it was not scanned{version}"
+        yield Finding(file.path, "unread", sentence)
+        return
+    if os.path.basename(file.path) == CONFIG_FILE:  # what it allows stands there itself
+        allowed = without_raw(allowed)
+    for spot in in_file(file.data, allowed):
+        sentence = f"{file.path} holds a secret in {spot.where}{version}"
+        yield Finding(file.path, spot.kind, sentence, None if file.which else spot.line)
+
+
+def _tracked(workspace: Workspace) -> tuple[str, ...]:
+    """Return what git tracks of what is each clone's own, as far as that can be told."""
+    return tracked(workspace.root, workspace.environment) or ()
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line or 0, finding.code, finding.message
+
+
+def _read(path: str) -> _File:
+    try:
+        return _File(path, read_bytes(path)[0])
+    except (OSError, PmemError):
+        return _File(path, None)
+
+
+def _paths(root: str) -> Iterator[str]:
+    """Yield the files of a memory folder that may be tracked, in their order."""
+    for name in sorted(os.listdir(root)):
+        path = os.path.join(root, name)
+        if name in STORES.values():
+            inner = sorted(os.listdir(path)) if os.path.isdir(path) else []
+            yield from (os.path.join(path, file) for file in inner if file.endswith(SUFFIX))
+        elif name != LOCAL and not name.startswith(_SCRATCH) and os.path.isfile(path):
+            yield path

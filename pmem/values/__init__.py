@@ -1,0 +1,1 @@
+"""What things are: records, settings, ids and times, and how they are written."""

@@ -1,0 +1,448 @@
+"""Every setting in one table: validation, default, environment variable and description.
+
+The classes below are the table. Each field's annotation holds what its value may be and
+the sentence that documents it; everything else (checks, `pmem config`, the reference in
+`docs/settings.md`) is derived from them.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+from pmem.errors import InvalidValue
+from pmem.values.notation import TABLE, rule, type_name
+from pmem.values.rules import (
+    AppRules,
+    Categories,
+    Consent,
+    Limits,
+    Scoring,
+    Secrets,
+    Writing,
+    number,
+    says,
+    share,
+)
+
+ENVIRONMENT_PREFIX: Final = "PMEM_"
+_MENDING: Final = {
+    "project": "`pmem config set {name} VALUE` mends it, `pmem config unset {name}` takes it out",
+    "user": "mend it in your own config.toml",
+    "environment": "mend or unset the variable that says so",
+}
+"""What to do about a wrong setting, by where it comes from."""
+Layer = tuple[str, Mapping[str, Any]]
+"""Where values come from (as people read it), and the values by dotted name."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting with its default."""
+
+    memory_dir: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The folder that holds the memory, looked for here and in every parent.",
+        ),
+    ] = ".project-memory"
+    safe_folders: Annotated[
+        tuple[str, ...],
+        says("Memory folders, or their projects, that may be links or another user's; * is any."),
+    ] = ()
+    project_name: Annotated[str, says("The project's name, as contexts show it.")] = "Project"
+    tokenizer: Annotated[
+        Literal["estimate", "o200k_base", "cl100k_base"],
+        says("How tokens are counted; the exact vocabularies need `pip install 'pmem[tokens]'`."),
+    ] = "estimate"
+
+    max_context_tokens: Annotated[
+        int, number(50, "The model's whole context window, in tokens.")
+    ] = 128_000
+    working_memory_tokens: Annotated[
+        int, number(0, "Kept free for the current turn when no budget is given, in tokens.")
+    ] = 8000
+    system_prompt_tokens: Annotated[
+        int, number(0, "Kept free for the system prompt when no budget is given, in tokens.")
+    ] = 2000
+    recent_share: Annotated[
+        float, share("Share of a context's budget for recent messages; the rest is recall's.")
+    ] = 0.6
+
+    chunk_size: Annotated[
+        int, number(1, "How many of the oldest recent messages move into a chunk together.")
+    ] = 10
+    max_recent_messages: Annotated[
+        int, number(1, "How many messages a conversation keeps outside chunks.")
+    ] = 20
+    max_chunks: Annotated[
+        int,
+        number(1, "How many chunks keep a summary of their own; older ones are merged."),
+    ] = 50
+    summary_share: Annotated[
+        float, share("A chunk summary's tokens at the most, as a share of its messages'.")
+    ] = 0.15
+    max_messages: Annotated[
+        int, number(1, "How many messages of a conversation a context shows at the most.")
+    ] = 50
+    max_tokens: Annotated[
+        int,
+        number(0, "Tokens of a conversation in a context; 0 is 80 % of max_context_tokens."),
+    ] = 0
+    pruning_strategy: Annotated[
+        Literal["rolling_window", "importance", "hybrid"],
+        says("Which messages leave a context first: the oldest, the least important, or both."),
+    ] = "rolling_window"
+    prune_at: Annotated[
+        float,
+        share("Share of a conversation's token limit from which it is pruned, by 10 points."),
+    ] = 0.8
+    prune_hard_at: Annotated[
+        float, share("Share of that limit from which it is pruned harder, by 40 points.")
+    ] = 0.9
+    prune_finished_tasks: Annotated[
+        bool, says("Prune finished tasks when a new one begins or a conversation is resumed.")
+    ] = True
+    min_recent_messages: Annotated[
+        int, number(1, "How many of the latest messages are never pruned.")
+    ] = 10
+
+    short_term_retention_turns: Annotated[
+        int,
+        number(1, "How many turns back chunk summaries have a share of a context of their own."),
+    ] = 50
+    extract_facts: Annotated[bool, says("Note the facts that messages state.")] = True
+    promotion_threshold: Annotated[
+        float,
+        share("Confidence from which a fact that is said becomes a memory at once; 1 is never."),
+    ] = 0.9
+    max_facts: Annotated[int, number(0, "How many facts one message states at the most.")] = 5
+    max_promotions: Annotated[
+        int, number(0, "How many facts of one message become memories at once at the most.")
+    ] = 3
+    max_promotions_per_day: Annotated[
+        int, number(0, "How many facts that are said become memories on one day at the most.")
+    ] = 100
+    detect_episodes: Annotated[bool, says("Keep an episode for every key moment.")] = True
+    consolidation_threshold_days: Annotated[
+        int, number(1, "Age from which a faded memory is due for consolidation, in days.")
+    ] = 30
+    half_life_days: Annotated[
+        int, number(1, "Days without recall after which a memory counts half.")
+    ] = 30
+    archive_below: Annotated[
+        float, share("Importance times presence below which an old memory is archived.")
+    ] = 0.3
+    link_on_add: Annotated[bool, says("Link a memory to its neighbours when it is added.")] = True
+    link_at: Annotated[float, share("Similarity from which two memories are linked.")] = 0.6
+    max_links: Annotated[
+        int, number(0, "How many neighbours are linked to one memory at the most.")
+    ] = 3
+    max_pairs: Annotated[
+        int, number(0, "How many pairs one consolidation merges or links at the most.")
+    ] = 500
+    note_insights: Annotated[
+        bool, says("Let consolidation note what histories say, at most three a day.")
+    ] = True
+    ttl_days: Annotated[
+        int, number(1, "Days without use after which a sweep removes what is unimportant.")
+    ] = 60
+    ttl_importance: Annotated[
+        float, share("Importance below which a sweep removes what is not used.")
+    ] = 0.3
+    max_episodic_memories: Annotated[
+        int, number(1, "How many active episodes consolidation keeps.")
+    ] = 100
+
+    record_access: Annotated[
+        bool, says("Count in this clone what `search`, `context` and `show` recall.")
+    ] = True
+    record_operations: Annotated[
+        bool, says("Note in this clone which operations ran, without any text.")
+    ] = True
+    retrieval_top_k: Annotated[int, number(1, "How many hits recall returns.")] = 10
+    relevance_threshold: Annotated[
+        float, share("A memory or an episode below this score is not recalled into a context.")
+    ] = 0.3
+    related_memories: Annotated[
+        int, number(0, "How many linked memories recall brings along at the most.")
+    ] = 2
+    ranking: Annotated[
+        Literal["structure", "weighted_sum"],
+        says("How recall ranks: by relevance and structure, or by a weighted sum of signals."),
+    ] = "structure"
+    semantic_weight: Annotated[float, share("Weight of TF-IDF in the weighted sum.")] = 0.4
+    keyword_weight: Annotated[float, share("Weight of matched words in the weighted sum.")] = 0.3
+    recency_weight: Annotated[
+        float, share("Weight of recency, among the priors and in the weighted sum.")
+    ] = 0.3
+    importance_weight: Annotated[
+        float, share("Weight of importance, among the priors and in the weighted sum.")
+    ] = 0.4
+    access_weight: Annotated[
+        float, share("Weight of access, among the priors and in the weighted sum.")
+    ] = 0.0
+    prior_share: Annotated[
+        float, share("The most that all priors together can take from a score.")
+    ] = 0.02
+
+    lock_timeout: Annotated[
+        float,
+        Meta(ge=0, le=86_400, description="How long a writer waits for another, in seconds."),
+    ] = 10.0
+    purge_days: Annotated[int, number(0, "How long a removed memory can be restored, in days.")] = (
+        30
+    )
+
+    allowlists: Annotated[
+        dict[str, tuple[str, ...]],
+        says("The categories that each agent sees; where there are any, others see nothing."),
+    ] = {}
+    limits: Limits = Limits()
+    categories: Categories = Categories()
+    importance: Scoring = Scoring()
+    apps: AppRules = AppRules()
+    consent: Consent = Consent()
+    writing: Writing = Writing()
+    secrets: Secrets = Secrets()
+
+    @property
+    def conversation_tokens(self) -> int:
+        """The limit that pruning watches: `max_tokens`, or 80 % of the context window."""
+        return self.max_tokens or self.max_context_tokens * 8 // 10
+
+    @property
+    def default_budget(self) -> int:
+        """Tokens for a context when none are asked for: the window less its reserves."""
+        reserved = self.working_memory_tokens + self.system_prompt_tokens
+        return max(50, self.max_context_tokens - reserved)
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One row of the table, as commands and documentation show it."""
+
+    name: str
+    type: str
+    default: Any
+    description: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return ENVIRONMENT_PREFIX + self.name.upper().replace(".", "_")
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """A setting's value and where it came from."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+@cache
+def table() -> tuple[Setting, ...]:
+    """Return every setting in the order of the classes above."""
+    return tuple(_rows(Settings, ""))
+
+
+def unknown_names(values: Mapping[str, Any]) -> list[str]:
+    """Return the names that no setting has, and that are no entry of a table.
+
+    Args:
+        values: Values by dotted name, as `flatten` leaves them: an empty group has its own name.
+    """
+    rows = {row.name for row in table()}
+    groups = {name.rpartition(".")[0] for name in rows}
+    entries = tuple(f"{row.name}." for row in table() if row.type == TABLE)
+    return [
+        name
+        for name, value in values.items()
+        if name not in rows
+        and not name.startswith(entries)
+        and not (value == {} and name in groups)
+    ]
+
+
+def known(name: str) -> Setting:
+    """Return the setting of that name.
+
+    Raises:
+        InvalidValue: There is none; the hint names the closest.
+    """
+    rows = {row.name: row for row in table()}
+    if name in rows:
+        return rows[name]
+    whole, key = _table_of(name)
+    if key:
+        type_ = type_name(_value_type(whole))
+        return Setting(name, type_, rows[whole].default.get(key), rows[whole].description)
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, rows, n=1, cutoff=0.7)
+    hint = f"did you mean {close[0]}?" if close else "`pmem config list` shows every setting"
+    raise InvalidValue(f"there is no setting {name!r}", hint)
+
+
+def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
+    """Lay the layers over the defaults.
+
+    Args:
+        layers: The strongest first; values by dotted name, text where they come from the
+            environment.
+
+    Returns:
+        The settings, and every setting's value with its origin.
+
+    Raises:
+        InvalidValue: A layer names no setting or holds a value that is not allowed.
+    """
+    resolved = []
+    for row in table():
+        origin, value = _strongest(row, layers)
+        resolved.append(Resolved(row.name, value, origin))
+    return _build({item.name: item.value for item in resolved}), resolved
+
+
+def resolve_one(name: str, layers: list[Layer]) -> Resolved:
+    """Return one setting's value and origin, whatever the layers say about others.
+
+    Raises:
+        InvalidValue: There is no such setting, or a layer holds a value that it does not allow.
+    """
+    row = known(name)
+    origin, value = _strongest(row, layers)
+    return Resolved(row.name, value, origin)
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Pick the settings out of the environment, by dotted name."""
+    return {row.name: environment[row.variable] for row in table() if row.variable in environment}
+
+
+def checked(name: str, value: Any) -> Any:
+    """Return `value` as the setting `name` stores it.
+
+    Args:
+        name: A setting's dotted name.
+        value: A value of its type, or text to be read as one (a list is split at commas).
+
+    Raises:
+        InvalidValue: There is no such setting, or it does not allow the value.
+    """
+    row = known(name)
+    if row.type == TABLE:
+        return _checked_table(name, value)
+    _must_be_unicode(name, value)
+    whole, key = _table_of(name)
+    type_ = _value_type(whole) if key else _all_types()[name]
+    if isinstance(value, str) and row.type == "list of texts":
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    try:
+        return msgspec.convert(value, type_, strict=not isinstance(value, str))
+    except msgspec.ValidationError as error:
+        raise InvalidValue(f"{name} cannot be {value!r}: {rule(str(error), row.type)}") from None
+
+
+def _must_be_unicode(name: str, value: Any) -> None:
+    try:
+        str(value if isinstance(value, str) else "").encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{name} cannot be {value!r}: it must be UTF-8") from None
+
+
+def _table_of(name: str) -> tuple[str, str]:
+    """Split the name of an entry of a table: `allowlists.planner`; no key, no such entry."""
+    for row in table():
+        if row.type == TABLE and name.startswith(f"{row.name}."):
+            return row.name, name[len(row.name) + 1 :]
+    return name, ""
+
+
+def _value_type(name: str) -> Any:
+    """Return what the entries of a table are."""
+    return get_args(get_args(_all_types()[name])[0])[1]
+
+
+@cache
+def _all_types() -> dict[str, Any]:
+    return _types(Settings, "")
+
+
+def _checked_table(name: str, value: Any) -> dict[str, Any]:
+    """Read a whole table: `executor=tasks,planner=goals tasks` where it is text."""
+    _must_be_unicode(name, value)
+    if isinstance(value, str):
+        pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+        value = {key.strip(): text.strip().replace(" ", ",") for key, _, text in pairs}
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidValue(f"{name} cannot be {value!r}: it must be a table with an entry or more")
+    return {key: checked(f"{name}.{key}", part) for key, part in value.items()}
+
+
+def _strongest(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
+    if row.type == TABLE:
+        return _merged(row, layers)
+    for origin, values in layers:
+        if row.name in values:
+            try:
+                return origin, checked(row.name, values[row.name])
+            except InvalidValue as error:
+                raise _from(origin, row.name, error) from None
+    return "default", row.default
+
+
+def _from(origin: str, name: str, error: InvalidValue) -> InvalidValue:
+    """Say of a wrong setting where it comes from, and how to mend it."""
+    return InvalidValue(
+        f"{error.message} (from {origin})", _MENDING.get(origin, "").format(name=name)
+    )
+
+
+def _merged(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
+    """Lay the layers of a table over its default, entry by entry."""
+    found, strongest = dict(row.default), "default"
+    for origin, values in reversed(layers):
+        start = f"{row.name}."
+        own = {key[len(start) :]: part for key, part in values.items() if key.startswith(start)}
+        try:
+            if row.name in values:
+                own |= _checked_table(row.name, values[row.name])
+            found |= {key: checked(start + key, part) for key, part in own.items()}
+        except InvalidValue as error:
+            raise _from(origin, row.name, error) from None
+        strongest = origin if own else strongest
+    return strongest, dict(sorted(found.items()))
+
+
+def _build(flat: Mapping[str, Any]) -> Settings:
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        head, _, tail = name.rpartition(".")
+        (nested.setdefault(head, {}) if head else nested)[tail] = value
+    return msgspec.convert(nested, Settings)
+
+
+def _rows(class_: type[msgspec.Struct], prefix: str) -> Iterator[Setting]:
+    hints = get_type_hints(class_, include_extras=True)
+    for field in msgspec.structs.fields(class_):
+        hint = hints[field.name]
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            yield from _rows(hint, f"{prefix}{field.name}.")
+            continue
+        base, meta = get_args(hint)
+        made = field.default_factory
+        default = field.default if made is msgspec.NODEFAULT else made()
+        yield Setting(prefix + field.name, type_name(base), default, meta.description)
+
+
+def _types(class_: type[msgspec.Struct], prefix: str) -> dict[str, Any]:
+    types: dict[str, Any] = {}
+    for name, hint in get_type_hints(class_, include_extras=True).items():
+        if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+            types |= _types(hint, f"{prefix}{name}.")
+        else:
+            types[prefix + name] = hint
+    return types

@@ -1,0 +1,200 @@
+"""Settings that belong together, each group a class; see `config`, which holds them all."""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pmem.values.bounds import RECORD_BYTES
+
+MOST: Final = 10**12
+"""The most that a whole number among the settings may be."""
+
+
+def number(low: int, text: str) -> Meta:
+    """Describe a setting that is a whole number from a least one on."""
+    return Meta(ge=low, le=MOST, description=text)
+
+
+def units(text: str) -> Meta:
+    """Describe a setting that is a number that is not below zero."""
+    return Meta(ge=0, le=MOST, description=text)
+
+
+def share(text: str) -> Meta:
+    """Describe a setting that is a share, from 0 to 1."""
+    return Meta(ge=0, le=1, description=text)
+
+
+def adds(text: str) -> Meta:
+    """Describe a setting that is something that is added, from -1 to 1."""
+    return Meta(ge=-1, le=1, description=text)
+
+
+def says(text: str) -> Meta:
+    """Describe a setting that is anything that its type allows."""
+    return Meta(description=text)
+
+
+CATEGORIES: Final = (
+    "activity",
+    "constraints",
+    "context",
+    "event",
+    "goals",
+    "history",
+    "interests",
+    "knowledge",
+    "person",
+    "preference",
+    "preferences",
+    "procedural",
+    "profile",
+    "project",
+    "projects",
+    "recent_activity",
+    "relationship_dynamic",
+    "relationships",
+    "style",
+    "tasks",
+    "tone",
+)
+"""The default vocabulary: every category that the kinds of user pmem serves rely on."""
+
+Mode = Literal["all", "rag", "none"]
+RagLength = Annotated[int, number(0, "")]
+MODES: Final[dict[str, Mode]] = {
+    "activity": "rag",
+    "event": "rag",
+    "procedural": "none",
+    "profile": "all",
+}
+"""How contexts show categories, where it is not the usual way."""
+RAG_LENGTHS: Final[dict[str, int]] = {"activity": 50, "event": 30}
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How long texts may be, in characters; longer ones are refused, never cut.
+
+    `record` is in bytes, and for reading: what pmem writes never has more than the default.
+    """
+
+    memory: Annotated[int, number(1, "A memory's content, at the most.")] = 4000
+    app_memory: Annotated[int, number(1, "The content of an app's memory, at the most.")] = 200
+    subject: Annotated[int, number(1, "A memory's subject, at the most.")] = 200
+    message: Annotated[int, number(1, "A message, at the most.")] = 1_000_000
+    agent: Annotated[int, number(1, "What an agent adds or edits, at the most.")] = 500
+    agent_least: Annotated[int, number(0, "What an agent adds or edits, at the least.")] = 5
+    record: Annotated[
+        int,
+        number(RECORD_BYTES, "A record's file, at the most, in bytes; a project cannot set it."),
+    ] = RECORD_BYTES
+
+
+class Categories(msgspec.Struct, frozen=True, kw_only=True):
+    """Which categories memories may have."""
+
+    names: Annotated[tuple[str, ...], says("The known categories.")] = CATEGORIES
+    strict: Annotated[bool, says("Refuse a category that is not among the names.")] = False
+    context: Annotated[
+        dict[str, Mode],
+        says("How contexts show a category: `all` that fits, by `rag` what fits a query, `none`."),
+    ] = msgspec.field(default_factory=MODES.copy)
+    rag_length: Annotated[
+        dict[str, RagLength],
+        says("How many memories of a category that is shown by `rag` there are at the most."),
+    ] = msgspec.field(default_factory=RAG_LENGTHS.copy)
+
+
+class AppRules(msgspec.Struct, frozen=True, kw_only=True):
+    """How many memories an app has, and what a model may spend on them."""
+
+    limit: Annotated[int, number(1, "How many active memories an app has at the most.")] = 10
+    energy: Annotated[float, units("Units that models may spend at once on apps' memories.")] = 100
+    energy_per_hour: Annotated[float, units("Units that come back each hour.")] = 20
+    energy_floor: Annotated[
+        float, share("Share of the units below which work that needs a model waits.")
+    ] = 0.2
+    creation_energy: Annotated[float, units("Units that a model costs to sum up a talk.")] = 12
+    compaction_energy: Annotated[float, units("Units that a model costs to compact.")] = 25
+    timeout: Annotated[
+        float,
+        Meta(gt=0, le=3600, description="How long a model may take for an app, in seconds."),
+    ] = 30
+
+
+class Scoring(msgspec.Struct, frozen=True, kw_only=True):
+    """What each property of a message adds to its importance, from -1 to 1 (S3's table)."""
+
+    base: Annotated[float, adds("What every message starts from.")] = 0.5
+    tool_call: Annotated[float, adds("Added to a message that calls a tool.")] = 0.3
+    tool_result: Annotated[float, adds("Added to a message that holds a tool's result.")] = 0.2
+    directive: Annotated[float, adds("Added to a user's directive or constraint.")] = 0.2
+    error: Annotated[float, adds("Added to a message that reports an error.")] = 0.3
+    correction: Annotated[float, adds("Added to a correction or clarification.")] = 0.2
+    reference: Annotated[float, adds("Added for each reference to an earlier message.")] = 0.1
+    per_day: Annotated[float, adds("Added for each full day of a message's age.")] = -0.1
+    casual: Annotated[float, adds("Added to small talk.")] = -0.2
+    finished: Annotated[float, adds("Added when the message's task is marked complete.")] = -0.3
+    last_5: Annotated[float, adds("Added to the last 5 messages.")] = 0.4
+    last_10: Annotated[float, adds("Added to the last 10 messages, the last 5 excepted.")] = 0.2
+    last_20: Annotated[float, adds("Added to the last 20 messages, the last 10 excepted.")] = 0.1
+
+
+CONSENT_FIELDS: Final = (
+    "preferred_name",
+    "pronouns",
+    "city",
+    "language",
+    "contact",
+    "health",
+    "birthday",
+    "beliefs",
+)
+"""What a person must agree to before it is remembered, unless they add it themselves."""
+
+
+class Consent(msgspec.Struct, frozen=True, kw_only=True):
+    """What agents and extraction may not remember by themselves."""
+
+    fields: Annotated[tuple[str, ...], says("What waits for a person's consent.")] = CONSENT_FIELDS
+    two_signals: Annotated[
+        tuple[str, ...], says("What an agent must learn twice before it is remembered.")
+    ] = ("tone", "goals")
+    days: Annotated[int, number(1, "How long both wait, in days.")] = 7
+
+
+class Secrets(msgspec.Struct, frozen=True, kw_only=True):
+    """What happens to secrets in what is to be kept, and in what was."""
+
+    gate: Annotated[
+        Literal["refuse", "redact", "off"],
+        says(
+            "What becomes of a text with a secret: refused, kept without it, kept as it is."
+            " A project's own settings cannot say `off`."
+        ),
+    ] = "refuse"
+    mask: Annotated[
+        bool,
+        says(
+            "Take secrets out of what searches, contexts, queries and blocks for models show."
+            " A project's own settings cannot say `false`."
+        ),
+    ] = True
+    allow: Annotated[
+        tuple[str, ...],
+        says(
+            "What is no secret: examples, or `sha256:` and their digests in hexadecimal digits."
+            " `pmem config set` adds to the list, `pmem config unset` empties it."
+        ),
+    ] = ()
+
+
+class Writing(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether memories are held to the writing rules."""
+
+    lint: Annotated[
+        Literal["off", "agents", "everyone"],
+        says("Whose memories are held to the writing rules, with a note for each."),
+    ] = "agents"
+    enforce: Annotated[bool, says("Refuse what an agent writes against the rules.")] = False

@@ -1,0 +1,1 @@
+"""The memory in git: merges, hooks, changelogs and where records come from."""

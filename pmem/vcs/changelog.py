@@ -1,0 +1,148 @@
+"""What the memory learned, changed and forgot between two git revisions."""
+
+from typing import Final, NamedTuple
+
+import msgspec
+
+from pmem.core.changelog import Changed, Forgotten, Kept, Learned, Records, compare
+from pmem.errors import InvalidValue, NotFound
+from pmem.project.workspace import Workspace
+from pmem.storage.git.repository import Repository
+from pmem.storage.git.revision import Revision
+from pmem.values.records import Episode, Memory
+
+HEAD: Final = "HEAD"
+_KEPT: Final[tuple[type[Kept], ...]] = (Memory, Episode)
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True):
+    """One end of a comparison: how it was named, and its commit; none is the working tree."""
+
+    name: str
+    commit: str | None
+
+
+class Changelog(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
+    """What was learned, changed and forgotten between two ends, and how many entries that is."""
+
+    start: End
+    end: End
+    learned: tuple[Learned, ...]
+    changed: tuple[Changed, ...]
+    forgotten: tuple[Forgotten, ...]
+    total: int
+
+
+class _Side(NamedTuple):
+    end: End
+    workspace: Workspace
+    revision: Revision | None
+
+
+def changelog(workspace: Workspace, revisions: str) -> tuple[Changelog, list[Workspace]]:
+    """Compare the memories and episodes of two git revisions.
+
+    What cannot be read at one of the ends is left out: nothing is known of how it changed.
+
+    Args:
+        workspace: Where they are.
+        revisions: `A..B`, `A..` (up to the working tree), `A` (up to HEAD), or `A...B` and
+            `A...` (from where the two parted). A left-out `A` is HEAD.
+
+    Returns:
+        The differences, and the views that were compared, for the problems met in them.
+
+    Raises:
+        InvalidValue: One of the ends is no revision, or they have no common ancestor.
+        NotFound: The memory was at neither end, or there is no git.
+        Damaged: A store is a link.
+    """
+    workspace.must_reach_everything("read a changelog")
+    repository = Repository(workspace.root, workspace.environment)
+    before, after = ends(repository, revisions)
+    sides = [_side(workspace, repository, end) for end in (before, after)]
+    if all(side is None for side in sides):
+        raise NotFound(f"the memory was not there at {before.name} and not at {after.name}")
+    found = compare(*_differing(*sides))
+    total = len(found.learned) + len(found.changed) + len(found.forgotten)
+    told = Changelog(start=before, end=after, **msgspec.structs.asdict(found), total=total)
+    return told, [side.workspace for side in sides if side is not None]
+
+
+def ends(repository: Repository, revisions: str) -> tuple[End, End]:
+    """Return the two ends of a range; see `changelog`.
+
+    Raises:
+        InvalidValue: One of the ends is no revision, or they have no common ancestor.
+        NotFound: There is no git.
+    """
+    left, dots, right = _parted(revisions)
+    start = _end(repository, left or HEAD)
+    if not dots:
+        return start, _end(repository, HEAD)
+    end = End(name="working tree", commit=None) if not right else _end(repository, right)
+    if dots == "...":
+        other = end.commit or repository.commit(HEAD)
+        start = End(name=start.name, commit=repository.merge_base(start.commit or HEAD, other))
+    return start, end
+
+
+def _parted(revisions: str) -> tuple[str, str, str]:
+    dots = "..." if "..." in revisions else ".."
+    left, found, right = revisions.strip().partition(dots)
+    if ".." in right or not left + found:
+        raise InvalidValue(f"{revisions!r} is no range of revisions", "write it as main..HEAD")
+    return left, found, right
+
+
+def _end(repository: Repository, name: str) -> End:
+    return End(name=name, commit=repository.commit(name))
+
+
+def _side(workspace: Workspace, repository: Repository, end: End) -> _Side | None:
+    """Open one end; None where there was no memory yet."""
+    if end.commit is None:
+        return _Side(end, workspace, None)
+    from pmem.project.views import seen_in
+
+    try:
+        revision = Revision(repository, end.commit, end.name)
+    except NotFound:
+        return None
+    return _Side(end, seen_in(workspace, revision), revision)
+
+
+def _differing(before: _Side | None, after: _Side | None) -> tuple[Records, Records]:
+    """Read the records that may differ: what is the same file on both sides does not."""
+    same = _same(before, after)
+    records: list[dict[str, Kept]] = []
+    unknown: set[str] = set()
+    for side in (before, after):
+        found, unusable = ({}, set()) if side is None else _read(side, same)
+        records.append(found)
+        unknown |= unusable
+    left, right = ({id_: it for id_, it in part.items() if id_ not in unknown} for part in records)
+    return left, right
+
+
+def _same(before: _Side | None, after: _Side | None) -> set[str]:
+    if before is None or after is None or before.revision is None or after.revision is None:
+        return set()
+    same: set[str] = set()
+    for type_ in _KEPT:
+        known, now = before.revision.entries(type_), after.revision.entries(type_)
+        same |= {id_ for id_, entry in known.items() if now.get(id_) == entry}
+    return same
+
+
+def _read(side: _Side, same: set[str]) -> tuple[dict[str, Kept], set[str]]:
+    """Return the records of a side that are wanted, and the ids of those that cannot be used."""
+    found: dict[str, Kept] = {}
+    present: set[str] = set()
+    for type_ in _KEPT:
+        backend = side.workspace.backend
+        wanted = [id_ for id_ in backend.ids(type_) if id_ not in same]
+        read = side.revision.some(type_, wanted) if side.revision else backend.scan(type_)
+        found |= {record.id: record for record in read}
+        present.update(wanted)
+    return found, present - found.keys()

@@ -1,0 +1,121 @@
+"""Settling what two branches contradict each other about, once their records are merged."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from pmem.core import mistakes
+from pmem.core.lifecycle.states import closed, leaving, moved
+from pmem.core.retention import changed, purge_time
+from pmem.core.threeway.conflicts import open_conflicts
+from pmem.errors import InvalidValue
+from pmem.memory.changes import Removable, change_all
+from pmem.project.workspace import Workspace
+from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.recordfile import read_bytes
+from pmem.storage.git.stages import Placed, merge_state
+from pmem.values.ids import short
+from pmem.values.records import STORES, Event, EventKind, Memory, State, plain
+
+_OUT_OF_RECALL: Final = tuple(state for state in State if state is not State.ACTIVE)
+_TEXTS: Final = frozenset({"content", "summary"})
+"""The fields that a record's tokens are counted of."""
+
+
+class Settled(NamedTuple):
+    """The records as they are now, and how to go on with the merge that git has under way."""
+
+    records: tuple[Removable, ...]
+    next: str
+
+
+def settle(workspace: Workspace, references: Sequence[str], *, other: bool = False) -> Settled:
+    """Say which of two contradicting values holds, for memories and episodes.
+
+    While git has a merge under way, what is settled is added to its index.
+
+    Args:
+        workspace: Where they are.
+        references: Which ones; all of them are settled, or none.
+        other: Take what the branch that changed the record earlier said, instead of keeping
+            what the record says now; a record that one branch took out of recall goes.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: There is no contradiction in one of them, or its other value is unusable.
+        Locked: All is settled, but git cannot note it now.
+    """
+
+    def apply(record: Removable, event: Event) -> Removable:
+        values = open_conflicts(plain(record.history))
+        if not values:
+            raise InvalidValue(
+                f"{short(record.id)} has no contradiction to settle",
+                "`pmem check` lists contradictions",
+            )
+        settled = msgspec.structs.replace(event, detail={"settled": [*values]})
+        if not other:
+            return changed(record, settled)
+        state = values.pop("state", None)
+        fields = _taken(workspace, record, values)
+        if state is None:
+            return changed(record, settled, **fields)
+        return _left(workspace, record, settled, state, fields)
+
+    done = tuple(change_all(workspace, references, EventKind.UPDATE, apply))
+    return Settled(done, _noted(workspace, done))
+
+
+def _noted(workspace: Workspace, records: Sequence[Removable]) -> str:
+    """Add records to git's index if a merge is under way, and return how to go on with that."""
+    state = merge_state(workspace.root, workspace.environment)
+    unmerged = {} if state is None else state.unmerged()
+    if state is None or not (unmerged or state.is_merging):
+        return ""
+    paths = {f"{STORES[type(record)]}/{record.id}{SUFFIX}": record for record in records}
+    known = state.tracked([*paths])
+    files = {}
+    for path in paths.keys() & (known.keys() | unmerged.keys()):
+        data = read_bytes(os.path.join(workspace.root, path))[0]
+        mode = known[path].mode if path in known else next(iter(unmerged[path].values())).mode
+        files[path] = Placed(mode, data)
+    state.place_all(files)
+    left = unmerged.keys() - files.keys()
+    return "pmem repair" if left else state.next_step()
+
+
+def _left(
+    workspace: Workspace, record: Removable, event: Event, state: Any, fields: dict[str, Any]
+) -> Removable:
+    """Take a record out of recall as the other branch had done."""
+    if state not in _OUT_OF_RECALL or record.state is not State.ACTIVE:
+        raise _unusable(record, f"{state!r} is no state that it could leave recall for")
+    to = State(state)
+    if to is State.SOFT_DELETED:
+        fields["purge_at"] = purge_time(event.at, workspace.settings.purge_days)
+    elif isinstance(record, Memory) and to is not State.MERGED:
+        fields["valid_until"] = closed(record, event.at)
+    return moved(record, leaving(record, to, event), **fields)
+
+
+def _taken(workspace: Workspace, record: Removable, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields as the other branch had them, with the tokens of its text."""
+    try:
+        other = msgspec.convert({**plain(record), **values}, type(record))
+    except msgspec.ValidationError as error:
+        raise _unusable(record, mistakes.sentence(error)) from None
+    fields = {name: getattr(other, name) for name in values if name in other.__struct_fields__}
+    for name in _TEXTS & fields.keys():
+        if not fields[name].strip():
+            raise _unusable(record, f"its {name} is empty")
+        fields["tokens"] = workspace.count(fields[name])
+    return fields
+
+
+def _unusable(record: Removable, why: str) -> InvalidValue:
+    return InvalidValue(
+        f"the other value of {short(record.id)} cannot be used: {why}",
+        "`pmem settle` without --other keeps what holds now",
+    )

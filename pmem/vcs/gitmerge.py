@@ -1,0 +1,243 @@
+"""What git runs for each file: merging two versions of a record, and telling one as text.
+
+Both are processes of their own for every file, so nothing here imports the record classes.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from pmem.core.rawjson import NotJson, dump, load
+from pmem.core.threeway import SHAPES, Doubt, Shape, merged
+from pmem.values.bounds import LARGE_RECORD_BYTES, RECORD_BYTES
+from pmem.values.ids import is_id
+
+CONFLICT: Final = 10
+"""The driver's exit code for a conflict that is written down already."""
+DOUBT: Final = 5
+"""Its exit code where the files are not for it to merge: the fallback in git's settings does."""
+USAGE: Final = 2
+SECONDS: Final = 30
+"""How long the driver may take before its process is ended, and the fallback does the work."""
+_PART_BYTES: Final = 64 * 1024
+_MARKER: Final = 7
+_SCRATCH: Final = ".tmp-"
+_SETTINGS: Final = "config.toml"
+
+
+def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
+    """Merge a file for git; see `gitattributes(5)`, "Defining a custom merge driver".
+
+    Args:
+        arguments: The files of the base, of ours and of theirs, the length of conflict markers,
+            and the path in the repository. The result takes the place of ours.
+
+    Returns:
+        The exit code (0, `CONFLICT`, or another one, and then ours is as it was) and what to
+        print.
+    """
+    if len(arguments) != 5:
+        _say("git calls it as pmem merge-driver BASE OURS THEIRS MARKER-SIZE PATH")
+        return USAGE, b""
+    base, ours, theirs, marker, path = arguments
+    if os.path.basename(path) == _SETTINGS:
+        return _merge_settings(base, ours, theirs, path)
+    shape = SHAPES.get(os.path.basename(os.path.dirname(path)))
+    identifier = os.path.basename(path).removesuffix(".json")
+    if shape is None or not is_id(identifier):
+        return DOUBT, b""
+    data = [_read(file) for file in (base, ours, theirs)]
+    try:
+        code, result = _merged(data, shape, identifier, marker)
+    except (Doubt, NotJson):
+        return DOUBT, b""
+    _replace(ours, result, os.path.dirname(os.path.dirname(path)))
+    _tell_of_secrets(result, path)
+    return code, b""
+
+
+def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, bytes]:
+    """Merge a project's settings one by one."""
+    from pmem.errors import Damaged
+    from pmem.vcs.settingsmerge import merge_files
+
+    before, one, other = (_read(file) for file in (base, ours, theirs))
+    try:
+        found = merge_files(before, one, other, path)
+    except (Damaged, UnicodeDecodeError):
+        return DOUBT, b""
+    _replace(ours, found.data, os.path.dirname(path))
+    _tell_of_secrets(found.data, path)
+    for name in found.conflicts:
+        _say(f"{path}: two branches disagree on {name}; its end says what gave way")
+    return CONFLICT if found.conflicts else 0, b""
+
+
+def _tell_of_secrets(data: bytes, path: str) -> None:
+    """Say that a merged record holds a secret; no side is dropped over it, as git has both."""
+    if len(data) > LARGE_RECORD_BYTES:  # git waits
+        _say(f"{path} is too large to look for secrets now: `pmem scan` does")
+        return
+    from pmem.core.secrets import find
+
+    kinds = sorted({found.kind for found in find(data.decode("utf-8", "replace"))})
+    if kinds:
+        _say(f"{path} holds a secret ({', '.join(kinds)}): `pmem scan` tells where")
+
+
+def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
+    """Tell a record as text that people read, for `git diff`.
+
+    Args:
+        arguments: The file. What is no record is told as it is.
+
+    Returns:
+        The exit code and what to print.
+    """
+    if len(arguments) != 1:
+        _say("git calls it as pmem textconv FILE")
+        return USAGE, b""
+    with open(arguments[0], "rb") as file:
+        data = file.read()
+    if len(data) > LARGE_RECORD_BYTES:
+        return 0, data
+    try:
+        from pmem.core.readable import readable
+
+        return 0, readable(load(data)).encode()
+    except (NotJson, UnicodeEncodeError, RecursionError):
+        return 0, data
+
+
+PLUMBING: Final[dict[str, Callable[[Sequence[str]], tuple[int, bytes]]]] = {
+    "merge-driver": merge_driver,
+    "textconv": textconv,
+}
+"""Commands that git calls; they take no options and need no command line."""
+
+
+def run(name: str, arguments: Sequence[str]) -> tuple[int, bytes]:
+    """Run one of the commands in `PLUMBING`; an error is an exit code, and one line of talk."""
+    try:
+        with _limited(SECONDS if name == "merge-driver" else 0):
+            return PLUMBING[name](arguments)
+    except OSError as error:
+        _say(f"{error.filename}: {error.strerror}")
+        return 74, b""
+    except Exception as error:
+        from pmem.core.secrets import unsecret
+
+        _say(unsecret(f"this is a bug in pmem: {type(error).__name__}: {error}"))
+        return 70, b""
+
+
+@contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Let the system end this process when its time is up, wherever it hangs.
+
+    Windows knows no such alarm: there a driver that hangs has to be ended by hand.
+
+    Args:
+        seconds: How long it may take; 0 is no limit.
+    """
+    if sys.platform == "win32" or not seconds:
+        yield
+        return
+    import signal
+
+    before = signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _say(text: str) -> None:
+    os.write(sys.stderr.fileno(), f"pmem: {text}\n".encode("utf-8", "backslashreplace"))
+
+
+def _merged(data: Sequence[bytes], shape: Shape, identifier: str, marker: str) -> tuple[int, bytes]:
+    sides: list[Any] = [load(side) if number or side else None for number, side in enumerate(data)]
+    ids = {_id_of(side) for side in sides if side is not None}
+    if len(ids) == 3:  # git took both new records for the old one: each stays in its own file
+        return CONFLICT, data[1]
+    if len(ids) > 1:
+        return CONFLICT, _side_by_side(data[1], data[2], int(marker) if marker.isdecimal() else 0)
+    if ids != {identifier}:
+        raise Doubt("the file has another record's name")
+    base, ours, theirs = sides
+    done = merged(base, ours, theirs, shape)
+    for number in (1, 2):
+        if done.result is sides[number]:
+            return 0, data[number]
+    return CONFLICT if done.conflicts else 0, dump(done.result)
+
+
+def _id_of(side: dict[str, Any]) -> str:
+    """Return a record's id.
+
+    Raises:
+        Doubt: It has none.
+    """
+    identifier = side.get("id")
+    if not isinstance(identifier, str):
+        raise Doubt("a side has no id")
+    return identifier
+
+
+def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:
+    """Write two records that git took for one, whole: their lines must never be mixed."""
+    size = length or _MARKER
+    parts = (
+        b"<" * size + b" ours\n",
+        ours,
+        b"=" * size + b"\n",
+        theirs,
+        b">" * size + b" theirs\n",
+    )
+    return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts if part)
+
+
+def _read(path: str) -> bytes:
+    data = bytearray()
+    with open(path, "rb") as file:
+        while part := file.read(_PART_BYTES):
+            data += part
+            if len(data) > RECORD_BYTES:
+                raise OSError(27, "File too large", path)
+    return bytes(data)
+
+
+def _is_plain(folder: str) -> bool:
+    """Tell whether a folder is there, and no link leads to it or out of it."""
+    return os.path.isdir(folder) and os.path.realpath(folder) == os.path.join(
+        os.path.realpath("."), os.path.normpath(folder)
+    )
+
+
+def _replace(path: str, data: bytes, memory: str) -> None:
+    """Put a file in another one's place at once: git must never find half of it.
+
+    Args:
+        path: The file that is replaced.
+        data: What it is to hold.
+        memory: The memory folder. In it the new file is made, if it is there: what a killed
+            process leaves is ignored by git, and in `local` swept away by the next writer.
+    """
+    places = (os.path.join(memory, "local"), memory, os.path.dirname(path))
+    folder = next(filter(_is_plain, places), ".")
+    temporary = os.path.join(folder, f"{_SCRATCH}{os.getpid()}-{os.urandom(4).hex()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, os.stat(path).st_mode & 0o777)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,263 @@
+"""Telling git how records merge, and how they are shown: what the project shares, and this clone.
+
+Git never takes a program to run from a project, so every clone has to be told once.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pmem.errors import Locked, NotFound
+from pmem.project.setup import MERGE_ATTRIBUTES, locked
+from pmem.project.workspace import Workspace
+from pmem.storage.files import ownfile
+from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.git import git
+from pmem.storage.jsonfiles import scratch
+
+ATTRIBUTES_FILE: Final = ".gitattributes"
+SETTINGS: Final[Mapping[str, str]] = {
+    "merge.pmem.name": "pmem record merge",
+    "merge.pmem.driver": (
+        "pmem merge-driver %O %A %B %L %P; rc=$?; case $rc in 0|10) exit $rc;;"
+        " *) git merge-file --marker-size=%L %A %O %B;; esac"
+    ),
+    "diff.pmem.textconv": 'show() { pmem textconv "$1" 2>/dev/null || cat "$1"; }; show',
+}
+"""This clone's settings. Where the driver is missing, crashes or doubts, git merges the lines, and
+shows them.
+
+No `cachetextconv`: with it, `git diff` writes commits, and fails where nobody has a name."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One thing that git is told: as it should be, and as it is."""
+
+    name: str
+    wanted: str
+    found: str | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is as it should be."""
+        return self.wanted == self.found
+
+
+class GitSetup(msgspec.Struct, frozen=True):
+    """What git knows about records in this clone."""
+
+    parts: tuple[Part, ...]
+    program: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether git merges records by field."""
+        return all(part.ok for part in self.parts)
+
+    @property
+    def begun(self) -> bool:
+        """Whether somebody has set up this clone, be it in part."""
+        return any(part.found is not None for part in self.parts if part.name in SETTINGS)
+
+
+def look(workspace: Workspace) -> GitSetup:
+    """Return what git knows about records in this clone.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+    """
+    workspace.must_reach_everything("set up git")
+    if not _is_inside(workspace):
+        raise NotFound(
+            f"{workspace.root} is in no git work tree, or there is no git",
+            "install git, or run `git init` around it",
+        )
+    there = _attributes(workspace).splitlines()
+    wanted = MERGE_ATTRIBUTES.splitlines()
+    parts = [
+        Part(ATTRIBUTES_FILE, line, found if line in there else None)
+        for line, found in zip(wanted, _in_force(workspace, wanted), strict=True)
+    ]
+    known = _settings(workspace)
+    parts += [Part(name, value, known.get(name)) for name, value in SETTINGS.items()]
+    return GitSetup(tuple(parts), program=shutil.which("pmem") is not None)
+
+
+def install(workspace: Workspace) -> GitSetup:
+    """Tell git how records merge; safe to repeat.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        What git knows now.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+        Refused: The workspace is read-only.
+        Locked: Another process is changing git's configuration.
+        StorageRefused: The attributes cannot be written.
+    """
+    workspace.must_reach_everything("set up git")
+    workspace.must_be_writable()
+    found = look(workspace)
+    for part in found.parts:
+        if part.name in SETTINGS and not part.ok:
+            _configure(workspace, "--replace-all", part.name, part.wanted)
+    lines = [part for part in found.parts if part.name not in SETTINGS]
+    missing = [part.wanted for part in lines if part.found is None]
+    if missing:
+        with locked(workspace):
+            _add_lines(workspace, missing)
+    return look(workspace)
+
+
+def start(workspace: Workspace) -> GitSetup | None:
+    """Tell git how records merge, if the memory is in a work tree and it does not know yet.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        What git knows now; None where there was nothing to tell.
+
+    Raises:
+        Refused, Locked, StorageRefused: See `install`.
+    """
+    try:
+        return None if look(workspace).ok else install(workspace)
+    except NotFound:
+        return None
+
+
+def remove(workspace: Workspace) -> GitSetup:
+    """Take back what this clone was told; the attributes stay, for they are the project's.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        What git knows now.
+
+    Raises:
+        NotFound, Refused, Locked: See `install`.
+    """
+    workspace.must_reach_everything("set up git")
+    workspace.must_be_writable()
+    for part in look(workspace).parts:
+        if part.name in SETTINGS and part.found is not None:
+            _configure(workspace, "--unset-all", part.name)
+    for section in sorted({name.rpartition(".")[0] for name in SETTINGS}):
+        if not git.ask(
+            workspace.root,
+            ["config", "--local", "--get-regexp", f"^{section}\\."],
+            workspace.environment,
+        ):
+            git.ask(
+                workspace.root,
+                ["config", "--local", "--remove-section", section],
+                workspace.environment,
+            )
+    return look(workspace)
+
+
+def summary(workspace: Workspace) -> tuple[bool, str]:
+    """Say in a few words how records merge here, and whether that is well.
+
+    Args:
+        workspace: Whose memory folder.
+    """
+    try:
+        found = look(workspace)
+    except NotFound:
+        lacks_git = shutil.which("git") is None and _in_a_repository(workspace.root)
+        told = "in a repository, but there is no git: install it"
+        return not lacks_git, told if lacks_git else "not in a git work tree"
+    if not found.begun:
+        return False, "records merge as text here: run `pmem setup git`"
+    wrong = sorted({part.name for part in found.parts if not part.ok})
+    if any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
+        return False, f"other attributes overrule {ATTRIBUTES_FILE}: see `git check-attr --all`"
+    if wrong:
+        return False, f"{', '.join(wrong)} is not as it should be: run `pmem setup git`"
+    if not found.program:
+        return False, "git would not find pmem: put it on the PATH"
+    return True, "records merge by field"
+
+
+def script() -> str:
+    """Return what `install` does, as lines for a shell and for the attributes."""
+    settings = "".join(f"git config --local {name} '{value}'\n" for name, value in SETTINGS.items())
+    return f"{settings}# in the memory folder's {ATTRIBUTES_FILE}:\n{MERGE_ATTRIBUTES}\n"
+
+
+def _is_inside(workspace: Workspace) -> bool:
+    asked = ["rev-parse", "--is-inside-work-tree"]
+    return (git.ask(workspace.root, asked, workspace.environment) or "").strip() == "true"
+
+
+def _in_a_repository(folder: str) -> bool:
+    """Tell without git whether a folder seems to lie in a repository."""
+    above = os.path.dirname(folder)
+    there = os.path.exists(os.path.join(folder, ".git"))
+    return there or (above != folder and _in_a_repository(above))
+
+
+def _settings(workspace: Workspace) -> dict[str, str]:
+    """Return this clone's settings that concern pmem; of several values for one, all."""
+    asked = ["config", "--local", "--null", "--get-regexp", r"^(merge|diff)\.pmem\."]
+    answer = git.ask(workspace.root, asked, workspace.environment) or ""
+    found: dict[str, str] = {}
+    for line in answer.split("\0")[:-1]:
+        name, _, value = line.partition("\n")
+        found[name] = f"{found[name]}\n{value}" if name in found else value
+    return found
+
+
+def _configure(workspace: Workspace, *arguments: str) -> None:
+    if git.ask(workspace.root, ["config", "--local", *arguments], workspace.environment) is None:
+        raise Locked(
+            "git refused to change this clone's configuration",
+            "see whether .git/config.lock is left from another git, and whether it may be written",
+        )
+
+
+def _attributes(workspace: Workspace) -> str:
+    path = os.path.join(workspace.root, ATTRIBUTES_FILE)
+    with refusals(path):
+        try:
+            return ownfile.read(path).decode("utf-8", "surrogateescape")
+        except FileNotFoundError:
+            return ""
+
+
+def _in_force(workspace: Workspace, lines: list[str]) -> list[str]:
+    """Return the attributes that git gives to what each line is about: others may overrule it."""
+    patterns = [line.partition(" ")[0] for line in lines]
+    paths = [pattern.lstrip("/") for pattern in patterns]
+    asked = ["check-attr", "-z", "merge", "diff", "--", *paths]
+    answer = git.ask(workspace.root, asked, workspace.environment)
+    if answer is None:
+        return lines
+    values = answer.split("\0")[2::3]  # of path, attribute and value
+    told = zip(lines, patterns, values[::2], values[1::2], strict=True)
+    return [
+        f"{pattern} merge={merge}" + f" diff={diff}" * (" diff=" in line)
+        for line, pattern, merge, diff in told
+    ]
+
+
+def _add_lines(workspace: Workspace, lines: list[str]) -> None:
+    path = os.path.join(workspace.root, ATTRIBUTES_FILE)
+    text = _attributes(workspace)
+    start = text if text.endswith("\n") or not text else f"{text}\n"
+    added = "".join(f"{line}\n" for line in lines)
+    with refusals(path):
+        data = (start + added).encode("utf-8", "surrogateescape")
+        write_file(path, data, scratch(workspace.root))

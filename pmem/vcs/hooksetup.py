@@ -1,0 +1,274 @@
+"""Having every commit looked at: by git's own hook, or by the pre-commit tool's configuration.
+
+Each is one marked block of lines in a file that may be somebody else's: nothing else in it changes.
+"""
+
+import os
+import re
+import shlex
+import shutil
+from typing import Final, Literal
+
+import msgspec
+
+from pmem.core import blocks
+from pmem.errors import NotFound, Refused
+from pmem.project.configuration import DEFAULT_FOLDER
+from pmem.project.workspace import Workspace
+from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.git import git
+from pmem.storage.git.repository import Repository
+
+CONFIG: Final = ".pre-commit-config.yaml"
+HOOK: Final = "pre-commit"
+_SHEBANG: Final = "#!/bin/sh\n"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./\\^-]+")
+"""A pattern that YAML takes as it stands."""
+_SIGNS: Final = re.compile(r"[.^$*+?{}\[\]|()\\]")
+_ESCAPED: Final = r"\\\g<0>"
+_OWN_ENTRY: Final = re.compile(r"^[ -]*id:[ ]*[\"']?pmem-check\b", re.MULTILINE)
+_MARKED: Final = f"{blocks.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
+_LOOKS: Final = ("check", "scan")
+"""The commands that look at what is about to be committed."""
+_SCRIPT: Final = """\
+{marked}
+if command -v pmem >/dev/null 2>&1; then
+  for pmem_look in {looks}; do
+    pmem_code=0
+    pmem_said=$({command} "$pmem_look" --staged 2>&1) || pmem_code=$?
+    case $pmem_code in
+      0 | 4) ;; # 4: there is no memory here
+      1)
+        printf '%s\\n' "$pmem_said" >&2
+        if [ "$pmem_look" = scan ]; then
+          echo 'pmem: this would share a secret: take it out, and renew it if others saw it,' >&2
+        else
+          echo 'pmem: this would damage the memory; `pmem repair` mends what a merge left,' >&2
+        fi
+        echo 'and `git commit --no-verify` commits it all the same' >&2
+        exit 1
+        ;;
+      *)
+        printf '%s\\n' "$pmem_said" >&2
+        echo "pmem: the memory in this commit was not checked (exit $pmem_code)" >&2
+        ;;
+    esac
+  done
+else
+  echo 'pmem: not installed, so the memory in this commit was not checked' >&2
+fi
+{end}
+"""
+_ENTRIES: Final = """\
+{marked}
+- repo: local
+  hooks:
+{entries}{end}
+"""
+_ENTRY: Final = """\
+    - id: pmem-{look}
+      name: pmem {look}
+      entry: {command}
+      language: system
+      files: {files}
+      pass_filenames: false
+"""
+
+
+class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether commits are checked here, and how.
+
+    `kind` says what checks them, `path` the file that says so, `wanted` its block of lines as it
+    should be and `found` as it is. `program` is whether pmem can be found at all.
+    """
+
+    kind: Literal["hook", "config"]
+    path: str
+    wanted: str
+    found: str | None
+    by_hand: bool
+    program: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether commits are checked: by the block, or by an entry that somebody wrote."""
+        return self.by_hand or self.found == self.wanted
+
+
+def look(workspace: Workspace) -> HookSetup:
+    """Return whether commits are checked here, and how.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+        Refused: The file is nothing that could have a block of lines.
+    """
+    workspace.must_reach_everything("set up hooks")
+    top = Repository(workspace.root, workspace.environment).top()
+    config = os.path.join(top, CONFIG)
+    if os.path.lexists(config):
+        return _look(workspace, "config", config, top)
+    return _look(workspace, "hook", _hook_path(workspace), top)
+
+
+def install(workspace: Workspace) -> HookSetup:
+    """Have commits checked from now on; safe to repeat.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Returns:
+        How it is now. It is not ok where there is no safe place for the lines in the
+        configuration of the pre-commit tool.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+        Refused: The workspace is read-only, or the hook is no script that lines can be put into.
+        StorageRefused: The file cannot be written.
+    """
+    workspace.must_reach_everything("set up hooks")
+    workspace.must_be_writable()
+    before = look(workspace)
+    if before.ok:
+        return before
+    text = blocks.without(_text(before.path))
+    if before.kind == "config":
+        placed = blocks.first_repository(text, before.wanted)
+        if placed is None or os.path.islink(before.path):
+            return before
+    else:
+        _must_take_lines(before.path, text)
+        placed = blocks.after_first_line(text or _SHEBANG, before.wanted)
+    _write(before.path, placed, executable=before.kind == "hook")
+    return look(workspace)
+
+
+def remove(workspace: Workspace) -> HookSetup:
+    """Take away what `install` added, and nothing else.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        NotFound, Refused, StorageRefused: See `install`.
+    """
+    workspace.must_reach_everything("set up hooks")
+    workspace.must_be_writable()
+    top = Repository(workspace.root, workspace.environment).top()
+    for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
+        text = _text(path)
+        left = blocks.without(text) if _block(path, text) else text
+        if left == _SHEBANG != text:
+            with refusals(path):
+                os.unlink(path)
+        elif left != text:
+            _write(path, left)
+    return look(workspace)
+
+
+def _look(workspace: Workspace, kind: Literal["hook", "config"], path: str, top: str) -> HookSetup:
+    text = _text(path)
+    found = _block(path, text)
+    rest = blocks.without(text)
+    return HookSetup(
+        kind=kind,
+        path=path,
+        wanted=_wanted(workspace, kind, top),
+        found=found if kind == "hook" or found is None else _unindented(found),
+        by_hand=kind == "config" and _OWN_ENTRY.search(rest) is not None,
+        program=shutil.which("pmem") is not None,
+    )
+
+
+def _wanted(workspace: Workspace, kind: str, top: str) -> str:
+    """Return the block as it should be."""
+    root = os.path.realpath(workspace.root)
+    name = os.path.basename(root)
+    place = os.path.relpath(root, os.path.realpath(top)).replace(os.sep, "/")
+    above = place.rpartition("/")[0]
+    words = ["pmem", *(["-C", above] if above else [])]
+    if name != DEFAULT_FOLDER:
+        words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
+    values = {"marked": _MARKED, "end": blocks.END}
+    if kind == "hook":
+        return _SCRIPT.format(**values, looks=" ".join(_LOOKS), command=shlex.join(words))
+    files = "" if place == "." else f"^{_SIGNS.sub(_ESCAPED, place)}/"
+    files = files if _PLAIN.fullmatch(files) else _quoted(files)
+    entries = (
+        _ENTRY.format(look=look, command=_in_yaml([*words, look, "--staged"]), files=files)
+        for look in _LOOKS
+    )
+    return _ENTRIES.format(**values, entries="".join(entries))
+
+
+def _in_yaml(words: list[str]) -> str:
+    """Write a command line as YAML takes it."""
+    command = shlex.join(words)
+    return command if shlex.join(command.split(" ")) == command else _quoted(command)
+
+
+def _quoted(text: str) -> str:
+    """Write a text as YAML's single-quoted form."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _unindented(block: str) -> str:
+    """Return a block as if it began at the start of a line."""
+    indent = len(block) - len(block.lstrip(" "))
+    return "".join(f"{line[indent:]}\n" for line in block.splitlines())
+
+
+def _block(path: str, text: str) -> str | None:
+    try:
+        return blocks.found(text)
+    except blocks.Unclear:
+        raise Refused(
+            f"the lines that pmem put into {path} cannot be told from the rest",
+            f"take out the lines from {blocks.BEGIN} to {blocks.END} by hand",
+        ) from None
+
+
+def _hook_path(workspace: Workspace) -> str:
+    path = git.hook_path(workspace.root, HOOK, workspace.environment)
+    if path is None:
+        raise NotFound(f"git does not say where {workspace.root} has its hooks")
+    return os.path.normpath(path)
+
+
+def _must_take_lines(path: str, text: str) -> None:
+    """See that a hook that is there already is a script that git runs."""
+    hint = "`pmem setup pre-commit --print` shows the lines to put where you want them"
+    if os.path.islink(path):
+        raise Refused(f"{path} is a link to a file that others may use, too", hint)
+    if text and not blocks.is_shell_script(text):
+        raise Refused(f"{path} is no shell script, so no lines can be added to it", hint)
+    if text and not os.access(path, os.X_OK):
+        raise Refused(f"{path} cannot be executed, so git does not run it", "mend or remove it")
+
+
+def _text(path: str) -> str:
+    """Return what a file holds, every byte of it kept; nothing where there is no file."""
+    with refusals(path):
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+
+def _write(path: str, text: str, *, executable: bool = False) -> None:
+    with refusals(path):
+        mode = (_mode(path) | (_mode(path) & 0o444) >> 2) if executable else None
+        write_file(path, text.encode("utf-8", "surrogateescape"), mode=mode)
+
+
+def _mode(path: str) -> int:
+    """Return a file's permissions, or what a new file gets."""
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,0 +1,99 @@
+"""Whether what is private stays out of git: what each clone keeps for itself, and transcripts.
+
+Transcripts are private unless somebody decided otherwise: `pmem init --track-conversations` notes
+that in the ignore file, and where git tracks one already, it was decided, too.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from pmem.core.findings import Finding
+from pmem.project.setup import (
+    IGNORE_CONVERSATIONS,
+    IGNORE_FILE,
+    IGNORE_HEAD,
+    SHARE_CONVERSATIONS,
+    locked,
+)
+from pmem.project.workspace import Workspace
+from pmem.storage.files import ownfile
+from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.files.worktree import top_of
+from pmem.storage.git import git
+from pmem.storage.git.tracked import LOCAL
+from pmem.storage.jsonfiles import scratch
+from pmem.values.records import STORES, Chunk, Conversation
+
+TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
+_OPEN: Final = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
+
+
+def exposed(workspace: Workspace) -> list[Finding]:
+    """Report what the next `git add` would take in although it is private.
+
+    Args:
+        workspace: Whose memory folder. Outside of a work tree nothing is exposed.
+    """
+    path = os.path.join(workspace.root, IGNORE_FILE)
+    found = []
+    if _is_open(workspace, (LOCAL,)):
+        sentence = f"{path} does not hide {LOCAL}, which is each clone's own"
+        found.append(Finding(path, "exposed", f"{sentence}: `pmem doctor --fix` mends that"))
+    if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
+        sentence = (
+            f"{path} does not hide transcripts, which are private: `pmem doctor --fix` hides them,"
+            " `pmem init --track-conversations` shares them"
+        )
+        found.append(Finding(path, "exposed", sentence))
+    return found
+
+
+def hide(workspace: Workspace) -> None:
+    """Put the rules back that keep out of git what is private.
+
+    Args:
+        workspace: Whose memory folder.
+
+    Raises:
+        Refused, Locked, StorageRefused: It cannot be written.
+        Damaged: The ignore file is a link, or no text.
+    """
+    path = os.path.join(workspace.root, IGNORE_FILE)
+    rules = ([IGNORE_HEAD] if _is_open(workspace, (LOCAL,)) else []) + (
+        [IGNORE_CONVERSATIONS]
+        if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS)
+        else []
+    )
+    with locked(workspace), refusals(path):
+        text = ownfile.text(path)
+        start = text if text.endswith("\n") or not text else f"{text}\n"
+        write_file(path, "".join((start, *rules)).encode(), scratch(workspace.root))
+
+
+def says_shared(ignore: str) -> bool:
+    """Tell whether an ignore file says that transcripts are shared.
+
+    Args:
+        ignore: Its text.
+    """
+    return SHARE_CONVERSATIONS.strip() in ignore.splitlines()
+
+
+def _shares(workspace: Workspace) -> bool:
+    """Tell whether somebody decided to share transcripts."""
+    if says_shared(ownfile.text(os.path.join(workspace.root, IGNORE_FILE))):
+        return True
+    return bool(_listed(workspace, "--cached", "--", *TRANSCRIPTS))
+
+
+def _is_open(workspace: Workspace, folders: Sequence[str]) -> bool:
+    """Tell whether git sees something new in folders."""
+    return bool(_listed(workspace, *_OPEN, "--", *folders))
+
+
+def _listed(workspace: Workspace, *arguments: str) -> str:
+    if top_of(workspace.root) is None:
+        return ""
+    asked = ["--literal-pathspecs", "ls-files", "-z", *arguments]
+    return git.ask(workspace.root, asked, workspace.environment) or ""

@@ -1,0 +1,180 @@
+"""Where a record comes from: the commits that touched its file, also one that is gone."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pmem.core.changelog import FieldChange, Link, changed_fields, links
+from pmem.errors import Ambiguous, Damaged, NotFound, PmemError
+from pmem.memory.reading import get
+from pmem.project.workspace import Workspace
+from pmem.storage.files.listing import SUFFIX
+from pmem.storage.files.recordfile import parse
+from pmem.storage.git.repository import Commit, Repository
+from pmem.values.ids import is_id, matches, short
+from pmem.values.records import KINDS, STORES, Episode, Event, Memory, Record, RecordType
+
+_HEAD: Final = "HEAD"
+_BODIES: Final[dict[RecordType, str]] = {Memory: "content", Episode: "summary"}
+_TYPES: Final = {folder: type_ for type_, folder in STORES.items()}
+
+
+class What(StrEnum):
+    """What a commit did to a record's file; `DAMAGED` left one that cannot be read."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    DAMAGED = "damaged"
+
+
+class Touch(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit that touched a record's file, and the fields and links that it changed."""
+
+    commit: str
+    author: str
+    at: datetime
+    subject: str
+    what: What
+    fields: dict[str, FieldChange]
+    linked: tuple[Link, ...]
+    unlinked: tuple[Link, ...]
+
+
+class Provenance(msgspec.Struct, frozen=True, kw_only=True):
+    """What git knows of a record.
+
+    `events` is the record's own history, as it is now or was in the last commit that had it.
+    `origin` is the commit that brought the present content; none while that is not committed.
+    `present` tells whether the record still exists and can be read.
+    """
+
+    id: str
+    kind: str
+    present: bool
+    events: tuple[Event, ...]
+    commits: tuple[Touch, ...]
+    origin: Touch | None
+
+
+def provenance(workspace: Workspace, reference: str) -> Provenance:
+    """Return the commits that touched a record, the newest last.
+
+    Args:
+        workspace: Where it is; a view of a git revision knows the commits up to that.
+        reference: Which record; one that only git knows, or can still read, will do.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        Damaged: The record cannot be read, and no commit has it.
+        InvalidValue: There is no repository, or no commit yet.
+    """
+    workspace.must_reach_everything("read git's history")
+    repository = Repository(workspace.root, workspace.environment)
+    head = repository.commit(workspace.revision.commit_id if workspace.revision else _HEAD)
+    now: Record | None = None
+    try:
+        now = get(workspace, reference)
+        type_, identifier = type(now), now.id
+    except (NotFound, Damaged) as missing:
+        type_, identifier = _in_git(repository, head, reference, missing)
+    path = f"{STORES[type_]}/{identifier}{SUFFIX}"
+    commits = repository.log(head, path, whole=now is None)
+    states = _states(repository, type_, path, commits)
+    touches = tuple(_touch(commit, states) for commit in commits)
+    last = now or next(
+        (states[commit.after] for commit in reversed(commits) if states.get(commit.after)), None
+    )
+    return Provenance(
+        id=identifier,
+        kind=KINDS[type_],
+        present=now is not None,
+        events=getattr(last, "history", ()),
+        commits=touches,
+        origin=_origin(now, touches, commits, states),
+    )
+
+
+_States = Mapping[str | None, Record | None]
+"""Versions of a record by their objects; None where there is none, or none that can be read."""
+
+
+def _in_git(
+    repository: Repository, head: str, reference: str, missing: PmemError
+) -> tuple[RecordType, str]:
+    """Find a record among all that commits ever had."""
+    found = sorted(
+        (folder, file.removesuffix(SUFFIX))
+        for folder, file in repository.touched(head, list(STORES.values()))
+        if folder in _TYPES and is_id(file.removesuffix(SUFFIX))
+        if reference and matches(reference, file.removesuffix(SUFFIX))
+    )
+    exact = [it for it in found if reference in (it[1], short(it[1]))] or found
+    if not exact:
+        raise missing
+    if len(exact) > 1:
+        shown = ", ".join(f"{KINDS[_TYPES[folder]]} {id_}" for folder, id_ in exact[:10])
+        raise Ambiguous(f"{reference!r} fits, in git, {shown}", "give more of the id")
+    folder, identifier = exact[0]
+    return _TYPES[folder], identifier
+
+
+def _states(repository: Repository, type_: RecordType, path: str, commits: list[Commit]) -> _States:
+    """Read every version of a record that the commits know, each once."""
+    named = {name: None for commit in commits for name in (*commit.before, commit.after) if name}
+    contents = zip(named, repository.blobs(list(named)), strict=True)
+    return {name: _parsed(type_, path, data) for name, data in contents}
+
+
+def _parsed(type_: RecordType, path: str, data: bytes | None) -> Record | None:
+    try:
+        return None if data is None else parse(data, type_, path)
+    except PmemError:
+        return None
+
+
+def _touch(commit: Commit, states: _States) -> Touch:
+    known = next((name for name in commit.before if name), None)
+    before, after = states.get(known), states.get(commit.after)
+    if commit.after is None:
+        what = What.REMOVED
+    elif after is None:
+        what = What.DAMAGED
+    else:
+        what = What.ADDED if known is None else What.CHANGED
+    made, cut = links(before, after) if before and after else ((), ())
+    return Touch(
+        commit=commit.id,
+        author=commit.author,
+        at=commit.at,
+        subject=commit.subject,
+        what=what,
+        fields=changed_fields(before, after) if before and after else {},
+        linked=made,
+        unlinked=cut,
+    )
+
+
+def _origin(
+    now: Record | None, touches: tuple[Touch, ...], commits: list[Commit], states: _States
+) -> Touch | None:
+    """Return the last commit that brought the content that is there now."""
+    content = _content(now)
+    if not commits or content is None or _content(states.get(commits[-1].after)) != content:
+        return None
+    brought = (
+        touch
+        for touch, commit in reversed(list(zip(touches, commits, strict=True)))
+        if _content(states.get(commit.after)) == content
+        if all(_content(states.get(name)) != content for name in commit.before)
+    )
+    return next(brought, None)
+
+
+def _content(record: Record | None) -> str | None:
+    if record is None:
+        return None
+    return getattr(record, _BODIES.get(type(record), "title"), None)

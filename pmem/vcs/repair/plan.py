@@ -1,0 +1,180 @@
+"""Deciding what becomes of every record that a merge left open, and of the files around it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from pmem.core.rawjson import NotJson, dump, load
+from pmem.core.threeway.deciding import Decided, Versions, decide, version
+from pmem.core.threeway.markers import apart, has_markers, plain_lines
+from pmem.core.threeway.values import same
+from pmem.errors import PmemError
+from pmem.storage.files.recordfile import parse
+from pmem.vcs.repair.cases import TYPES, UNREADABLE, Case, Key, Unfit, key_in, sound
+
+_BY_HAND: Final = "finish it by hand, then `git add` it"
+Read = Callable[[str], bytes | None]
+"""Returns what a file holds now, or None where there is none; raises Unfit."""
+
+
+class Outcome(NamedTuple):
+    """What a record's file is to hold (None: it goes), and what was decided."""
+
+    case: Case
+    decided: Decided
+    data: bytes | None
+
+
+class Plan(NamedTuple):
+    """What is to be done: outcomes, the files that they leave without a record, what is left.
+
+    `seen` is what the files held that the plan looked at.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    emptied: tuple[str, ...]
+    left: Mapping[str, str]
+    seen: Mapping[str, bytes | None]
+
+
+def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> Plan:
+    """Decide about all records at once, for files hang together by the records in them.
+
+    Args:
+        cases: The records.
+        left: Paths that cannot be repaired, with the reason for each.
+        read: Reads the work tree.
+
+    Raises:
+        StorageRefused: A file may not be read.
+    """
+    seen: dict[str, bytes | None] = {}
+
+    def look(path: str) -> bytes | None:
+        if path not in seen:
+            seen[path] = read(path)
+        return seen[path]
+
+    unfit = dict(left)
+    outcomes = []
+    all_ = list(cases)
+    for case in all_:
+        try:
+            outcomes.append(_outcome(case, look(case.key.path)))
+        except Unfit as error:
+            unfit |= {path: str(error) for path in case.paths if path not in unfit}
+    own = {case.key.path for case in all_}
+    for path in sorted({path for case in all_ for path in case.paths} - own):
+        try:
+            _see_that_nothing_is_lost(look(path), [case for case in all_ if path in case.paths])
+        except Unfit as error:
+            unfit.setdefault(path, str(error))
+    unfit |= _held_up(all_, unfit)
+    done = [outcome for outcome in outcomes if not outcome.case.paths & unfit.keys()]
+    paths = {path for outcome in done for path in outcome.case.paths}
+    return Plan(tuple(done), tuple(sorted(paths - own)), unfit, seen)
+
+
+def _held_up(cases: list[Case], unfit: Mapping[str, str]) -> dict[str, str]:
+    """Return the paths that share a record with one that is left, and so on from there."""
+    found: dict[str, str] = {}
+    while True:
+        bad = unfit.keys() | found.keys()
+        held = {
+            path: f"it shares record {case.key.id} with {min(case.paths & bad)}, which is left"
+            for case in cases
+            if case.paths & bad
+            for path in case.paths - bad
+        }
+        if not held:
+            return found
+        found |= held
+
+
+def _outcome(case: Case, here: bytes | None) -> Outcome:
+    """Decide about one record, given what its own file holds now."""
+    try:
+        decided = decide(case.versions, case.key.shape)
+        if here is None:
+            return _sound(case, decided)
+        if case.key.path in case.paths:
+            return _over_conflict(case, decided, here)
+        return _sound(case, _beside(case, decided, here))
+    except UNREADABLE as error:
+        raise Unfit(f"its versions cannot be merged ({error}): {_BY_HAND}") from None
+
+
+def _over_conflict(case: Case, decided: Decided, here: bytes) -> Outcome:
+    """Decide about a file that is itself a part of the conflict."""
+    try:
+        now = load(here)
+    except NotJson as error:
+        if not plain_lines(here) - case.known:
+            return _sound(case, decided)
+        if has_markers(here):
+            return _sound(case, _edited(case, here))
+        raise Unfit(f"it was edited by hand, and is no JSON ({error}): {_BY_HAND}") from None
+    if same(now, decided.result) or any(same(now, there) for there in case.there):
+        return _sound(case, decided)
+    kept = Decided(now, "kept", "it was resolved by hand and stays as it is")
+    _parsed(case.key, here, "it was resolved by hand, but")
+    return Outcome(case, kept, here)
+
+
+def _edited(case: Case, here: bytes) -> Decided:
+    """Settle a record between whose markers somebody has edited."""
+    text = apart(here)
+    sides = []
+    for side in () if text is None else (text.ours, text.theirs):
+        try:
+            sides.append(sound(side, case.key.shape))
+        except UNREADABLE:
+            break
+    if len(sides) < 2 or any(key_in(side, case.key.store) != case.key for side in sides):
+        raise Unfit(f"it was edited by hand between its markers: {_BY_HAND}")
+    decided = decide(Versions(case.versions.base, *sides), case.key.shape)
+    why = f"{decided.why}; what was edited by hand between the markers is in it"
+    return decided._replace(why=why)
+
+
+def _beside(case: Case, decided: Decided, here: bytes) -> Decided:
+    """Settle a record that has a file of its own already, which is not in conflict."""
+    now = version(here, case.key.shape)
+    if key_in(now, case.key.store) != case.key:
+        raise Unfit(f"{case.key.path}, where a record of it belongs, holds another one")
+    if decided.result is None:
+        return Decided(now, "kept", "its own file is in no conflict")
+    if same(now, decided.result) or any(same(now, side) for side in case.versions):
+        return decided
+    both = decide(Versions(case.versions.base, now, decided.result), case.key.shape)
+    return both._replace(why=f"{both.why}; merged with what its own file held")
+
+
+def _see_that_nothing_is_lost(here: bytes | None, cases: list[Case]) -> None:
+    """See that a file which is to go holds nothing but what the conflict put there.
+
+    Raises:
+        Unfit: Somebody has edited it.
+    """
+    known = frozenset[bytes]().union(*(case.known for case in cases))
+    if here is not None and plain_lines(here) - known:
+        raise Unfit(f"it was edited by hand, and no record of its name is in it: {_BY_HAND}")
+
+
+def _sound(case: Case, decided: Decided) -> Outcome:
+    """Return an outcome, once it is known that what it writes is a record.
+
+    Raises:
+        Unfit: It is none.
+    """
+    if decided.result is None:
+        return Outcome(case, decided, None)
+    data = dump(decided.result)
+    _parsed(case.key, data, "merged,")
+    return Outcome(case, decided, data)
+
+
+def _parsed(key: Key, data: bytes, what: str) -> None:
+    try:
+        parse(data, TYPES[key.store], key.path)
+    except PmemError as error:
+        raise Unfit(f"{what} it would be no sound record ({error.message}): {_BY_HAND}") from None

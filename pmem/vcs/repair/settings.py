@@ -1,0 +1,125 @@
+"""The project's settings in a merge that git left open: from its stages, else from the markers."""
+
+import os
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from pmem.core.threeway.markers import apart, has_markers, plain_lines
+from pmem.errors import Damaged
+from pmem.project.configuration import CONFIG_FILE
+from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.git.repository import Entry
+from pmem.storage.git.stages import BASE, OURS, THEIRS, MergeState, Placed
+from pmem.storage.jsonfiles import scratch
+from pmem.vcs.repair.cases import Unfit, in_tree
+from pmem.vcs.settingsmerge import SettingsFile, is_sound, merge_files
+
+_BY_HAND: Final = "finish it by hand, then `git add` it"
+
+
+class MergedSettings(NamedTuple):
+    """What the file is to hold, what was decided and why, and what the two sides disagree on.
+
+    `placed` is what git's index is to hold for it; nothing where git does not track it.
+    """
+
+    data: bytes
+    decision: str
+    why: str
+    conflicts: tuple[str, ...]
+    seen: bytes | None
+    placed: Mapping[str, Placed]
+
+
+def settings_case(
+    root: str, state: MergeState | None, stages: Mapping[int, Entry]
+) -> MergedSettings | None:
+    """Finish the merge of the project's settings, if one is open.
+
+    Args:
+        root: The memory folder.
+        state: What git knows; None where there is no git.
+        stages: The file's stages, if git has it as unmerged.
+
+    Raises:
+        Unfit: It cannot be finished.
+        StorageRefused: The file may not be read, or git cannot read the repository.
+    """
+    path = os.path.join(root, CONFIG_FILE)
+    here = in_tree(root, CONFIG_FILE)
+    is_open = here is not None and not is_sound(here, path) and has_markers(here)
+    if not stages and not is_open:
+        return None
+    if stages and here is not None and not is_open:
+        return _kept(here, path, state, stages)
+    try:
+        done, why = _merged(path, here or b"", state, stages)
+    except (Damaged, UnicodeDecodeError) as error:
+        raise Unfit(f"its versions cannot be merged ({error}): {_BY_HAND}") from None
+    if done.conflicts:
+        why += f"; the two sides disagree on {', '.join(done.conflicts)}: see the end of the file"
+    placed = _placed(state, stages, done.data)
+    return MergedSettings(done.data, "merged", why, done.conflicts, here, placed)
+
+
+def carry_out(root: str, state: MergeState | None, mended: MergedSettings) -> None:
+    """Write the file and tell git. Hold the writers' lock.
+
+    Args:
+        root: The memory folder.
+        state: What git knows; None where there is no git.
+        mended: What was decided.
+
+    Raises:
+        StorageRefused, Locked: See `write_file` and `MergeState.place_all`.
+    """
+    path = os.path.join(root, CONFIG_FILE)
+    if mended.data != mended.seen:
+        with refusals(path):
+            write_file(path, mended.data, scratch(root))
+    if state is not None:
+        state.place_all(mended.placed)
+
+
+def _kept(
+    here: bytes, path: str, state: MergeState | None, stages: Mapping[int, Entry]
+) -> MergedSettings:
+    """Keep a file that somebody has resolved, or the merge driver."""
+    if not is_sound(here, path):
+        raise Unfit(f"it was edited by hand, and is no TOML: {_BY_HAND}")
+    why = "it was resolved and stays as it is"
+    return MergedSettings(here, "kept", why, (), here, _placed(state, stages, here))
+
+
+def _merged(
+    path: str, here: bytes, state: MergeState | None, stages: Mapping[int, Entry]
+) -> tuple[SettingsFile, str]:
+    if state is not None and {OURS, THEIRS} & stages.keys():
+        numbers = sorted(stages)
+        contents = dict(
+            zip(numbers, state.blobs([stages[each].object for each in numbers]), strict=True)
+        )
+        versions = [contents.get(number) or b"" for number in (BASE, OURS, THEIRS)]
+        known = frozenset[bytes]().union(*map(plain_lines, versions))
+        if not plain_lines(here) - known:
+            base, ours, theirs = versions
+            if len({OURS, THEIRS} & stages.keys()) == 1:  # removed on one side, changed on another
+                ours = theirs = ours or theirs
+            return merge_files(base, ours, theirs, path), "setting by setting (from git's stages)"
+    text = apart(here)
+    if text is None:
+        raise Unfit(f"its conflict markers do not belong together: {_BY_HAND}")
+    done = merge_files(text.base, text.ours, text.theirs, path)
+    return done, "setting by setting (from the text between the markers)"
+
+
+def _placed(
+    state: MergeState | None, stages: Mapping[int, Entry], data: bytes
+) -> Mapping[str, Placed]:
+    """Return what git's index is to hold, its lines ending as they do in commits."""
+    if state is None:
+        return {}
+    known = stages.get(OURS) or stages.get(THEIRS) or state.tracked([CONFIG_FILE]).get(CONFIG_FILE)
+    if known is None:
+        return {}
+    return {CONFIG_FILE: Placed(known.mode, data.replace(b"\r\n", b"\n"))}

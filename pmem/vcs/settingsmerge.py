@@ -1,0 +1,87 @@
+"""Merging two versions of a project's `config.toml`, its comments kept."""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from pmem.core.settings import MergedSettings, merge_settings
+from pmem.errors import Damaged, PmemError
+from pmem.project.configuration import parse_config
+from pmem.project.setup import with_setting
+
+_COMMENT: Final = "#"
+
+
+class SettingsFile(NamedTuple):
+    """What a merged file holds, and the settings that the two sides contradict each other in."""
+
+    data: bytes
+    conflicts: tuple[str, ...]
+
+
+def merge_files(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> SettingsFile:
+    """Merge two versions of a configuration file, setting by setting.
+
+    The file stays ours as far as it can; comments that only the other side has, and values that
+    gave way, stand at its end.
+
+    Args:
+        base: What both came from; None where that is not known.
+        ours: Our version.
+        theirs: The other one.
+        path: The file, for the error's sentence.
+
+    Raises:
+        Damaged: A version is not TOML, or the two cannot be put together.
+    """
+    known = None if base is None else parse_config(base, path)
+    own = parse_config(ours, path)
+    merged = merge_settings(known, own, parse_config(theirs, path))
+    text = ours.decode()
+    for name in sorted({*own, *merged.values}):
+        if own.get(name) != merged.values.get(name):
+            text = with_setting(text, name, merged.values.get(name), path)
+    added = [*_new_comments(base or b"", ours, theirs), *_told(merged)]
+    if added:
+        text = "".join((text, "" if text.endswith("\n") or not text else "\n", *added))
+    data = text.encode()
+    if parse_config(data, path) != merged.values:
+        raise Damaged(f"{path} cannot be merged setting by setting", "merge it by hand")
+    return SettingsFile(data, tuple(merged.conflicts))
+
+
+def is_sound(data: bytes, path: str) -> bool:
+    """Tell whether a configuration file can be read.
+
+    Args:
+        data: What it holds.
+        path: The file.
+    """
+    try:
+        parse_config(data, path)
+    except PmemError:
+        return False
+    return True
+
+
+def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
+    """Yield the comment lines that only the other side has."""
+    known = {line.strip() for line in (base + b"\n" + ours).decode().splitlines()}
+    for line in theirs.decode().splitlines():
+        if line.strip().startswith(_COMMENT) and line.strip() not in known:
+            yield f"{line.strip()}\n"
+
+
+def _told(merged: MergedSettings) -> Iterator[str]:
+    """Yield a comment for each contradiction: what gave way."""
+    for name, sides in merged.conflicts.items():
+        value = merged.values.get(name)
+        others = [side for side in sides if side != value]
+        said = " and ".join(_as_toml(name, side) for side in others)
+        yield f"# Two branches disagreed on {name}; what gave way: {said}\n"
+
+
+def _as_toml(name: str, value: Any) -> str:
+    import tomlkit
+
+    written = "not set" if value is None else tomlkit.item(value).as_string()
+    return f"{name} = {written}".replace("\n", " ") if value is not None else "not set"

@@ -1,0 +1,583 @@
+"""What may be cited, how citations change, and where stale ones show."""
+
+import json
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pmem import AddRequest
+from pmem.core.citations import Content, State
+from pmem.core.context.filling import PATIENCE
+from pmem.errors import InvalidValue
+from pmem.library import Project
+from pmem.memory import citations
+from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, Watch
+from pmem.search.contexts import ContextRequest, build_context
+from pmem.storage.git import sources as reading
+from pmem.storage.git.sources import MOST_BYTES, Sources, Unreadable, blob_of
+from pmem.values.records import Citation, EventKind, Memory
+from tests.cli.shell import installed, pmem
+from tests.git.branches import begin, git, ok
+
+CODE = [f"def step_{n:02d}(): return 'queue step {n:02d}'" for n in range(1, 31)]
+TEXT = "".join(f"{line}\n" for line in CODE)
+SECRET = "the secret outside of the project\n"
+
+
+@pytest.fixture
+def project() -> Project:
+    """Make a project without git, with a file that can be cited."""
+    Path("project/src").mkdir(parents=True)
+    os.chdir("project")
+    Path("src/queue.py").write_text(TEXT)
+    return Project(actor="ada")
+
+
+def cited(project: Project, *places: str) -> Memory:
+    return project.add("The queue has thirty steps", cite=places).memory
+
+
+def verified(project: Project, *references: str) -> list[tuple[str, str]]:
+    done = project.verify(*references)
+    return [(item.file, item.state) for item in done.items]
+
+
+def planted(project: Project, file: str, data: bytes, **fields: Any) -> Memory:
+    """Keep a memory as a stranger may have written it: it cites what `data` says is there."""
+    memory = project.add(f"Somebody cites {len(file)} {file[:50]!r}", force=True).memory
+    citation = Citation(file=file, digest=Content(data).digest(), **fields)
+    workspace = project.workspace
+    with workspace.transaction():
+        kept = workspace.memories.get(memory.id)
+        return workspace.memories.put(msgspec.structs.replace(kept, citations=(citation,)))
+
+
+def test_a_citation_says_which_text_it_means(project: Project) -> None:
+    (citation,) = cited(project, "src/queue.py:10-12").citations
+    data = TEXT.encode()
+    assert citation == Citation(
+        file="src/queue.py",
+        lines=(10, 12),
+        digest=Content(data).digest((10, 12)),
+        blob=blob_of(data, None),
+        commit=None,
+    )
+    os.chdir("src")
+    (seen_from_there,) = project.add("Another", cite=("queue.py:10-12",)).memory.citations
+    assert seen_from_there == citation
+
+
+def test_git_has_the_names_that_a_citation_gives() -> None:
+    begin()
+    Path("queue.py").write_text(TEXT)
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "One")
+    (citation,) = cited(Project(actor="ada"), "queue.py").citations
+    assert citation.blob == ok("rev-parse", "HEAD:queue.py").strip()
+    assert citation.commit == ok("rev-parse", "HEAD").strip()
+    assert blob_of(TEXT.encode(), "0" * 64).startswith(blob_of(TEXT.encode(), "f" * 64)[:64])
+    assert len(blob_of(b"", "0" * 64)) == 64
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("../outside.txt", "not in the project"),
+        ("/etc/passwd", "not in the project"),
+        (".", "not in the project"),
+        ("out", "not in the project"),
+        ("outside/outside.txt", "not in the project"),
+        ("src", "no regular file"),
+        ("pipe", "no regular file"),
+        ("huge.bin", "larger than 16 MB"),
+        ("missing.py", "not there"),
+        ("src/queue.py:0", "has no lines 0: it has 30"),
+        ("src/queue.py:31", "has no lines 31: it has 30"),
+        ("src/queue.py:20-31", "has no lines 20-31"),
+        ("src/queue.py:9-3", "has no lines 9-3"),
+        ("src/queue.py:1-2-3", "not there"),
+        ("src/queue.py:", "not there"),
+        (":3", "not there"),
+        ("logo.png:1", "binary and has no lines"),
+        ("", "must not be empty"),
+        ("a\0b", "is no file"),
+        (".git/HEAD", "belongs to git"),
+        (".project-memory/local/lock", "this clone alone"),
+        ("src/queue.py:" + "9" * 5000, "cannot be cited"),
+    ],
+)
+def test_what_cannot_be_cited_is_told_and_nothing_is_written(
+    project: Project, place: str, why: str
+) -> None:
+    Path("../outside.txt").write_text(SECRET)
+    os.symlink("../outside.txt", "out")
+    os.symlink("..", "outside")
+    os.mkfifo("pipe")
+    Path("logo.png").write_bytes(b"\x89PNG\0\n")
+    Path("huge.bin").touch()
+    os.truncate("huge.bin", MOST_BYTES + 1)
+    Path(".git").mkdir()
+    Path(".git/HEAD").write_text("ref: refs/heads/main\n")
+    Path(".project-memory/local").mkdir(exist_ok=True)
+    Path(".project-memory/local/lock").touch()
+    with pytest.raises(InvalidValue, match=why):
+        project.add("Nothing", cite=(place,))
+    assert project.list().total == 0
+
+
+def test_a_link_inside_the_project_stands_for_its_file(project: Project) -> None:
+    os.symlink("src", "lib")
+    os.symlink("queue.py", "src/link.py")
+    memory = cited(project, "lib/queue.py:1", "src/link.py:2")
+    assert [one.place for one in memory.citations] == ["src/queue.py:1", "src/queue.py:2"]
+
+
+def test_a_name_with_a_colon_is_a_name_where_there_is_such_a_file(project: Project) -> None:
+    Path("src/queue.py:7").write_text("seven\n")
+    memory = cited(project, "src/queue.py:7", "src/queue.py:8", "src/queue.py:7:1")
+    assert [(one.file, one.lines) for one in memory.citations] == [
+        ("src/queue.py:7", None),
+        ("src/queue.py", (8, 8)),
+        ("src/queue.py:7", (1, 1)),
+    ]
+
+
+def test_a_memory_cites_so_many_places_and_no_more(project: Project) -> None:
+    for number in range(MOST_CITATIONS + 1):
+        Path(f"{number}.txt").write_text("a")
+    names = [f"{number}.txt" for number in range(MOST_CITATIONS + 1)]
+    with pytest.raises(InvalidValue, match="more than 100"):
+        cited(project, *names)
+    assert len(cited(project, *names[1:], "1.txt").citations) == MOST_CITATIONS
+
+
+def test_editing_adds_renews_and_removes_citations(project: Project) -> None:
+    memory = cited(project, "src/queue.py:1", "src/queue.py:2-3")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    Path("notes.md").write_text("notes\n")
+    edited = project.edit(memory.id, cite=("notes.md", "src/queue.py:1"))
+    assert [one.place for one in edited.citations] == [
+        "src/queue.py:1",
+        "src/queue.py:2-3",
+        "notes.md",
+    ]
+    assert edited.citations[0].digest != memory.citations[0].digest
+    assert edited.citations[1] == memory.citations[1]
+    os.unlink("notes.md")
+    left = project.edit(memory.id, uncite=("notes.md", "src/queue.py:2-3"))
+    assert [one.place for one in left.citations] == ["src/queue.py:1"]
+    assert project.edit(memory.id, uncite=("src/queue.py",)).citations == ()
+    events = project.history(memory.id)
+    assert [event.event for event in events] == [EventKind.ADD, *[EventKind.UPDATE] * 3]
+
+
+def test_the_past_of_citations_is_told_by_the_history(project: Project) -> None:
+    memory = cited(project, "src/queue.py:1")
+    project.edit(memory.id, cite=("src/queue.py:2",))
+    then = project.at(memory.created_at).show(memory.id)
+    assert isinstance(then, Memory)
+    assert then == msgspec.structs.replace(memory, history=memory.history)
+
+
+def test_what_replaces_a_memory_cites_what_it_is_given(project: Project) -> None:
+    memory = cited(project, "src/queue.py:1")
+    done = project.supersede(memory.id, "The queue has forty steps", cite=("src/queue.py:2",))
+    assert [one.place for one in done.memory.citations] == ["src/queue.py:2"]
+    assert [one.place for one in done.superseded.citations] == ["src/queue.py:1"]
+    last = project.supersede(done.memory.id, "The queue has fifty steps").memory
+    assert last.citations == ()
+
+
+def test_duplicates_that_merge_keep_the_citations_of_both(project: Project) -> None:
+    Path("notes.md").write_text("notes\n")
+    one = project.add("The queue retries three times", cite=("src/queue.py:1",)).memory
+    project.add("The queue retries three times", cite=("src/queue.py:1", "notes.md"), force=True)
+    project.consolidate()
+    kept = project.show(one.id)
+    assert isinstance(kept, Memory)
+    assert [cited.place for cited in kept.citations] == ["src/queue.py:1", "notes.md"]
+
+
+def test_arrays_carry_citations(project: Project) -> None:
+    memory = cited(project, "src/queue.py:1")
+    plain = project.add("Without").memory
+    files = project.export_arrays()
+    assert files["long-term-memory.json"].count(b'"citations"') == 1
+    Path("arrays").mkdir()
+    for name, data in files.items():
+        Path("arrays", name).write_bytes(data)
+    other = Project("other-memory", actor="bob")
+    other.import_arrays("arrays")
+    assert [other.show(memory.id), other.show(plain.id)] == [memory, plain]
+
+
+def test_only_memories_that_hold_are_verified_unless_they_are_named(project: Project) -> None:
+    removed, kept = cited(project, "src/queue.py:1"), project.add("Kept", cite=("src/queue.py",))
+    project.remove(removed.id)
+    Path("src/queue.py").unlink()
+    assert verified(project) == [("src/queue.py", "gone")]
+    assert citations.verify(project.workspace).items[0].id == kept.memory.id
+    assert verified(project, removed.id) == [("src/queue.py", "gone")]
+
+
+def test_an_update_follows_the_text_and_leaves_a_trace(project: Project) -> None:
+    memory = cited(project, "src/queue.py:10-12", "src/queue.py:25")
+    Path("src/pipeline.py").write_text("# new\n" + TEXT.replace("step 25", "step 99"))
+    Path("src/queue.py").unlink()
+    done = project.verify(update=True)
+    assert (done.updated, done.stale) == (1, 1)
+    now = project.show(memory.id)
+    assert isinstance(now, Memory)
+    moved, gone = now.citations
+    assert moved == msgspec.structs.replace(
+        memory.citations[0],
+        file="src/pipeline.py",
+        lines=(11, 13),
+        blob=blob_of(Path("src/pipeline.py").read_bytes(), None),
+    )
+    assert gone == memory.citations[1]
+    event = now.history[-1]
+    assert (event.event, event.source, list(event.before)) == ("UPDATE", "verify", ["citations"])
+    again = citations.verify(project.workspace, update=True)
+    assert (again.updated, again.counts[State.FRESH], again.counts[State.GONE]) == (0, 1, 1)
+    assert project.show(memory.id) == now
+
+
+def test_a_file_that_changes_while_citations_are_updated_is_left_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = cited(project, "src/queue.py:10")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    real = citations._verdicts
+
+    def racing(*arguments: Any) -> Any:
+        found = real(*arguments)
+        Path("src/queue.py").write_text("something else\n")
+        return found
+
+    monkeypatch.setattr(citations, "_verdicts", racing)
+    assert project.verify(update=True).updated == 0
+    assert project.show(memory.id) == memory
+
+
+def test_what_another_process_has_updated_gets_no_second_event(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = cited(project, "src/queue.py:10")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    real = citations._moved
+
+    def outrun(*arguments: Any) -> Any:
+        monkeypatch.setattr(citations, "_moved", real)
+        assert Project(actor="kim").verify(update=True).updated == 1
+        return real(*arguments)
+
+    monkeypatch.setattr(citations, "_moved", outrun)
+    assert project.verify(update=True).updated == 0
+    now = project.show(memory.id)
+    assert isinstance(now, Memory)
+    assert [event.event for event in now.history] == ["ADD", "UPDATE"]
+
+
+def test_a_citation_that_moves_is_no_news_to_a_thread(project: Project) -> None:
+    memory = cited(project, "src/queue.py:10")
+    project.delta("review")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    assert project.verify(update=True).updated == 1
+    assert project.delta("review").changes == ()
+    project.edit(memory.id, "The queue has forty steps", cite=("src/queue.py:3",))
+    assert len(project.delta("review").changes) == 1
+
+
+def test_citations_that_meet_become_one(project: Project) -> None:
+    memory = cited(project, "src/queue.py:10")
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    project.edit(memory.id, cite=("src/queue.py:11",))
+    assert citations.verify(project.workspace, update=True).updated == 1
+    now = project.show(memory.id)
+    assert isinstance(now, Memory)
+    assert [one.place for one in now.citations] == ["src/queue.py:11"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "/etc/hostname",
+        "../outside.txt",
+        "src/../../outside.txt",
+        "link.txt",
+        "up/outside.txt",
+        "pipe",
+        "talk",
+        "huge.bin",
+        "src",
+        ".git/config",
+        "sub/.GIT/config",
+        ".project-memory/local/index.sqlite3",
+        "",
+        ".",
+        "..",
+        "src//queue.py",
+        "src/queue.py/",
+        "src/./queue.py",
+        "src/queue.py/x",
+        "nul\0byte",
+        "x" * 5000,
+        "y" * 300,
+        "/dev/zero",
+        "shut.txt",
+    ],
+)
+def test_a_stranger_s_citation_reads_nothing_outside_and_blocks_nothing(
+    project: Project, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = Path("../outside.txt")
+    outside.write_text(SECRET)
+    os.symlink("../outside.txt", "link.txt")
+    os.symlink("..", "up")
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as talk:
+        talk.bind("talk")
+    Path("huge.bin").touch()
+    os.truncate("huge.bin", 20 * 1024**3)
+    for folder in (".git", "sub/.GIT"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "config").write_text(SECRET)
+    planted(project, file, SECRET.encode())
+    opened = _opened(monkeypatch)
+    done = citations.verify(project.workspace)
+    (item,) = done.items
+    assert item.state is State.GONE
+    assert item.reason or file in ("shut.txt", "x" * 5000, "y" * 300), item
+    assert ("(stale: " in project.build_context().text) == (file != "huge.bin")
+    forbidden = [os.stat(path) for path in ("../outside.txt", "pipe", "talk", "/dev/zero")]
+    assert not any(os.path.samestat(one, other) for one in opened for other in forbidden)
+
+
+def _opened(monkeypatch: pytest.MonkeyPatch) -> list[os.stat_result]:
+    """Note every file that is opened to see what it holds."""
+    opened: list[os.stat_result] = []
+    real = os.open
+
+    def noting(path: Any, *arguments: Any, **options: Any) -> int:
+        descriptor = real(path, *arguments, **options)
+        if arguments and arguments[0] == reading._OPEN:
+            opened.append(os.fstat(descriptor))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", noting)
+    return opened
+
+
+@pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="the system opens whole paths only")
+def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("../outside").mkdir()
+    Path("../outside/queue.py").write_text(SECRET)
+    real = reading._must
+
+    def swapping(*arguments: Any) -> None:
+        real(*arguments)
+        if not Path("src").is_symlink():
+            os.rename("src", "before")
+            os.symlink("../outside", "src")
+
+    monkeypatch.setattr(reading, "_must", swapping)
+    with pytest.raises(Unreadable):
+        project.workspace.sources.read("src/queue.py")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"lines": (20, 10)},
+        {"lines": (1, 2**62)},
+        {"lines": (2**62, 2**62)},
+        {"lines": (1, 1), "blob": "no blob", "commit": "--upload-pack=x"},
+    ],
+)
+def test_impossible_lines_are_changed_ones(project: Project, fields: dict[str, Any]) -> None:
+    planted(project, "src/queue.py", SECRET.encode(), **fields)
+    assert verified(project) == [("src/queue.py", "changed")]
+
+
+@pytest.mark.parametrize("citation", [{"file": 1}, {"file": "a"}, {"digest": "00"}, "a.py", None])
+def test_what_is_no_citation_is_a_damaged_record(project: Project, citation: Any) -> None:
+    memory = cited(project, "src/queue.py:1")
+    path = Path(f".project-memory/long-term-memory/{memory.id}.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "citations": [citation]}))
+    done = pmem("verify")
+    assert (done.code, "left out" in done.said) == (0, True)
+
+
+def test_a_context_and_a_search_mark_what_does_not_hold(project: Project) -> None:
+    project.add("Steps are numbered", cite=("src/queue.py:1-2", "src/queue.py:5"))
+    project.add("Nothing is cited here")
+    assert "stale" not in project.build_context("steps").text
+    Path("src/queue.py").write_text("# above\n" + TEXT.replace("step 05", "step 99"))
+    built = project.build_context("steps")
+    assert "(stale: src/queue.py:5 changed) Steps are numbered" in built.text
+    marks = {item.text: item.stale for part in built.sections for item in part.items}
+    assert marks["Steps are numbered"] == ("src/queue.py:5 changed",)
+    assert marks["Nothing is cited here"] == ()
+    hit = project.search("steps numbered").hits[0]
+    assert hit.stale == ("src/queue.py:5 changed",)
+    assert built.retrieval_results[0].stale == hit.stale
+    os.rename("src/queue.py", "src/other.py")
+    assert "(stale: src/queue.py:1-2 gone, src/queue.py:5 gone)" in project.build_context().text
+
+
+def test_the_marks_are_within_the_budget(project: Project) -> None:
+    for number in range(30):
+        project.add(f"Fact {number} of the queue", cite=(f"src/queue.py:{number + 1}",), force=True)
+    Path("src/queue.py").unlink()
+    for budget in range(30, 400, 10):
+        built = project.build_context("queue", budget=budget)
+        assert project.workspace.count(built.text) <= budget
+        shown = [item for part in built.sections for item in part.items]
+        assert all(item.stale for item in shown)
+
+
+def test_the_past_is_not_compared_with_the_files_of_today(project: Project) -> None:
+    memory = cited(project, "src/queue.py:1")
+    Path("src/queue.py").unlink()
+    assert "stale" not in project.at(memory.created_at).build_context().text
+    assert project.at(memory.created_at).search("queue").hits[0].stale == ()
+
+
+def test_only_shown_memories_are_looked_at_and_no_git_is_asked(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(200):
+        Path(f"{number}.txt").write_text("one line\n")
+    project.add_all(
+        [
+            AddRequest(content=f"Fact {number} of the queue", cite=(f"{number}.txt",))
+            for number in range(200)
+        ]
+    )
+    asked: list[str] = []
+    real = Sources.read
+
+    def noting(self: Sources, file: str, most: int) -> bytes:
+        asked.append(file)
+        return real(self, file, most)
+
+    monkeypatch.setattr(Sources, "read", noting)
+    monkeypatch.setattr("subprocess.Popen", None)
+    built = build_context(project.workspace, ContextRequest(query="queue", budget=300))
+    shown = sum(len(part.items) for part in built.sections)
+    assert 0 < shown < 40
+    assert len(asked) == len(set(asked)) <= shown + 3 * PATIENCE
+
+
+def test_a_context_reads_only_so_much_of_what_strangers_cite(project: Project) -> None:
+    names = [f"{number}.bin" for number in range(9)]
+    for name in names:
+        Path(name).write_bytes(b"\0" * (WATCHED_BYTES // 4))
+    Path("huge.bin").write_bytes(b"\0" * (WATCHED_BYTES + 1))
+    watch = Watch(project.workspace.sources)
+    told = watch.stale([Citation(file=name, digest="") for name in ("huge.bin", *names)])
+    assert told == tuple(f"{name} changed" for name in names[:4])
+
+
+def test_a_project_too_large_to_be_looked_through_is_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cited(project, "src/queue.py:1")
+    os.rename("src/queue.py", "src/zz.py")
+    Path("src/aa.py").write_text(TEXT[50:])
+    monkeypatch.setattr(citations, "SEARCHED_BYTES", 10)
+    done = citations.verify(project.workspace)
+    assert (done.complete, done.items[0].state) == (False, State.GONE)
+    monkeypatch.undo()
+    assert citations.verify(project.workspace).items[0].state is State.MOVED
+
+
+def test_hidden_and_ignored_files_are_no_place_to_move_to(project: Project) -> None:
+    memory = cited(project, "src/queue.py:1-3")
+    os.rename("src", ".hidden")
+    assert verified(project, memory.id) == [("src/queue.py", "gone")]
+    ok("init", "--quiet")
+    assert verified(project, memory.id) == [("src/queue.py", "moved")]
+    Path(".gitignore").write_text(".hidden\n")
+    assert verified(project, memory.id) == [("src/queue.py", "gone")]
+
+
+def test_a_text_that_stands_in_a_memory_has_not_moved_there(project: Project) -> None:
+    cited(project, "src/queue.py:1-3")
+    shutil.copy("src/queue.py", ".project-memory/notes.py")
+    Path("src/queue.py").unlink()
+    assert verified(project) == [("src/queue.py", "gone")]
+
+
+def test_the_top_of_a_project_is_that_of_its_repository() -> None:
+    Path("top/inner").mkdir(parents=True)
+    Path("top/.git").write_text("gitdir: elsewhere\n")
+    inner = Sources(os.path.abspath("top/inner/.project-memory"), os.environ)
+    assert inner.top == os.path.abspath("top")
+    os.unlink("top/.git")
+    assert Sources(os.path.abspath("top/inner/.project-memory"), {}).top.endswith("top/inner")
+
+
+def test_without_git_nothing_is_known_of_commits(project: Project) -> None:
+    assert project.workspace.sources.head() is None
+    with pytest.raises(Unreadable) as missing:
+        project.workspace.sources.read("missing")
+    assert missing.value.is_missing
+
+
+def test_verify_answers_with_its_exit_code(project: Project) -> None:
+    assert pmem("verify").code == 0
+    cited(project, "src/queue.py:10")
+    assert pmem("verify").code == 0
+    Path("src/queue.py").write_text(f"# new\n{TEXT}")
+    assert pmem("verify").code == 1
+    assert pmem("verify", "--update", "--read-only").code == 7
+    assert pmem("verify", "--update").code == 0
+    assert pmem("verify").code == 0
+    Path("src/queue.py").unlink()
+    assert pmem("verify", "--update").code == 1
+    assert pmem("verify", "nobody").code == 3
+
+
+def test_a_citation_is_one_line_whatever_its_file_is_called(project: Project) -> None:
+    for number, name in enumerate(("a\nb.py", "c\u2028d.py")):
+        Path(name).write_text("this is going to change\n")
+        project.add(f"The queue has {number} names", cite=[name], force=True)
+        Path(name).write_text("this has changed\n")
+    assert pmem("verify").text.count("\n") == 2
+
+
+def test_a_batch_line_that_cites_wrongly_adds_nothing(project: Project) -> None:
+    lines = b'{"content": "One", "cite": ["src/queue.py:1"]}\n{"content": "Two", "cite": ["no"]}\n'
+    assert pmem("add", "--batch", "-", stdin=lines).code == 3
+    assert project.list().total == 0
+    assert pmem("add", "--batch", "-", stdin=lines.splitlines()[0]).code == 0
+    (memory,) = project.list().items
+    assert [one.place for one in memory.citations] == ["src/queue.py:1"]
+
+
+def test_two_branches_may_cite_different_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(monkeypatch)
+    for name in ("one.py", "two.py", "three.py"):
+        Path(name).write_text(f"# {name}\n{TEXT}")
+    memory = cited(Project(actor="ada"), "three.py:1")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "Start")
+    for branch, place in (("one", "one.py:5"), ("two", "two.py:6-7")):
+        ok("checkout", "--quiet", "-b", branch, "main")
+        assert installed(["edit", memory.id, "--cite", place]).code == 0
+        ok("commit", "--quiet", "--all", "--message", branch)
+    merge = git("merge", "--quiet", "--no-edit", "one")
+    assert merge.code == 0, merge.said
+    now = Project(actor="ada").show(memory.id)
+    assert isinstance(now, Memory)
+    assert {one.place for one in now.citations} == {"one.py:5", "two.py:6-7", "three.py:1"}
+    assert pmem("verify").code == 0

@@ -1,0 +1,473 @@
+"""Facts: noted as messages state them, each once, promoted to memories or rejected."""
+
+import os
+from typing import Any
+
+import orjson
+import pytest
+
+from pmem import Project
+from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.memory.facts import FactFilter, Promotion, Stated
+from pmem.storage.backend import InMemory
+from pmem.values.ids import short
+from pmem.values.records import Fact, MemoryType, Message, Standing
+from tests.conftest import NOW
+
+CERTAIN = "Remember that the staging port is 8443."
+FACT = "the staging port is 8443"
+LIKELY = "I prefer tabs over spaces."
+RULE = "We must never log passwords."
+
+
+def project(**overrides: Any) -> Project:
+    made = Project(actor="tester", now=NOW, backend=InMemory(), **overrides)
+    made.start_conversation("Set-up")
+    return made
+
+
+def shy(**overrides: Any) -> Project:
+    """Return a project in which nothing is promoted unless somebody says so."""
+    return project(promotion_threshold=1.0, **overrides)
+
+
+def imported(made: Project, *contents: str, name: str = "talk") -> None:
+    made.import_messages(lines(*contents, name=name))
+
+
+def lines(*contents: str, name: str = "talk") -> list[bytes]:
+    return [
+        orjson.dumps(
+            {
+                "id": str(number),
+                "conversation": name,
+                "role": "user",
+                "content": content,
+                "timestamp": f"2026-01-0{1 + number // 50}T10:{number % 50:02d}:00Z",
+            }
+        )
+        for number, content in enumerate(contents)
+    ]
+
+
+def pending(made: Project) -> list[str]:
+    return [item.fact.content for item in made.facts().items]
+
+
+def every(made: Project) -> list[tuple[str, str]]:
+    return [(i.fact.content, i.fact.standing.value) for i in made.facts(standing=None).items]
+
+
+def remembered(made: Project) -> list[str]:
+    return [memory.content for memory in made.list().items]
+
+
+def only(made: Project, **wanted: Any) -> Stated:
+    (found,) = made.facts(**wanted).items
+    return found
+
+
+def chatter(made: Project, count: int = 25) -> None:
+    """Say what states nothing, so that everything before it moves into chunks."""
+    for number in range(count):
+        made.add_message("user", f"Line {number} of the log?")
+
+
+# Noted
+
+
+def test_what_is_said_is_noted_with_where_and_when() -> None:
+    made = shy()
+    heard = made.add_message("user", f"{LIKELY} {RULE}")
+    first, second = heard.facts
+    assert (first.content, first.type) == ("I prefer tabs over spaces", MemoryType.PREFERENCE)
+    assert (second.content, second.type) == ("We must never log passwords", MemoryType.CONSTRAINT)
+    assert {fact.message for fact in heard.facts} == {heard.message.id}
+    assert {fact.extracted_at for fact in heard.facts} == {NOW}
+    assert {fact.standing for fact in heard.facts} == {Standing.PENDING}
+    assert only(made, types=(MemoryType.PREFERENCE,)).conversation == heard.conversation
+
+
+def test_a_transcript_states_facts_too_and_promotes_none() -> None:
+    made = project()
+    imported(made, CERTAIN, LIKELY, "How are you?")
+    assert every(made) == [(FACT, "pending"), ("I prefer tabs over spaces", "pending")]
+    assert remembered(made) == []
+
+
+@pytest.mark.parametrize("role", ["system", "tool"])
+def test_systems_and_tools_state_nothing(role: str) -> None:
+    made = project()
+    assert made.add_message(role, f"{CERTAIN} {RULE}").facts == ()
+    assert every(made) == []
+
+
+def test_facts_can_be_left_alone() -> None:
+    made = project(extract_facts=False)
+    assert made.add_message("user", CERTAIN).facts == ()
+    imported(made, CERTAIN)
+    assert every(made) == []
+    assert remembered(made) == []
+
+
+def test_facts_are_told_of_when_others_move_into_a_chunk() -> None:
+    made = shy(max_recent_messages=3, chunk_size=3)
+    for number in range(3):
+        made.add_message("user", f"We must never log secret {number}.")
+    heard = made.add_message("user", LIKELY)
+    assert [fact.content for fact in heard.facts] == ["I prefer tabs over spaces"]
+    assert len(made.transcript().chunks) == 1
+
+
+# Never twice
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        LIKELY,
+        "i prefer TABS over spaces!",
+        "I prefer the tabs over spaces",
+        "Prefer tabs over spaces",
+    ],
+)
+def test_another_wording_of_the_same_is_not_noted_again(again: str) -> None:
+    made = shy()
+    made.add_message("user", LIKELY)
+    assert made.add_message("user", again).facts == ()
+    assert pending(made) == ["I prefer tabs over spaces"]
+
+
+def test_a_message_that_says_it_twice_states_it_once() -> None:
+    made = shy()
+    assert (
+        len(made.add_message("user", f"{RULE} As I said: we must never log passwords!").facts) == 1
+    )
+
+
+def test_two_conversations_share_a_fact() -> None:
+    made = shy()
+    first = made.add_message("user", LIKELY)
+    made.start_conversation("Another")
+    made.add_message("user", LIKELY)
+    imported(made, LIKELY)
+    assert made.facts().total == 1
+    assert made.facts(conversation=first.conversation).total == 1
+    (rejected,) = made.reject_facts(short(first.facts[0].id))
+    assert every(made) == [("I prefer tabs over spaces", "rejected")]
+    assert rejected.standing is Standing.REJECTED
+
+
+def test_what_was_rejected_never_comes_back() -> None:
+    made = project(promotion_threshold=0.8)
+    imported(made, LIKELY)
+    made.reject_facts(only(made).fact.id)
+    heard = made.add_message("user", LIKELY)
+    made.start_conversation("Another")
+    again = made.add_message("user", "i prefer tabs over spaces")
+    assert (heard.facts, heard.promoted, again.facts, again.promoted) == ((), (), (), ())
+    assert pending(made) == []
+    assert remembered(made) == []
+
+
+def test_what_was_rejected_stays_so_when_its_message_is_in_a_chunk() -> None:
+    made = project(promotion_threshold=0.8)
+    fact = shy_fact(made)
+    made.reject_facts(fact.id)
+    chatter(made)
+    heard = made.add_message("user", LIKELY)
+    assert (heard.facts, heard.promoted) == ((), ())
+    assert every(made) == [("I prefer tabs over spaces", "rejected")]
+    assert remembered(made) == []
+
+
+def shy_fact(made: Project) -> Fact:
+    """Note a fact that is certain enough without promoting it: imports promote nothing."""
+    imported(made, LIKELY)
+    return only(made).fact
+
+
+def test_what_was_promoted_is_not_promoted_again() -> None:
+    made = project()
+    heard = made.add_message("user", CERTAIN)
+    chatter(made)
+    made.start_conversation("Another")
+    again = made.add_message("user", CERTAIN.upper())
+    assert len(heard.promoted) == 1
+    assert again.promoted == ()
+    assert remembered(made) == [FACT]
+    assert [standing for _, standing in every(made)] == ["promoted"]
+
+
+def test_a_memory_that_somebody_removed_is_not_brought_back_by_saying_it_again() -> None:
+    made = project()
+    (promotion,) = made.add_message("user", CERTAIN).promoted
+    made.remove(promotion.memory.id)
+    made.start_conversation("Another")
+    made.add_message("user", CERTAIN)
+    assert remembered(made) == []
+
+
+def test_a_fact_is_pending_once_when_it_is_said_again_after_moving_into_a_chunk() -> None:
+    made = shy()
+    made.add_message("user", LIKELY)
+    chatter(made)
+    made.add_message("user", LIKELY)
+    assert pending(made) == ["I prefer tabs over spaces"]
+    made.promote_facts(only(made).fact.id)
+    assert every(made) == [("I prefer tabs over spaces", "promoted")]
+    assert made.conversation_stats().usage.pending_facts == 0
+
+
+# Edited transcripts
+
+
+def test_an_edited_message_states_what_it_says_now() -> None:
+    made = shy()
+    imported(made, LIKELY, RULE)
+    imported(made, "I prefer spaces over tabs.", RULE)
+    assert sorted(pending(made)) == ["I prefer spaces over tabs", "We must never log passwords"]
+
+
+@pytest.mark.parametrize("before", [2, 45])
+def test_what_was_settled_survives_the_edit_of_its_message(before: int) -> None:
+    made = shy()
+    talk = [LIKELY, RULE, *(f"Line {number}?" for number in range(before))]
+    imported(made, *talk)
+    made.promote_facts(only(made, types=(MemoryType.PREFERENCE,)).fact.id)
+    made.reject_facts(only(made, types=(MemoryType.CONSTRAINT,)).fact.id)
+    imported(made, f"{LIKELY} That is all.", f"Well: {RULE}", *talk[2:])
+    assert sorted(every(made)) == [
+        ("I prefer tabs over spaces", "promoted"),
+        ("We must never log passwords", "rejected"),
+    ]
+    assert remembered(made) == ["I prefer tabs over spaces"]
+    assert made.check().findings == ()
+
+
+# Promotion
+
+
+def test_what_is_certain_becomes_a_memory_at_once() -> None:
+    made = project()
+    heard = made.add_message("user", f"{CERTAIN} {LIKELY}")
+    (promotion,) = heard.promoted
+    memory = promotion.memory
+    assert (memory.content, memory.type, promotion.added) == (FACT, MemoryType.FACT, True)
+    assert (memory.source.kind, memory.source.conversation, memory.source.message) == (
+        "conversation",
+        heard.conversation,
+        heard.message.id,
+    )
+    assert pending(made) == ["I prefer tabs over spaces"]
+    assert [fact.standing for fact in heard.facts] == [Standing.PROMOTED, Standing.PENDING]
+    assert made.transcript().conversation.active_facts == (memory.id,)
+
+
+@pytest.mark.parametrize(("threshold", "is_promoted"), [(0.8, True), (0.81, False), (1.0, False)])
+def test_the_threshold_decides(threshold: float, is_promoted: bool) -> None:
+    made = project(promotion_threshold=threshold)
+    heard = made.add_message("user", LIKELY)
+    assert heard.facts[0].confidence == 0.8
+    assert bool(heard.promoted) is is_promoted
+
+
+def test_a_fact_is_promoted_by_hand() -> None:
+    made = shy()
+    heard = made.add_message("user", LIKELY)
+    (promotion,) = list(made.promote_facts(short(heard.facts[0].id)))
+    assert promotion.added
+    assert promotion.fact.memory == promotion.memory.id
+    assert promotion.memory.source.message == heard.message.id
+    assert made.transcript().conversation.active_facts == (promotion.memory.id,)
+    assert list(made.promote_facts(heard.facts[0].id)) == []
+    assert remembered(made) == ["I prefer tabs over spaces"]
+
+
+def test_facts_of_a_confidence_are_promoted_together() -> None:
+    made = shy()
+    made.add_message("user", f"{CERTAIN} {LIKELY} The deploy script lives in tools/deploy.sh.")
+    assert [item.fact.confidence for item in made.facts().items] == [0.95, 0.8, 0.7]
+    assert contents(made.promote_facts(above=0.8)) == [FACT, "I prefer tabs over spaces"]
+    assert pending(made) == ["The deploy script lives in tools/deploy.sh"]
+    assert contents(made.promote_facts(above=0.8)) == []
+
+
+def contents(promotions: Any) -> list[str]:
+    return [promotion.memory.content for promotion in promotions]
+
+
+def test_a_fact_named_twice_is_promoted_once() -> None:
+    made = shy()
+    (fact,) = made.add_message("user", LIKELY).facts
+    done: list[Promotion] = list(made.promote_facts(fact.id, short(fact.id), above=0.5))
+    assert [item.added for item in done] == [True]
+
+
+@pytest.mark.parametrize("above", [-0.1, 1.1, float("nan")])
+def test_a_confidence_must_be_a_share(above: float) -> None:
+    with pytest.raises(InvalidValue, match="between 0 and 1"):
+        shy().promote_facts(above=above)
+
+
+def test_promoting_nothing_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="no fact is named"):
+        shy().promote_facts()
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.parametrize(
+    "content",
+    [FACT, "The staging port is 8443.", "THE STAGING PORT IS 8443", "Staging port is 8443!"],
+)
+def test_a_memory_that_says_the_same_is_taken(content: str, by_hand: bool) -> None:
+    made = shy() if by_hand else project()
+    known = made.add(content).memory
+    heard = made.add_message("user", CERTAIN)
+    done = list(made.promote_facts(heard.facts[0].id)) if by_hand else list(heard.promoted)
+    assert [(item.memory.id, item.added) for item in done] == [(known.id, False)]
+    assert remembered(made) == [content]
+    assert made.transcript().conversation.active_facts == (known.id,)
+
+
+def test_a_memory_on_the_same_subject_leaves_the_fact_pending() -> None:
+    made = project()
+    made.add("Mira writes the docs", subject="Mira")
+    heard = made.add_message("user", "Remember that Mira is the designer.")
+    assert heard.promoted == ()
+    assert pending(made) == ["Mira is the designer"]
+    (promotion,) = list(made.promote_facts(heard.facts[0].id))
+    assert promotion.added
+    assert sorted(remembered(made)) == ["Mira is the designer", "Mira writes the docs"]
+
+
+def test_a_memory_that_says_the_same_counts_before_one_on_the_same_subject() -> None:
+    made = project()
+    made.add("Mira writes the docs", subject="Mira")
+    known = made.add("Mira is the designer.", subject="Mira", force=True).memory
+    (promotion,) = made.add_message("user", "Remember that Mira is the designer.").promoted
+    assert (promotion.memory.id, promotion.added) == (known.id, False)
+
+
+def test_what_the_settings_do_not_allow_stays_pending_and_say_goes_on() -> None:
+    made = project(**{"categories.names": ("project",), "categories.strict": True})
+    heard = made.add_message("user", f"{CERTAIN} We decided to use PostgreSQL.")
+    assert contents(heard.promoted) == ["We decided to use PostgreSQL"]
+    assert pending(made) == [FACT]
+    with pytest.raises(InvalidValue, match="categories"):
+        made.promote_facts(only(made).fact.id)
+    assert pending(made) == [FACT]
+
+
+def test_facts_of_messages_in_chunks_can_be_promoted_and_rejected() -> None:
+    made = shy()
+    heard = made.add_message("user", f"{LIKELY} {RULE}")
+    chatter(made)
+    assert made.transcript().conversation.facts == ()
+    assert len(made.transcript().chunks[0].facts) == 2
+    (promotion,) = list(made.promote_facts(heard.facts[0].id))
+    made.reject_facts(heard.facts[1].id)
+    assert [fact.standing for fact in made.transcript().chunks[0].facts] == [
+        Standing.PROMOTED,
+        Standing.REJECTED,
+    ]
+    assert made.transcript().conversation.active_facts == (promotion.memory.id,)
+    assert pending(made) == []
+
+
+def test_what_was_promoted_in_a_chunk_cannot_be_rejected_through_its_repetition() -> None:
+    made = shy()
+    (fact,) = made.add_message("user", LIKELY).facts
+    chatter(made)
+    made.promote_facts(fact.id)
+    made.start_conversation("Another")
+    made.add_message("user", LIKELY)
+    with pytest.raises(InvalidValue, match="is the memory"):
+        made.reject_facts(short(fact.id))
+    assert every(made) == [("I prefer tabs over spaces", "promoted")]
+
+
+def test_rejecting_is_all_or_nothing() -> None:
+    made = project()
+    heard = made.add_message("user", f"{CERTAIN} {LIKELY}")
+    with pytest.raises(InvalidValue, match="is the memory"):
+        made.reject_facts(heard.facts[1].id, heard.facts[0].id)
+    assert pending(made) == ["I prefer tabs over spaces"]
+
+
+def test_a_rejected_fact_can_still_be_promoted_by_name_but_not_by_confidence() -> None:
+    made = shy()
+    (fact,) = made.add_message("user", LIKELY).facts
+    made.reject_facts(fact.id)
+    assert list(made.promote_facts(above=0)) == []
+    assert contents(made.promote_facts(fact.id)) == ["I prefer tabs over spaces"]
+    assert every(made) == [("I prefer tabs over spaces", "promoted")]
+
+
+# References
+
+
+def test_a_reference_is_the_start_of_either_part_of_an_id() -> None:
+    made = shy()
+    first, second = made.add_message("user", f"{LIKELY} {RULE}").facts
+    with pytest.raises(Ambiguous, match="fits the facts") as caught:
+        made.reject_facts(first.id.split("-")[0])
+    assert short(first.id) in caught.value.message
+    assert short(second.id) in caught.value.message
+    (rejected,) = made.reject_facts(short(first.id)[:5])
+    assert rejected.content == first.content
+
+
+@pytest.mark.parametrize("reference", ["", "zzzzzzzz", "no such fact"])
+def test_an_unknown_reference_says_so(reference: str) -> None:
+    made = shy()
+    made.add_message("user", LIKELY)
+    for change in (made.promote_facts, made.reject_facts):
+        with pytest.raises(NotFound, match="no fact"):
+            change(reference)
+    assert pending(made) == ["I prefer tabs over spaces"]
+
+
+# On disk
+
+
+def test_a_transcript_makes_the_same_bytes_in_two_clones() -> None:
+    talk = lines(*(f"{LIKELY} {RULE} Item {number} matters." for number in range(30)), CERTAIN)
+    for name in ("one", "two"):
+        Project(name, actor=name).import_messages(talk)
+    Project("two", actor="two").import_messages(talk)
+    assert files("one") == files("two")
+    assert any(b'"standing"' not in data and b'"facts"' in data for data in files("one").values())
+
+
+def files(root: str) -> dict[str, bytes]:
+    found = {}
+    for folder in ("conversations", "conversation-chunks"):
+        for name in sorted(os.listdir(f"{root}/{folder}")):
+            with open(f"{root}/{folder}/{name}", "rb") as file:
+                found[f"{folder}/{name}"] = file.read()
+    return found
+
+
+def test_every_fact_lies_with_its_message() -> None:
+    made = shy(max_recent_messages=4, chunk_size=2)
+    for number in range(12):
+        made.add_message("user", f"We must never log secret {number}.")
+    shown = made.transcript()
+    parts = [(chunk.messages, chunk.facts) for chunk in shown.chunks]
+    parts.append((shown.conversation.recent_messages, shown.conversation.facts))
+    held: list[tuple[tuple[Message, ...], tuple[Fact, ...]]] = parts
+    for messages, facts in held:
+        assert {fact.message for fact in facts} == {message.id for message in messages}
+    assert made.facts().total == 12
+
+
+def test_a_listing_can_be_narrowed() -> None:
+    made = shy()
+    made.add_message("user", f"{CERTAIN} {LIKELY} {RULE}")
+    assert made.facts(limit=1).total == 3
+    assert [item.fact.content for item in made.facts(limit=1).items] == [FACT]
+    assert made.facts(above=0.9).total == 1
+    assert only(made, types=(MemoryType.CONSTRAINT,)).fact.content == "We must never log passwords"
+    assert made.facts(conversation=made.start_conversation().id).total == 0
+    assert FactFilter().standing is Standing.PENDING

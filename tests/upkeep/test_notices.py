@@ -1,0 +1,77 @@
+"""Pairs that are left alone are mentioned once in 14 days, whatever happens to that list."""
+
+import os
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from pmem.upkeep import consolidation
+from tests.conftest import NOW
+from tests.core.lifecycle.makers import DAY, memory
+from tests.storage.folders import opened
+from tests.upkeep.test_consolidation import SAME, fill
+
+
+def told(root: str, days: float = 0.0, **options: Any) -> int:
+    """Consolidate and return how many pairs are said to be left alone."""
+    report = consolidation.consolidate(opened(root, now=NOW + days * DAY), **options)
+    return len(report.notices)
+
+
+@pytest.fixture
+def alike(root: str) -> str:
+    """Return a folder with two memories that say the same in two categories."""
+    fill(
+        root, [memory(1, SAME[0], pinned=True), memory(2, SAME[1], category="project", pinned=True)]
+    )
+    return root
+
+
+def test_a_pair_that_is_left_alone_is_mentioned_once_in_14_days(alike: str) -> None:
+    assert told(alike, dry_run=True) == 1
+    assert told(alike) == 1
+    assert told(alike, dry_run=True) == 0
+    assert told(alike, 13.9) == 0
+    assert told(alike, 14) == 1
+    assert told(alike, 14.1) == 0
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'{"x": 7}', b'{"x": "soon"}', b"\xff\x00", b"[" * 9999]
+)
+def test_a_damaged_list_of_what_was_mentioned_costs_a_repetition(
+    alike: str, content: bytes
+) -> None:
+    assert told(alike) == 1
+    path = Path(alike, "local", "judged.json")
+    path.write_bytes(content)
+    assert told(alike) == 1
+    assert told(alike) == 0, "it was written anew"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
+def test_whatever_stands_in_the_place_of_that_list_is_harmless(
+    alike: str, tmp_path: Path, kind: str
+) -> None:
+    path = Path(alike, "local", "judged.json")
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        (tmp_path / "theirs").write_bytes(b"theirs")
+        path.symlink_to(tmp_path / "theirs")
+    else:
+        os.mkfifo(path)
+    assert told(alike) == 1
+    if kind == "link":
+        assert (tmp_path / "theirs").read_bytes() == b"theirs"
+    assert [name for name in os.listdir(path.parent) if name.startswith("judged.json.")] == []
+
+
+def test_a_list_that_cannot_be_written_is_harmless(alike: str) -> None:
+    assert told(alike) == 1
+    with mock.patch("pmem.storage.local.judged.os.replace", side_effect=OSError):
+        assert told(alike, 15) == 1
+    assert told(alike, 15) == 1
+    assert [name for name in os.listdir(f"{alike}/local") if name.startswith("judged.json.")] == []

@@ -1,0 +1,746 @@
+"""Settings: each by its name with its default, from the right place, and with an effect."""
+
+import json
+import os
+import tomllib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem import Project
+from pmem.errors import Damaged, InvalidValue
+from pmem.project.configuration import parse_config
+from pmem.values.bounds import RECORD_BYTES
+from pmem.values.config import Layer, Settings, checked, known, resolve, table
+from pmem.values.notation import as_text, flatten
+from pmem.values.rules import AppRules, Scoring
+from tests.faults.console import added, pmem
+from tests.storage.faults import Death, dying, fault
+
+DEFAULTS: dict[str, Any] = {
+    # the configuration reference of the multi-tier design
+    "memory_dir": ".project-memory",
+    "project_name": "Project",
+    "max_context_tokens": 128_000,
+    "working_memory_tokens": 8000,
+    "system_prompt_tokens": 2000,
+    "chunk_size": 10,
+    "max_recent_messages": 20,
+    "short_term_retention_turns": 50,
+    "consolidation_threshold_days": 30,
+    "max_episodic_memories": 100,
+    "retrieval_top_k": 10,
+    "relevance_threshold": 0.3,
+    "recency_weight": 0.3,
+    "importance_weight": 0.4,
+    # memory configuration of the pruning requirements
+    "max_messages": 50,
+    "max_tokens": 0,
+    "pruning_strategy": "rolling_window",
+    "min_recent_messages": 10,
+}
+SECRET = "-".join(("kW9!m", "q27X"))
+MUCH_OLDER = {"PMEM_NOW": "2026-01-01"}
+NOW = {"PMEM_NOW": "2026-11-21"}
+
+
+def data(*arguments: str, stdin: bytes = b"", **environment: Any) -> Any:
+    done = pmem(*arguments, "--json", stdin=stdin, environment=NOW | environment)
+    assert done.code == 0, (arguments, done)
+    return done.data
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_a_setting_of_the_design_exists_with_its_default(name: str) -> None:
+    assert DEFAULTS[name] == known(name).default == getattr(Settings(), name)
+    assert type(DEFAULTS[name]) is type(known(name).default)
+
+
+def test_no_token_limit_means_80_percent_of_the_window() -> None:
+    assert Settings().conversation_tokens == 102_400
+    assert Settings(max_tokens=9).conversation_tokens == 9
+    assert Settings().default_budget == 118_000
+    assert Settings(max_context_tokens=50).default_budget == 50
+
+
+def test_every_setting_is_described_typed_and_has_its_variable() -> None:
+    rows = list(table())
+    assert len({row.name for row in rows}) == len(rows)
+    for row in rows:
+        assert row.description.endswith(".")
+        assert row.type
+        assert row.variable == "PMEM_" + row.name.upper().replace(".", "_")
+        if row.default != {}:  # an empty table is none, and cannot be given
+            assert checked(row.name, as_text(row.default)) == row.default
+
+
+def user_file(text: str) -> None:
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "pmem"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(text)
+
+
+def origin(name: str = "chunk_size", **environment: Any) -> tuple[Any, str]:
+    found = data("config", "get", name, **environment)
+    return found["value"], found["origin"]
+
+
+def test_sources_win_in_their_order(root: str) -> None:
+    assert origin() == (10, "default")
+    user_file("chunk_size = 3\nproject_name = 'Mine'\n")
+    assert origin() == (3, "user")
+    pmem("config", "set", "chunk_size", "4")
+    assert origin() == (4, "project")
+    assert origin(PMEM_CHUNK_SIZE="5") == (5, "environment")
+    layers: list[Layer] = [("flag", {"chunk_size": 6}), ("environment", {"chunk_size": "5"})]
+    settings, resolved = resolve(layers)
+    assert settings.chunk_size == 6
+    assert [item.origin for item in resolved if item.name == "chunk_size"] == ["flag"]
+    pmem("config", "unset", "chunk_size")
+    assert origin() == (3, "user")
+    assert origin("project_name") == ("Mine", "user")
+
+
+def test_list_shows_every_setting_with_its_origin(root: str) -> None:
+    pmem("config", "set", "limits.memory", "99")
+    items = {
+        item["name"]: item for item in data("config", "list", PMEM_RETRIEVAL_TOP_K="7")["items"]
+    }
+    assert list(items) == [row.name for row in table()]
+    assert ("project", 99) == (items["limits.memory"]["origin"], items["limits.memory"]["value"])
+    assert items["retrieval_top_k"]["origin"] == "environment"
+    assert items["chunk_size"]["origin"] == "default"
+    lines = pmem("config", "list").out.decode().splitlines()
+    assert [line.split()[0] for line in lines] == list(items)
+
+
+def test_set_keeps_comments_and_other_settings(root: str) -> None:
+    path = Path(root) / "config.toml"
+    path.write_text("# why\nchunk_size = 7 # seven\n\n[limits]\nmemory = 50 # short\n")
+    pmem("config", "set", "limits.subject", "20")
+    pmem("config", "set", "chunk_size", "8")
+    pmem("config", "set", "categories.names", "a, b")
+    text = path.read_text()
+    assert text.startswith("# why\nchunk_size = 8 # seven\n")
+    assert "memory = 50 # short" in text
+    assert origin("categories.names") == (["a", "b"], "project")
+    for name in ("limits.subject", "categories.names"):
+        pmem("config", "unset", name)
+    assert origin("limits.subject") == (200, "default")
+    assert origin("limits.memory") == (50, "project")
+
+
+BAD = [
+    ("chunk_size", "0", "at least 1"),
+    ("chunk_size", "-3", "at least 1"),
+    ("chunk_size", "many", "whole number"),
+    ("chunk_size", "2.5", "whole number"),
+    ("chunk_size", "", "whole number"),
+    ("relevance_threshold", "1.1", "at most 1"),
+    ("relevance_threshold", "-0.1", "at least 0"),
+    ("relevance_threshold", "nan", "at least 0"),
+    ("pruning_strategy", "oldest", "rolling_window | importance | hybrid"),
+    ("categories.strict", "perhaps", "true | false"),
+    ("memory_dir", "", "must not be empty"),
+    ("max_context_tokens", "49", "at least 50"),
+    ("lock_timeout", "-1", "at least 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "says"), BAD)
+def test_a_bad_value_is_named_with_its_rule_and_origin(
+    name: str, value: str, says: str, root: str
+) -> None:
+    before = (Path(root) / "config.toml").read_bytes()
+    done = pmem("config", "set", "--", name, value)
+    assert (3, b"") == (done.code, done.out), done
+    assert name in done.err
+    assert says in done.err
+    assert before == (Path(root) / "config.toml").read_bytes()
+    variable = known(name).variable
+    done = pmem("config", "list", environment={variable: value})
+    assert done.code == 3, done
+    assert name in done.err
+    assert says in done.err
+    assert name == "memory_dir" or "environment" in done.err
+
+
+def test_a_bad_value_in_a_file_names_the_file_level(root: str) -> None:
+    user_file("chunk_size = 0\n")
+    assert "(from user)" in pmem("context").err
+    (Path(root) / "config.toml").write_text("chunk_size = 'x'\n")
+    assert "(from project)" in pmem("context").err
+
+
+@pytest.mark.parametrize("name", ["chunk_sise", "chunksize", "limits", "limits.", "", "."])
+def test_an_unknown_setting_is_refused(name: str, root: str) -> None:
+    for command in (("get", name), ("set", name, "1"), ("unset", name)):
+        done = pmem("config", *command)
+        assert (3, b"") == (done.code, done.out)
+    with pytest.raises(InvalidValue):
+        known(name)
+
+
+def test_a_misspelt_setting_is_put_right() -> None:
+    with pytest.raises(InvalidValue) as caught:
+        known("chunk_sise")
+    assert "chunk_size" in caught.value.hint
+
+
+UNKNOWN = {
+    "lock_timout = 5": "there is no setting 'lock_timout', so it counts for nothing:"
+    " did you mean lock_timeout?",
+    "[nope]": "there is no setting 'nope'",
+    "[nope]\nx = 1": "there is no setting 'nope.x'",
+    "limits = 3": "there is no setting 'limits'",
+    "[limits]\nmemroy = 3": "did you mean limits.memory?",
+}
+
+
+@pytest.mark.parametrize("settings", UNKNOWN)
+def test_a_misspelt_setting_in_the_project_s_file_is_told(settings: str, root: str) -> None:
+    Path(root, "config.toml").write_text(f"{settings}\n")
+    done = pmem("check", "--json")
+    (found,) = done.data["findings"]
+    assert (done.code, found["code"], found["severity"]) == (0, "unknown_setting", "warning")
+    assert UNKNOWN[settings] in found["message"]
+    assert pmem("check", "--strict").code == 1
+    looked = pmem("doctor")
+    assert looked.code == 0
+    assert UNKNOWN[settings] in looked.out.decode()
+    assert UNKNOWN[settings] in pmem("config", "list").err
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["", "[limits]", "[allowlists]", '[allowlists]\nplanner = ["tasks"]', "lock_timeout = 5"],
+)
+def test_settings_that_there_are_are_not_told_as_unknown(settings: str, root: str) -> None:
+    Path(root, "config.toml").write_text(f"{settings}\n")
+    found = pmem("check", "--json").data["findings"]
+    assert "unknown_setting" not in {finding["code"] for finding in found}
+    assert "no setting" not in pmem("config", "list").err
+
+
+def test_of_many_unknown_settings_some_are_named(root: str) -> None:
+    Path(root, "config.toml").write_text("".join(f"x{number} = 1\n" for number in range(5000)))
+    found = pmem("check", "--json").data["findings"]
+    assert len(found) == 21
+    assert "4980 further settings" in found[-1]["message"]
+
+
+def test_flatten_names_nested_tables_with_dots() -> None:
+    assert flatten({"a": 1, "b": {"c": {"d": 2}}}) == {"a": 1, "b.c.d": 2}
+
+
+def say(count: int, text: str = "Message {} on the parser") -> None:
+    data("conversation", "start", "Live")
+    for number in range(count):
+        pmem("conversation", "say", text.format(number), environment=NOW)
+
+
+def _sections(text: str = "parser", *options: str, **environment: Any) -> dict[str, list[str]]:
+    built = data("context", text, *options, **environment)
+    return {part["name"]: [item["text"] for item in part["items"]] for part in built["sections"]}
+
+
+def _recent(**environment: Any) -> list[str]:
+    return _sections("parser", "--budget", "4000", **environment).get("recent", [])
+
+
+def _shown(**environment: Any) -> int:
+    found: int = data("conversation", "stats", **environment)["usage"]["messages_in_context"]
+    return found
+
+
+def _memory_dir(**environment: Any) -> Any:
+    return data("init", **environment)["path"]
+
+
+def _budget(**environment: Any) -> Any:
+    return data("context", **environment)["budget"]
+
+
+def _chunks(**environment: Any) -> Any:
+    lines = b"".join(json.dumps({"content": f"m{n}"}).encode() + b"\n" for n in range(30))
+    data("import", "messages", "-", stdin=lines, **environment)
+    return data("conversation", "list", **environment)["items"][0]["chunks"]
+
+
+def _recent_share(**environment: Any) -> Any:
+    for number in range(30):
+        data("add", f"The parser reads part {number} of the archive", "--force")
+    say(12, "Message {} " + "word " * 40)
+    return _sections("parser", "--budget", "600", **environment).get("recent")
+
+
+def _max_messages(**environment: Any) -> Any:
+    say(12)
+    return _shown(PMEM_MIN_RECENT_MESSAGES="1", **environment)
+
+
+def _max_tokens(**environment: Any) -> Any:
+    say(12)
+    return _shown(PMEM_MIN_RECENT_MESSAGES="2", **environment)
+
+
+def _min_recent(**environment: Any) -> Any:
+    say(12)
+    return _shown(PMEM_MAX_MESSAGES="1", **environment)
+
+
+def _strategy(**environment: Any) -> Any:
+    data("conversation", "start")
+    for text in ("You must always test!", *["Thanks"] * 8):
+        pmem("conversation", "say", text, environment=NOW)
+    return _recent(PMEM_MAX_MESSAGES="3", PMEM_MIN_RECENT_MESSAGES="1", **environment)
+
+
+def _prune_share(**environment: Any) -> Any:
+    say(12)
+    return _shown(PMEM_MAX_TOKENS="100", PMEM_MIN_RECENT_MESSAGES="2", **environment)
+
+
+def _finished_tasks(**environment: Any) -> Any:
+    data("conversation", "start")
+    said = ("Fix the login page", "All done, the login page is fixed.", "Now let's write the docs")
+    for place, text in enumerate(said):
+        role = "assistant" if place == 1 else "user"
+        pmem(
+            *("conversation", "say", text, "--role", role),
+            environment=NOW | {"PMEM_MIN_RECENT_MESSAGES": "1"} | environment,
+        )
+    return _shown(**environment)
+
+
+def _summaries(**environment: Any) -> Any:
+    data("conversation", "start", "Live")
+    for number in range(40):
+        text = f"Step {number}: the parser reads file {number} of the archive " + "slowly " * 20
+        pmem("conversation", "say", text, environment=NOW)
+    found = _sections("parser file 3", "--budget", "400", PMEM_RECENT_SHARE="0", **environment)
+    return [len(found.get("summaries", [])), len(found.get("earlier", []))]
+
+
+def _merged(**environment: Any) -> Any:
+    settings = {"PMEM_MAX_RECENT_MESSAGES": "2", "PMEM_CHUNK_SIZE": "2"}
+    data("conversation", "start")
+    for number in range(8):
+        environment_ = NOW | settings | environment
+        pmem("conversation", "say", f"Step {number} is done", environment=environment_)
+    return data("conversation", "show", **environment)["merged_chunks"]
+
+
+def _summary_length(**environment: Any) -> Any:
+    lines = b"".join(
+        json.dumps({"content": f"On May {n} we paid {n}00 euros to Ada for the archive."}).encode()
+        + b"\n"
+        for n in range(1, 30)
+    )
+    data("import", "messages", "-", stdin=lines, **environment)
+    name = data("conversation", "list", **environment)["items"][0]["id"]
+    return [len(item["summary"]) for item in data("conversation", "show", name)["summaries"]]
+
+
+def _facts(**environment: Any) -> Any:
+    data("conversation", "start")
+    pmem("conversation", "say", "We decided to use PostgreSQL.", environment=NOW | environment)
+    facts = data("facts", "list", "--all", **environment)["items"]
+    return [(fact["content"], fact["standing"]) for fact in facts]
+
+
+def _episodes(**environment: Any) -> Any:
+    data("conversation", "start")
+    said = "The outage is fixed: the root cause was a full disk, and the release is deployed."
+    for text in ("The shop is down, nobody can pay!", said):
+        pmem("conversation", "say", text, environment=NOW | environment)
+    return data("episode", "list", **environment)["total"]
+
+
+def _tokens(**environment: Any) -> Any:
+    return data("add", "A sentence that is counted, antidisestablishmentarianism.", **environment)[
+        "memory"
+    ]["tokens"]
+
+
+def _importances(**environment: Any) -> Any:
+    """Prune one message of every kind; return how important each is."""
+    project = Project(
+        now=datetime(2026, 1, 1, tzinfo=UTC), max_recent_messages=90, prune_finished_tasks=False
+    )
+    project.start_conversation()
+    for role, content in (
+        ("user", "Fix the login page"),
+        ("assistant", "All done, the login page is fixed."),
+        ("user", "Now let's write the docs"),
+        ("user", "You must never push to main."),
+        ("tool", "Error: the build failed with exit code 2"),
+        ("user", "No, that's wrong: I meant the staging server."),
+        ("user", "As you said earlier, the port is taken."),
+        ("user", "Thanks!"),
+    ):
+        project.add_message(role, content)
+    project.add_message("assistant", "Looking it up", tool_call={"id": "c1"})
+    project.add_message("tool", "42", tool_result={"id": "c1"})
+    for number in range(20):
+        project.add_message("user", f"The page number {number} is plain")
+    later = {"PMEM_NOW": "2026-01-04", "PMEM_MIN_RECENT_MESSAGES": "1"}
+    done = data("conversation", "prune", "--dry-run", "--tokens", "0", **later | environment)
+    return [(item["text"], item["importance"]) for item in done["pruned"]]
+
+
+def _due(**environment: Any) -> Any:
+    pmem("add", "Old and faint", "--importance", "0.4", environment=MUCH_OLDER)
+    now = {"PMEM_NOW": "2026-02-05"}  # 35 days later
+    return pmem("stats", "--json", environment=now | environment).data["due"]
+
+
+def _steps(*command: str, at: str = "2026-02-05") -> Callable[..., Any]:
+    """Plan upkeep over two old memories, a newer pair that is alike, and a recent one."""
+
+    def look(**environment: Any) -> Any:
+        pmem("add", "Old and faint", "--importance", "0.25", environment=MUCH_OLDER)
+        pmem("add", "Old and clear", "--importance", "0.8", environment=MUCH_OLDER)
+        for minute, text in enumerate(ALIKE):
+            then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z"}
+            then["PMEM_LINK_ON_ADD"] = "false"
+            pmem("add", text, "--subject", "port", "--force", environment=then)
+        now = {"PMEM_NOW": at, "PMEM_LINK_AT": "0.2"}
+        done = pmem(*command, "--dry-run", "--json", environment=now | environment).data
+        return [(step["action"], step["records"][0]["text"]) for step in done["steps"]], done[
+            "waiting"
+        ]
+
+    return look
+
+
+def _links(**environment: Any) -> Any:
+    data("add", ALIKE[0])
+    return len(data("add", ALIKE[1], **environment)["links"])
+
+
+def _insights(**environment: Any) -> Any:
+    ref = added("The port is one")
+    for text in ("The port is two", "The port is three", "The port is four"):
+        assert pmem("edit", ref, text, "--subject", "port").code == 0
+    done = data("consolidate", "--dry-run", **environment)
+    return [step["action"] for step in done["steps"]]
+
+
+def _episodes_limit(**environment: Any) -> Any:
+    return data("stats", **environment)["episodes_limit"]
+
+
+def _recalls(**environment: Any) -> Any:
+    data("show", added("The parser reads the archive"), **environment)
+    (found,) = (item for item in data("doctor")["items"] if item["name"] == "recalls")
+    return found["detail"]
+
+
+def _hits(**environment: Any) -> Any:
+    for number in range(4):
+        data("add", f"parser {number}", "--force")
+    return len(data("search", "parser", **environment)["hits"])
+
+
+def _related(**environment: Any) -> Any:
+    start = added("parser")
+    for number in range(4):
+        assert pmem("link", start, added(f"other {number}")).code == 0
+    return [item["text"] for item in data("search", "parser", **environment)["related"]]
+
+
+def _below(**environment: Any) -> Any:
+    data("add", "parser speed")
+    data("add", "one parser among very many other words")
+    built = data("context", "parser speed", "--budget", "50", **environment)
+    return sorted({item["reason"] for item in built["omitted"]})
+
+
+def _scores(**environment: Any) -> Any:
+    pmem("add", "parser old", "--importance", "0.9", environment=MUCH_OLDER)
+    pmem("add", "parser new", "--importance", "0.1", environment=NOW)
+    return [round(hit["score"], 6) for hit in data("search", "parser", **environment)["hits"]]
+
+
+def _sums(**environment: Any) -> Any:
+    return _scores(**environment, PMEM_RANKING="weighted_sum")
+
+
+def _purge_at(**environment: Any) -> Any:
+    return data("rm", added("x"), **environment)["purge_at"]
+
+
+def _code(*arguments: str) -> Callable[..., Any]:
+    return lambda **environment: pmem(*arguments, environment=environment).code
+
+
+def _masked(**environment: Any) -> Any:
+    data("add", f"pwd: {SECRET}", PMEM_SECRETS_GATE="off")
+    return SECRET in pmem("search", "pwd", environment=environment).out.decode()
+
+
+def _message_limit(**environment: Any) -> Any:
+    data("conversation", "start")
+    return pmem("conversation", "say", "hello", environment=environment).code
+
+
+def _large_record(**environment: Any) -> Any:
+    id_ = data("conversation", "start", "large")["id"]
+    path = Path(f".project-memory/conversations/{id_}.json")
+    path.write_bytes(path.read_bytes().ljust(RECORD_BYTES + 1))
+    return pmem("conversation", "show", id_, environment=environment).code
+
+
+def _strict(**environment: Any) -> Any:
+    return pmem("add", "x", "--category", "odd", environment=environment).code
+
+
+def _names(**environment: Any) -> Any:
+    return _strict(PMEM_CATEGORIES_STRICT="true", **environment)
+
+
+def _app_memories(**environment: Any) -> Any:
+    for text in ("Meetings after two", "Lunch at noon", "Reports on Friday"):
+        data("app", "remember", "calendar", text, **environment)
+    return data("app", "list", "calendar", **environment)["total"]
+
+
+def _app_energy(**environment: Any) -> Any:
+    return data("app", "stats", **environment)["energy"]
+
+
+def _by_agent(*arguments: str) -> Callable[..., Any]:
+    def look(**environment: Any) -> Any:
+        done = pmem("add", *arguments, "--agent", "planner", environment=NOW | environment)
+        return done.code, "better" in done.err
+
+    return look
+
+
+def _wishes(**environment: Any) -> Any:
+    said = "".join(f"Remember that door {n} opens at {n} o'clock. " for n in range(1, 7))
+    data("conversation", "start")
+    pmem("conversation", "say", said, environment=NOW | environment)
+    facts = data("facts", "list", "--all", **environment)["items"]
+    return sorted((fact["content"], fact["standing"]) for fact in facts)
+
+
+def _days(**environment: Any) -> Any:
+    pmem("add", "The user lives in Graz.", "--agent", "planner", environment=NOW | environment)
+    return data("consent", "list")["items"][0]["until"]
+
+
+def _operations(**environment: Any) -> Any:
+    pmem("add", "Something", environment=NOW | environment)
+    return data("events", "--operations")["total"]
+
+
+def _lock_timeout(**environment: Any) -> Any:
+    import fcntl
+    import time
+
+    added("x")
+    with open(".project-memory/local/lock", "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begun = time.monotonic()
+        assert pmem("add", "y", environment=environment).code == 6
+        return time.monotonic() - begun > 0.25
+
+
+ALIKE = (
+    "The service listens on port 8080",
+    "The service listens on port 9090",
+    "The service listens on port 9090, please note",
+    "The health check asks the port of the service",
+    "The service listens on one port behind the firewall",
+)
+
+
+def _listed(**environment: Any) -> Any:
+    data("add", "The parser is ready")
+    return _sections("", **environment)
+
+
+def _met(**environment: Any) -> Any:
+    for number in range(3):
+        data("add", f"The parser met case {number}", "--category", "event", "--force")
+    return len(_sections("parser case", **environment)["recalled"])
+
+
+def _seen(**environment: Any) -> Any:
+    added("Ship the parser", "--category", "tasks")
+    return len(data("list", "--agent", "planner", **environment)["items"])
+
+
+def _safe(**environment: Any) -> Any:
+    os.rename(".project-memory", ".kept")
+    os.symlink(".kept", ".project-memory")
+    return pmem("list", environment=environment).code
+
+
+EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    "memory_dir": (".project-memory", ".other", _memory_dir),
+    "safe_folders": ("/elsewhere", "*", _safe),
+    "project_name": ("A", "B", lambda **env: data("context", **env)["text"]),
+    "max_context_tokens": ("128000", "64000", _budget),
+    "working_memory_tokens": ("8000", "10", _budget),
+    "system_prompt_tokens": ("2000", "10", _budget),
+    "recent_share": ("0.6", "0.1", _recent_share),
+    "chunk_size": ("10", "2", _chunks),
+    "max_recent_messages": ("20", "3", _chunks),
+    "max_messages": ("50", "3", _max_messages),
+    "max_tokens": ("0", "30", _max_tokens),
+    "pruning_strategy": ("rolling_window", "importance", _strategy),
+    "min_recent_messages": ("10", "2", _min_recent),
+    "short_term_retention_turns": ("50", "1", _summaries),
+    "prune_at": ("0.8", "0.5", _prune_share),
+    "prune_hard_at": ("0.9", "0.6", _prune_share),
+    "prune_finished_tasks": ("true", "false", _finished_tasks),
+    "max_chunks": ("50", "1", _merged),
+    "summary_share": ("0.15", "0.5", _summary_length),
+    "extract_facts": ("true", "false", _facts),
+    "promotion_threshold": ("0.5", "1", _facts),
+    "max_facts": ("5", "2", _wishes),
+    "max_promotions": ("3", "1", _wishes),
+    "max_promotions_per_day": ("100", "2", _wishes),
+    "detect_episodes": ("true", "false", _episodes),
+    "tokenizer": ("estimate", "cl100k_base", _tokens),
+    **{
+        f"importance.{field.name}": (str(field.default), "0", _importances)
+        for field in msgspec.structs.fields(Scoring)
+    },
+    "consolidation_threshold_days": ("30", "90", _due),
+    "half_life_days": ("30", "9000", _due),
+    "archive_below": ("0.3", "0.1", _steps("consolidate")),
+    "link_on_add": ("true", "false", _links),
+    "link_at": ("0.2", "1", _steps("consolidate")),
+    "max_links": ("3", "0", _steps("consolidate")),
+    "max_pairs": ("500", "0", _steps("consolidate")),
+    "note_insights": ("true", "false", _insights),
+    "ttl_days": ("20", "60", _steps("sweep")),
+    "ttl_importance": ("0.3", "0.2", _steps("sweep", at="2026-06-05")),
+    "max_episodic_memories": ("100", "5", _episodes_limit),
+    "record_access": ("true", "false", _recalls),
+    "record_operations": ("true", "false", _operations),
+    "retrieval_top_k": ("10", "2", _hits),
+    "relevance_threshold": ("0", "0.9", _below),
+    "related_memories": ("2", "0", _related),
+    "ranking": ("structure", "weighted_sum", _scores),
+    "semantic_weight": ("0.4", "0.9", _sums),
+    "keyword_weight": ("0.3", "0.9", _sums),
+    "access_weight": ("0", "1", _scores),
+    "recency_weight": ("0.3", "1", _scores),
+    "importance_weight": ("0.4", "0", _scores),
+    "prior_share": ("0.1", "0.5", _scores),
+    "lock_timeout": ("0", "0.3", _lock_timeout),
+    "purge_days": ("30", "3", _purge_at),
+    "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
+    "apps.limit": ("10", "1", _app_memories),
+    **{
+        f"apps.{field.name}": (str(field.default), "0.5", _app_energy)
+        for field in msgspec.structs.fields(AppRules)
+        if field.name != "limit"
+    },
+    "limits.memory": ("4000", "4", _code("add", "hello")),
+    "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
+    "limits.message": ("4000", "4", _message_limit),
+    "limits.record": (str(RECORD_BYTES), str(2 * RECORD_BYTES), _large_record),
+    "limits.agent": ("500", "9", _by_agent("The door is open.")),
+    "limits.agent_least": ("5", "50", _by_agent("The door is open.")),
+    "consent.fields": ("city,health", "health", _by_agent("The user lives in Graz.")),
+    "consent.two_signals": ("tone", "goals", _by_agent("The door is open.", "--tag", "tone")),
+    "consent.days": ("7", "3", _days),
+    "writing.lint": ("off", "everyone", _by_agent("We like it.")),
+    "writing.enforce": ("false", "true", _by_agent("We like it.")),
+    "categories.names": ("odd,even", "even", _names),
+    "categories.context": ("knowledge=all", "knowledge=none", _listed),
+    "categories.rag_length": ("event=3", "event=2", _met),
+    "allowlists": ("planner=goals", "planner=tasks", _seen),
+    "categories.strict": ("false", "true", _strict),
+    "secrets.gate": ("refuse", "redact", _code("add", f"pwd: {SECRET}")),
+    "secrets.mask": ("true", "false", _masked),
+    "secrets.allow": ("x", SECRET, _code("add", f"pwd: {SECRET}")),
+}
+"""For every setting two values and something that differs between them."""
+
+
+def test_no_setting_is_left_without_a_test_of_its_effect() -> None:
+    assert set(EFFECTS) == {row.name for row in table()}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_variable_that_is_not_utf_8_is_refused_in_one_sentence(name: str, root: str) -> None:
+    given = {known(name).variable: os.fsdecode(b"\xff")}
+    done = pmem("config", "list", environment=given)
+    assert done.code == 3, done
+    assert f"{name} cannot be '\\udcff': it must be UTF-8" in done.err
+    for command in (("list",), ("add", "We use Go"), ("search", "Go"), ("check",)):
+        done = pmem(*command, environment=given)
+        assert done.code in (0, 1, 3)
+        assert "bug" not in done.err
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_setting_has_an_effect(name: str, tmp_path: Path) -> None:
+    one, other, look = EFFECTS[name]
+    seen = []
+    for place, value in (("one", one), ("one-more", one), ("other", other)):
+        (tmp_path / place).mkdir()
+        os.chdir(tmp_path / place)
+        assert pmem("init").code == 0
+        result = look(**{known(name).variable: value})
+        seen.append(str(result).replace(str(tmp_path / place), ""))
+    if name not in ("memory_dir", "purge_days"):
+        assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+
+
+def test_the_folders_name_may_come_from_the_users_settings(root: str) -> None:
+    user_file("memory_dir = '.brain'\n")
+    assert data("init")["path"].endswith("/.brain")
+    added("in the brain")
+    assert os.listdir(".brain/long-term-memory")
+    assert not os.listdir(f"{root}/long-term-memory")
+
+
+def test_unset_tells_what_holds_now(root: str) -> None:
+    pmem("config", "set", "chunk_size", "4")
+    assert data("config", "unset", "chunk_size", PMEM_CHUNK_SIZE="5")["value"] == 5
+    assert data("config", "unset", "chunk_size")["value"] == 10
+
+
+def test_one_bad_setting_does_not_hide_the_others(root: str) -> None:
+    (Path(root) / "config.toml").write_text("chunk_size = 0\nmax_messages = -1\n")
+    assert origin("purge_days") == (30, "default")
+    assert pmem("config", "get", "chunk_size").code == 3
+    assert data("config", "unset", "chunk_size")["value"] == 10
+    assert data("config", "set", "max_messages", "5")["value"] == 5
+    assert pmem("config", "list").code == 0
+
+
+def test_a_change_of_settings_that_is_killed_leaves_nothing_for_long(root: str) -> None:
+    with fault(1, dying, calls=("replace",)), pytest.raises(Death):
+        pmem("config", "set", "chunk_size", "3")
+    pmem("config", "set", "chunk_size", "4")
+    assert not [name for name in os.listdir(root) if name.startswith(".tmp-")]
+    assert os.listdir(f"{root}/local") == ["lock"]
+
+
+@given(st.binary() | st.text("#a=1 \n\r\t\x0b\x1c\x7f\u2028").map(str.encode))
+def test_a_file_of_comments_says_what_the_reader_of_settings_makes_of_it(data: bytes) -> None:
+    try:
+        expected: dict[str, Any] | None = flatten(tomllib.loads(data.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        expected = None
+    if expected is None:
+        with pytest.raises(Damaged, match=r"not valid TOML|not UTF-8|conflict markers"):
+            parse_config(data, "config.toml")
+    else:
+        assert parse_config(data, "config.toml") == expected
