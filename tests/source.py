@@ -37,6 +37,27 @@ def imports(module: ast.Module) -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
+def needed(module: ast.Module) -> Iterator[str]:
+    """Yield what a module imports when it runs, in functions too: `a.b` for `import a.b`, `a.b.c`
+    for `from a.b import c`. What only type checkers read is left out."""
+    for node in _running(module):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes below one, but for those that only type checkers read."""
+    skipped: list[ast.stmt] = []
+    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+        skipped = node.body
+    for child in ast.iter_child_nodes(node):
+        if child not in skipped:
+            yield child
+            yield from _running(child)
+
+
 def calls(module: ast.Module) -> Iterator[str]:
     """Yield the dotted names of what a module calls, as they are written."""
     for node in ast.walk(module):

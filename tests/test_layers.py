@@ -1,7 +1,7 @@
-"""The layers hold: imports point down only, and each kind of effect has its one place."""
+"""Rooms know each other only by the arrows listed, and each kind of effect has its one place."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -9,80 +9,40 @@ import pytest
 
 from tests import source
 
-LAYERS: Final[tuple[frozenset[str], ...]] = (
-    frozenset({"cli", "library", "__main__", "__init__"}),
-    frozenset(
-        {
-            "access",
-            "apps",
-            "contexts",
-            "overlay",
-            "changes",
-            "citations",
-            "chunking",
-            "consolidation",
-            "conversations",
-            "episodes",
-            "consent",
-            "facts",
-            "proposals",
-            "pruning",
-            "talk",
-            "threads",
-            "transcripts",
-            "evaluation",
-            "exchange",
-            "figures",
-            "gitmerge",
-            "gitsetup",
-            "golden",
-            "journal",
-            "lifecycle",
-            "lookup",
-            "memories",
-            "mending",
-            "recall",
-            "settling",
-            "settingsmerge",
-            "setup",
-            "upkeep",
-            "checking",
-            "doubts",
-            "staging",
-            "hooksetup",
-            "ignoring",
-            "changelog",
-            "repeats",
-            "merges",
-            "provenance",
-            "queries",
-            "repair",
-            "scanning",
-            "splitting",
-        }
-    ),
-    frozenset(
-        {
-            "workspace",
-            "sight",
-            "beside",
-            "configuration",
-            "views",
-            "gate",
-            "masking",
-            "references",
-            "borders",
-        }
-    ),
-    frozenset({"interchange", "storage"}),
-    frozenset({"core"}),
-    frozenset({"bounds", "config", "rules", "notation", "ids", "records", "times"}),
-    frozenset({"errors"}),
-)
-"""From the top to the bottom; a module may use its own layer and those below."""
+ARROWS: Final[dict[str, str]] = {
+    "errors": "",
+    "values": "errors",
+    "core": "errors values",
+    "interchange": "errors values core",
+    "storage": "errors values core",
+    "storage.files": "errors values core",
+    "storage.local": "errors values core storage.files",
+    "storage.index": "errors values core storage storage.files",
+    "storage.git": "errors values core storage storage.files storage.index",
+    "storage.jsonfiles": "errors values core storage storage.files storage.index",
+    "project": "errors values core storage storage.files storage.local storage.git "
+    "storage.jsonfiles",
+    "memory": "errors values core storage storage.files storage.local storage.git project",
+    "vcs": "errors values core storage storage.files storage.git storage.jsonfiles project memory",
+    "apps": "errors values core storage.local project memory",
+    "conversation": "errors values core interchange storage storage.files project memory apps",
+    "search": "errors values core storage storage.files storage.local storage.jsonfiles "
+    "project memory conversation",
+    "upkeep": "errors values core storage storage.files storage.local storage.git "
+    "storage.jsonfiles project memory vcs apps",
+    "library": "errors values core storage storage.local project memory vcs apps "
+    "conversation search upkeep",
+    "cli": "errors values core storage storage.files storage.local storage.git project "
+    "memory vcs apps conversation search upkeep",
+}
+"""Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
+function. What only a type checker reads is no arrow."""
 
-APART: Final = ({"storage", "interchange"}, {"cli", "library"})
-"""Neighbours in one layer that must not know each other."""
+SERVED: Final = frozenset({"storage", "backend", "limited", "past", "store"})
+"""What of `storage` every service may use; each other part of it is a room of its own."""
+
+MOST_NAMES: Final = 20
+"""Names at the top of the package."""
 
 NO_EFFECTS: Final = frozenset(
     {"io", "os", "pathlib", "random", "secrets", "socket", "sqlite3", "subprocess", "sys", "time"}
@@ -96,45 +56,99 @@ EVERY_FILE: Final = pytest.mark.parametrize(
 )
 
 
-def part(module: str) -> str:
-    """Return what of pmem a module belongs to: `core` for `pmem.core.text`."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "__init__"
+def room(module: str) -> str:
+    """Return the room that a module is in: `core` for `pmem.core.text`."""
+    parts = module.split(".")[1:3]
+    if parts[0] == "storage" and parts[-1] not in SERVED:
+        return ".".join(parts)
+    return parts[0]
 
 
-def upward(module: str, imported: Iterable[str]) -> list[str]:
-    """Return the imports of a module that do not point down."""
-    wrong = []
+def targets(imported: Iterable[str], modules: frozenset[str]) -> Iterator[str]:
+    """Yield the modules of pmem that imports lead to, names in them left off."""
     for target in imported:
-        if target.split(".")[0] != "pmem" or target == "pmem":
+        module = target if target in modules else target.rpartition(".")[0]
+        if module in modules - {"pmem"}:
+            yield module
+
+
+def used() -> dict[str, set[str]]:
+    """Return the modules that each module uses when it runs."""
+    modules = frozenset(map(source.name, source.FILES))
+    return {
+        source.name(path): set(targets(source.needed(source.tree(path)), modules))
+        for path in source.FILES
+    }
+
+
+def arrows(uses: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """Return the rooms that each room uses, of modules that use each other."""
+    found: dict[str, set[str]] = {}
+    for module, others in uses.items():
+        if module in ("pmem", "pmem.__main__"):
             continue
-        here, there = part(module), part(target)
-        if there == "__version__":
-            continue
-        if rank(there) < rank(here) or {here, there} in APART:
-            wrong.append(target)
-    return wrong
+        found.setdefault(room(module), set()).update(map(room, others))
+    return {here: there - {here} for here, there in found.items()}
 
 
-def rank(name: str) -> int:
-    """Return a part's layer, counted from the top."""
-    for number, layer in enumerate(LAYERS):
-        if name in layer:
-            return number
-    raise AssertionError(f"{name} has no layer: give it one in tests/test_layers.py")
+def circles(uses: Mapping[str, Iterable[str]]) -> set[frozenset[str]]:
+    """Return the groups of names each of which leads to every other one of its group."""
+    reached = {name: _reached(name, uses) for name in uses}
+    return {
+        frozenset(other for other in reached[name] if name in reached.get(other, ()))
+        for name in uses
+        if name in reached[name]
+    }
 
 
-@EVERY_FILE
-def test_imports_point_down(path: Path) -> None:
-    module = source.name(path)
-    assert upward(module, source.imports(source.tree(path))) == []
+def _reached(start: str, uses: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return all that a name leads to; itself only where that is a circle."""
+    found: set[str] = set()
+    waiting = list(uses[start])
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += uses.get(name, ())
+    return found
 
 
-def test_an_import_that_points_up_is_noticed() -> None:
-    inside = ast.parse("def f():\n    from pmem.cli import render\n")
-    assert upward("pmem.core.text", source.imports(inside)) == ["pmem.cli", "pmem.cli.render"]
-    assert upward("pmem.storage.store", ["pmem.interchange.arrays"]) == ["pmem.interchange.arrays"]
-    assert upward("pmem.search.search", ["pmem.core.text", "pmem.memory.reading", "msgspec"]) == []
+def test_rooms_know_each_other_only_by_the_arrows_listed() -> None:
+    listed = {here: set(there.split()) for here, there in ARROWS.items()}
+    assert arrows(used()) == listed
+
+
+def test_each_room_uses_only_those_listed_before_it() -> None:
+    rooms = list(ARROWS)
+    for place, (here, there) in enumerate(ARROWS.items()):
+        assert set(there.split()) <= set(rooms[:place]), here
+
+
+def test_no_modules_know_each_other_in_a_circle() -> None:
+    assert circles(used()) == set()
+
+
+def test_few_names_stand_at_the_top() -> None:
+    top = {path.relative_to(source.PACKAGE).parts[0] for path in source.FILES}
+    assert len(top) <= MOST_NAMES, sorted(top)
+
+
+def test_an_import_in_a_function_counts_and_one_for_the_type_checker_does_not() -> None:
+    tree = ast.parse(
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from pmem.cli import app\n"
+        "else:\n    import pmem.core\n"
+        "def f():\n    from pmem.cli import render\n"
+    )
+    modules = frozenset({"pmem", "pmem.cli", "pmem.cli.app", "pmem.cli.render", "pmem.core"})
+    found = set(targets(source.needed(tree), modules))
+    assert found == {"pmem.cli.render", "pmem.core"}
+
+
+def test_a_circle_is_found_however_long_it_is() -> None:
+    uses = {"a": ["b"], "b": ["c", "d"], "c": ["a"], "d": ["e"], "e": []}
+    assert circles(uses) == {frozenset("abc")}
+    assert circles({"a": ["b"], "b": []}) == set()
 
 
 @pytest.mark.parametrize("path", CORE, ids=map(source.name, CORE))
