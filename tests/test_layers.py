@@ -18,20 +18,22 @@ ARROWS: Final[dict[str, str]] = {
     "storage.files": "errors values core",
     "storage.local": "errors values core storage.files",
     "storage.index": "errors values core storage storage.files",
+    "storage.shared": "storage storage.index",
     "storage.git": "errors values core storage storage.files storage.index",
-    "storage.jsonfiles": "errors values core storage storage.files storage.index",
-    "project": "errors values core storage storage.files storage.local storage.git "
-    "storage.jsonfiles",
-    "memory": "errors values core storage storage.files storage.local storage.git project",
+    "storage.jsonfiles": "errors values core storage storage.files storage.local "
+    "storage.index storage.shared storage.git",
+    "project": "errors values core storage storage.files storage.local storage.shared "
+    "storage.git storage.jsonfiles",
+    "memory": "errors values core storage storage.local storage.git project",
     "vcs": "errors values core storage storage.files storage.git storage.jsonfiles project memory",
     "apps": "errors values core storage.local project memory",
     "conversation": "errors values core interchange storage storage.files project memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project memory conversation",
-    "upkeep": "errors values core storage storage.files storage.local storage.git "
-    "storage.jsonfiles project memory vcs apps",
-    "library": "errors values core storage storage.local project memory vcs apps "
-    "conversation search upkeep",
+    "upkeep": "errors values core storage storage.files storage.local storage.git project "
+    "memory vcs apps",
+    "library": "errors values core storage storage.local storage.shared storage.git "
+    "project memory vcs apps conversation search upkeep",
     "cli": "errors values core storage storage.files storage.local storage.git project "
     "memory vcs apps conversation search upkeep",
 }

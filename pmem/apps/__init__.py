@@ -4,7 +4,7 @@ from pmem.apps.figures import AppFigures, Energy, poll_energy, statistics
 from pmem.apps.reading import AppContext, AppListing, AppOverview, apps, context, listing, show
 from pmem.apps.remembering import Remembered, RememberRequest, on_end, remember, tidy
 from pmem.apps.removal import Purged, Uninstalled, delete, purge, uninstall
-from pmem.memory.app_limit import Compacted, make_room
+from pmem.memory.app_limit import Compacted
 from pmem.memory.app_memories import AppMemory, Decided
 from pmem.memory.app_models import Decider, Models, Summariser, Talk
 
@@ -29,7 +29,6 @@ __all__ = [
     "context",
     "delete",
     "listing",
-    "make_room",
     "on_end",
     "poll_energy",
     "purge",

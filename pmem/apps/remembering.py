@@ -23,6 +23,7 @@ from pmem.memory.app_memories import (
     state_of,
 )
 from pmem.memory.app_models import Models, Talk, answer, may_work, offline
+from pmem.memory.chunking import unfold
 from pmem.memory.memories import Added, AddRequest, put_new
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
@@ -233,8 +234,6 @@ def _summary(
     workspace: Workspace, conversation: Conversation, app: str, models: Models
 ) -> tuple[str, str]:
     """Sum a conversation up, by the rules where a model fails; return the failure as well."""
-    from pmem.conversation.conversations import unfold
-
     talk = Talk(
         app=app,
         conversation=conversation.id,

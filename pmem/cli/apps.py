@@ -1,6 +1,6 @@
 """The commands for what apps remember."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -10,11 +10,11 @@ from pmem.apps import (
     AppFigures,
     AppMemory,
     AppOverview,
-    Decided,
     Remembered,
     RememberRequest,
 )
 from pmem.cli import options, render
+from pmem.cli.notes import room_notes
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
 from pmem.values.ids import short
@@ -22,8 +22,6 @@ from pmem.values.records import State
 from pmem.values.times import day
 
 App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
-_TOLD = 20
-"""Decisions that are told one by one."""
 _LABEL = 15
 
 
@@ -82,22 +80,6 @@ def _consequences(done: Remembered) -> Iterator[str]:
     elif done.reason:
         yield f"on the way: {done.reason}"
     yield from room_notes(done.decisions)
-
-
-def room_notes(decisions: Sequence[Decided]) -> Iterator[str]:
-    """Say what went so that apps keep to their limits.
-
-    Args:
-        decisions: What was decided.
-    """
-    for decided in decisions[:_TOLD]:
-        why = decided.reason + (f" ({decided.failure})" if decided.failure else "")
-        if decided.merged:
-            yield f"made room: {short(decided.merged)} went into {short(decided.target)}; {why}"
-        else:
-            yield f"made room: removed {short(decided.target)}; {why}"
-    if len(decisions) > _TOLD:
-        yield f"and {len(decisions) - _TOLD} more; --json has them all"
 
 
 def list_(

@@ -9,8 +9,9 @@ from pmem.cli import options, render
 from pmem.cli.facts import told
 from pmem.cli.session import Answer, Line, Session
 from pmem.conversation import conversations
-from pmem.conversation.conversations import Heard, Overview, SayRequest, Transcript
+from pmem.conversation.conversations import Heard, Overview, SayRequest
 from pmem.errors import InvalidValue, UsageError
+from pmem.memory.chunking import Transcript
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Role, Status
 from pmem.values.times import day

@@ -12,7 +12,7 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.conversation import pruning
 from pmem.conversation.pruning import Leaving, PruneRequest, Pruning
 from pmem.core.pruning.plan import Marker, Strategy
-from pmem.core.summaries.summary import shortened
+from pmem.core.shortening import shortened
 from pmem.search.usage import Overlay, overlay
 from pmem.values.ids import short
 from pmem.values.times import iso

@@ -157,7 +157,7 @@ def _show_notes(session: "Session", note: str) -> None:
     if note:
         _note(note)
     if session.opened is not None and session.opened.made_room:
-        from pmem.cli.apps import room_notes
+        from pmem.cli.notes import room_notes
 
         for line in room_notes(session.opened.made_room):
             _note(line)

@@ -8,7 +8,7 @@ import typer
 
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.lifecycle.plan import Action
-from pmem.core.summaries.summary import shortened
+from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.upkeep import consolidation
 from pmem.upkeep.consolidation import PlannedStep, RecordChange, StepReport, UpkeepReport

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from pmem.conversation.chunking import extend, read_whole
 from pmem.conversation.episodes import noticed, outcome_of
 from pmem.conversation.pruning import Pruning, pruned_if_due
 from pmem.core import checks
@@ -14,11 +13,11 @@ from pmem.core.chunking import fitting
 from pmem.core.policy import ACTIVITY
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
+from pmem.memory.chunking import Transcript, extend, unfold
 from pmem.memory.facts import Promotion, noted, promoted_at_once
 from pmem.memory.reading import Said, target
 from pmem.project.workspace import Workspace, note_operation
 from pmem.values.records import (
-    Chunk,
     Conversation,
     Episode,
     Event,
@@ -59,14 +58,6 @@ class Heard(Said, frozen=True, kw_only=True):
     episodes: tuple[Episode, ...] = ()
     pruned: Pruning | None = None
     held: "tuple[Held, ...]" = ()
-
-
-class Transcript(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation with all its messages and chunks."""
-
-    conversation: Conversation
-    messages: tuple[Message, ...]
-    chunks: tuple[Chunk, ...]
 
 
 class Ended(NamedTuple):
@@ -326,25 +317,6 @@ def transcript(workspace: Workspace, reference: str | None) -> Transcript:
     """
     workspace.must_reach(ACTIVITY)
     return unfold(workspace, target(workspace, reference))
-
-
-def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
-    """Return the chunks and messages of a conversation in their order.
-
-    Args:
-        workspace: Where they are.
-        conversation: Read before its chunks, so that a message that is just moving between
-            them shows up twice at the most; it is returned once.
-
-    Raises:
-        Damaged: A chunk's file is missing or cannot be used.
-    """
-    found = read_whole(workspace, conversation)
-    messages = [message for chunk in found.chunks for message in chunk.messages]
-    messages += found.conversation.recent_messages
-    return Transcript(
-        conversation=found.conversation, messages=tuple(messages), chunks=found.chunks
-    )
 
 
 def all_messages(workspace: Workspace) -> Iterator[Said]:

@@ -9,10 +9,11 @@ from pmem.core import checks
 from pmem.core.extraction.episodes import Arc, Moment, arc, moments
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import EVENT
-from pmem.core.summaries.summary import shortened
+from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.memory.reading import conversation_named, target
-from pmem.project.workspace import Workspace, event_of
+from pmem.project.events import event_of
+from pmem.project.workspace import Workspace
 from pmem.values.records import (
     Conversation,
     Episode,

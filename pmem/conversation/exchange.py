@@ -8,7 +8,6 @@ from typing import Any, Final, cast
 import msgspec
 
 from pmem.conversation import transcripts
-from pmem.conversation.chunking import read_once
 from pmem.core.chunking import by_conversation, repeated
 from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
@@ -17,8 +16,10 @@ from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.memory.app_limit import make_room
+from pmem.memory.chunking import read_once
+from pmem.project.events import event_of
 from pmem.project.references import living
-from pmem.project.workspace import Workspace, event_of
+from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import sweep_dead, write_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store

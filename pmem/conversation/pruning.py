@@ -165,7 +165,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         Damaged: A chunk's file is missing or cannot be used.
     """
     workspace.must_reach(ACTIVITY)
-    from pmem.conversation.chunking import read_whole
+    from pmem.memory.chunking import read_whole
 
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from pmem.conversation.chunking import ChunkId, chunk_of, extend, merged
-from pmem.conversation.conversations import unfold
 from pmem.errors import NotFound
+from pmem.memory.chunking import ChunkId, chunk_of, extend, merged, unfold
 from pmem.memory.facts import noted, stated
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id

@@ -99,7 +99,7 @@ def _read(workspace: Workspace, conversation: Conversation) -> _Read:
 
     if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
         return _Read(conversation, read)
-    from pmem.conversation.chunking import read_whole
+    from pmem.memory.chunking import read_whole
 
     try:
         whole = read_whole(workspace, conversation)

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from pmem.conversation import conversations, episodes, pruning
-from pmem.conversation.conversations import Heard, Overview, SayRequest, Transcript
+from pmem.conversation.conversations import Heard, Overview, SayRequest
 from pmem.conversation.episodes import EpisodeFilter, EpisodeListing, EpisodeRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.extraction.episodes import Arc
 from pmem.library.typed import Typed, made
 from pmem.memory import facts
+from pmem.memory.chunking import Transcript
 from pmem.memory.facts import FactFilter, FactListing, Promotion
 from pmem.project.workspace import Workspace
 from pmem.search import threads

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from pmem.project.workspace import Workspace, event_of
+from pmem.project.events import event_of
+from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.records import Episode, Event, EventKind, Memory
 

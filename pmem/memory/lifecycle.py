@@ -21,8 +21,9 @@ from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import EDITABLE, Removable, change_all
 from pmem.memory.memories import EditRequest, edited_fields
 from pmem.memory.reading import get
+from pmem.project.events import event_of
 from pmem.project.references import is_gone
-from pmem.project.workspace import Workspace, event_of
+from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import short
 from pmem.values.records import (

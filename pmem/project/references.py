@@ -47,7 +47,7 @@ def living(workspace: "Workspace", record: Any) -> Any:
     Returns:
         The record; an UNLINK in its history says what was cut.
     """
-    from pmem.project.workspace import event_of
+    from pmem.project.events import event_of
 
     event = event_of(workspace, EventKind.UNLINK)
     return cut(record, lambda type_, id_: is_gone(workspace, type_, id_), event)
@@ -144,7 +144,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
 
     Otherwise it still says what it gave way to, and `pmem check` reports it.
     """
-    from pmem.project.workspace import event_of
+    from pmem.project.events import event_of
 
     successor = successor_of(record) if isinstance(record, Memory | Episode) else ""
     if not successor or not is_gone(workspace, type(record), successor):

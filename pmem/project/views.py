@@ -2,19 +2,21 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pmem.errors import InvalidValue
 from pmem.project.configuration import CONFIG_FILE, parse_config
-from pmem.project.workspace import Workspace
 from pmem.storage.backend import Backend
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision, Tree
 from pmem.storage.past import Past
 from pmem.values.times import in_utc
 
+if TYPE_CHECKING:
+    from pmem.project.workspace import Workspace
 
-def at_moment(workspace: Workspace, moment: datetime) -> Workspace:
+
+def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     """Return a view of everything as it was, whose present is that moment; see `Workspace.at`."""
     try:
         then = in_utc(moment)
@@ -27,7 +29,7 @@ def at_moment(workspace: Workspace, moment: datetime) -> Workspace:
     return view
 
 
-def at_revision(workspace: Workspace, name: str) -> Workspace:
+def at_revision(workspace: "Workspace", name: str) -> "Workspace":
     """Return a view of everything as a git revision has it; see `Workspace.at_revision`."""
     repository = Repository(workspace.root, workspace.environment)
     commit = repository.commit(name)
@@ -36,7 +38,7 @@ def at_revision(workspace: Workspace, name: str) -> Workspace:
     return seen_in(workspace, known.setdefault((commit, name), tree))
 
 
-def seen_in(workspace: Workspace, tree: Tree) -> Workspace:
+def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
     """Return a view of everything as git has it, at the same present.
 
     Args:
@@ -49,7 +51,7 @@ def seen_in(workspace: Workspace, tree: Tree) -> Workspace:
     return view
 
 
-def again(view: Workspace, present: Workspace) -> Workspace:
+def again(view: "Workspace", present: "Workspace") -> "Workspace":
     """Return the same view of another workspace, such as what an agent may see.
 
     Args:
@@ -62,8 +64,8 @@ def again(view: Workspace, present: Workspace) -> Workspace:
     return seen_in(present, view.whole)
 
 
-def _view(workspace: Workspace, backend: Backend, now: datetime | None, name: str) -> Workspace:
-    view = Workspace(
+def _view(workspace: "Workspace", backend: Backend, now: datetime | None, name: str) -> "Workspace":
+    view = type(workspace)(
         workspace.root,
         actor=workspace.given_actor,
         now=now,

@@ -19,7 +19,6 @@ from pmem.project.borders import must_be_safe
 from pmem.project.caller import Asked
 from pmem.project.configuration import Configuration
 from pmem.storage.backend import Backend, Change, Problem
-from pmem.storage.git.git import user_name
 from pmem.storage.git.tracked import foreign, must_be_own
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
@@ -32,8 +31,6 @@ from pmem.values.records import (
     Chunk,
     Conversation,
     Episode,
-    Event,
-    EventKind,
     Memory,
     RecordType,
 )
@@ -165,6 +162,8 @@ class Workspace(Asked, Beside):
         """Who writes."""
         if self.given_actor is not None:
             return self.given_actor
+        from pmem.storage.git.git import user_name
+
         return self.shared.user(lambda: user_name(self.root, self.environment))
 
     @cached_property
@@ -411,18 +410,6 @@ def _changes(workspace: Workspace) -> list[Change]:
 def _before(workspace: Workspace, change: Change) -> Any:
     """Return a changed record as it was read; None for a new one."""
     return workspace.store(change.type).before(change.id)
-
-
-def event_of(workspace: Workspace, kind: EventKind, **detail: Any) -> Event:
-    """Return what happens now, by whoever writes here.
-
-    Args:
-        workspace: Where.
-        kind: What happens.
-        detail: See `Event`.
-    """
-    agent = workspace.agent or ""
-    return Event(event=kind, at=workspace.now(), actor=workspace.actor, agent=agent, detail=detail)
 
 
 def note_operation(workspace: Workspace, node: "Node", op: str, **told: Any) -> None:

@@ -21,10 +21,10 @@ from pmem.upkeep.checking import (
     unknown_settings,
     weak_settings,
 )
-from pmem.upkeep.mending import CODES, mend
 from pmem.values.records import STORES
 from pmem.vcs import gitsetup
 from pmem.vcs.ignoring import exposed, hide
+from pmem.vcs.repair.mending import CODES, mend
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,6 @@ from pmem.core.threeway.verify import Found, Json, Kind, common, undecided, veri
 from pmem.errors import PmemError
 from pmem.memory.reading import disputed
 from pmem.project.workspace import Workspace
-from pmem.repeats import Repeated, repeats_of
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
 from pmem.storage.git.repository import Entry, Merge, Repository, entry_of
@@ -25,6 +24,7 @@ from pmem.values.ids import is_id, short
 from pmem.values.records import STORES, Conversation
 from pmem.vcs.changelog import HEAD, ends
 from pmem.vcs.doubts import of_subject, strangers
+from pmem.vcs.repeats import Repeated, repeats_of
 
 _GROUP: Final = 50
 """Merges that are looked at together: so many bring few processes, and little in memory."""

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversation.chunking import MERGED_TOKENS
 from pmem.conversation.pruning import usage
 from pmem.errors import Damaged
+from pmem.memory.chunking import MERGED_TOKENS
 from pmem.storage.backend import InMemory
 from pmem.values.records import Chunk, Status
 from tests.conftest import NOW

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.conversation.conversations import Transcript, transcript
+from pmem.conversation.conversations import transcript
 from pmem.conversation.exchange import Imported, import_messages
 from pmem.errors import Damaged
 from pmem.interchange.messages import parse
+from pmem.memory.chunking import Transcript
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory

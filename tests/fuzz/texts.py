@@ -11,6 +11,7 @@ from pmem.core.extraction import episodes, facts
 from pmem.core.markdown import escaped
 from pmem.core.pruning import kinds, segments
 from pmem.core.retrieval.question import plan_question
+from pmem.core.shortening import shortened
 from pmem.core.summaries import summary
 from pmem.core.text import characters, fold, parse_query, sequence, terms, written_dates
 from pmem.core.visible import one_visible_line, visible
@@ -98,7 +99,7 @@ def _summary(data: bytes) -> Any:
     said = _said(data)
     whole = summary.summarise(said, tokens.count_tokens)
     short = summary.merged(whole, _text(data)[:2000], tokens.count_tokens, 100)
-    return whole, short, summary.shortened(_text(data))
+    return whole, short, shortened(_text(data), summary.SENTENCE_CHARACTERS)
 
 
 def _rules(data: bytes) -> Any:

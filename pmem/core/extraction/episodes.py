@@ -23,7 +23,7 @@ import msgspec
 
 from pmem.core.extraction.signs import Heard, Sign, empty_terms
 from pmem.core.extraction.statements import read
-from pmem.core.summaries.summary import shortened
+from pmem.core.shortening import shortened
 from pmem.core.text import terms
 from pmem.core.words import STOP_WORDS
 from pmem.values.records import Episode, EpisodeType, Message, Role

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from pmem.core.shortening import shortened
 from pmem.core.summaries.logs import routine
-from pmem.core.summaries.summary import shortened
 from pmem.values.records import Message
 
 LOOKED_AT: Final = 100_000

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pmem.core.shortening import shortened
 from pmem.values.records import Message
 
 if TYPE_CHECKING:
@@ -85,20 +86,6 @@ def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -
     return next((cut for place in order[:3] if (cut := _cut(found[place], limits))), "")
 
 
-def shortened(text: str, most: int = SENTENCE_CHARACTERS) -> str:
-    """Cut a text at a word's end so that it has `most` characters, the ellipsis included.
-
-    Args:
-        text: One line.
-        most: Characters at the most, at least two.
-    """
-    if len(text) <= most:
-        return text
-    cut = text[: most - 1]
-    head, _, _ = cut.rpartition(" ")
-    return (head or cut).rstrip(" ,;:") + "…"
-
-
 def _limits(said: Sequence[Message], count: Count, share: float) -> _Limits:
     shown = [f"{_speaker(message)}: {message.content}" for message in said]
     tokens, characters = sum(map(count, shown)), sum(map(len, shown))
@@ -126,7 +113,7 @@ def _whole(said: Sequence[Message]) -> "list[Piece]":
     from pmem.core.summaries.clauses import Piece
 
     return [
-        Piece(shortened(text), place, place, "", "", "prose")
+        Piece(shortened(text, SENTENCE_CHARACTERS), place, place, "", "", "prose")
         for place, message in enumerate(said)
         if (text := " ".join(message.content[:1000].split()))
     ]

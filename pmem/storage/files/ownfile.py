@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 MOST_SETTINGS_BYTES: Final = 128 * 1024
+PRIMARY: Final = 0xFF
+"""The part of SQLite's extended error codes that says what kind of error it is."""
 _KEY: Final = "primary key ("
 _STRANGE: Final = (
     "select count(*) from sqlite_master where type not in ('table', 'index')"

@@ -15,7 +15,6 @@ import msgspec
 from pmem.storage.files import ownfile
 from pmem.storage.files.listing import NOTHING, Listing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
-from pmem.storage.local.state import PRIMARY
 from pmem.values.ids import is_id
 
 FILE: Final = "index.sqlite3"
@@ -154,7 +153,7 @@ class Index:
     def _give_up(self, error: Exception) -> None:
         """Do without an index; one that others are using may stay, any other goes."""
         self.close()
-        if getattr(error, "sqlite_errorcode", 0) & PRIMARY != sqlite3.SQLITE_BUSY:
+        if getattr(error, "sqlite_errorcode", 0) & ownfile.PRIMARY != sqlite3.SQLITE_BUSY:
             self._discard()
 
     def _discard(self) -> None:

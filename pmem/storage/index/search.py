@@ -27,7 +27,6 @@ from pmem.storage.files import ownfile
 from pmem.storage.files.listing import Listing
 from pmem.storage.index import postings
 from pmem.storage.index.learning import TYPES, VERSION, Reader, rebuild, text_of, update
-from pmem.storage.local.state import PRIMARY
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType
 
@@ -234,7 +233,7 @@ _NOT_OURS: Final = (
 
 
 def _is_usable(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & PRIMARY in _NOT_OURS
+    return getattr(error, "sqlite_errorcode", 0) & ownfile.PRIMARY in _NOT_OURS
 
 
 class _Statistics:

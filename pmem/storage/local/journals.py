@@ -34,7 +34,7 @@ def _is_played_back(path: str) -> bool:
     import sqlite3
     from contextlib import closing
 
-    from pmem.storage.local.state import PRIMARY
+    from pmem.storage.files.ownfile import PRIMARY
 
     try:
         with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as connection:

@@ -40,8 +40,6 @@ _REFUSED: Final = (
     sqlite3.SQLITE_PERM,
     sqlite3.SQLITE_READONLY,
 )
-PRIMARY: Final = 0xFF
-"""The part of SQLite's extended error codes that says what kind of error it is."""
 _UNDO: Final = "run the command once where it may write; that undoes the half"
 _START_AFRESH: Final = (
     "`pmem doctor --fix` moves it away to start afresh; checkpoints, threads and what waits for"
@@ -253,7 +251,7 @@ class LocalState:
 
     def _sentence(self, error: sqlite3.Error) -> PmemError:
         whole = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        code = whole & PRIMARY
+        code = whole & ownfile.PRIMARY
         if whole == sqlite3.SQLITE_READONLY_ROLLBACK:
             return StorageRefused(f"{self._path} holds half a write of a process that died", _UNDO)
         if code in _BUSY:

@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from pmem.conversation.splitting import split_conversations
 from pmem.errors import Locked, PmemError
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
@@ -17,14 +16,15 @@ from pmem.storage.git.repository import Entry
 from pmem.storage.git.stages import OURS, THEIRS, MergeState, Placed, merge_state
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.upkeep.mending import mend
 from pmem.values.config import Settings
 from pmem.values.records import STORES, Conversation
 from pmem.vcs.repair import settings
 from pmem.vcs.repair.cases import Unfit, in_tree
 from pmem.vcs.repair.from_markers import marked_files, marker_cases
 from pmem.vcs.repair.from_stages import stage_cases
+from pmem.vcs.repair.mending import mend
 from pmem.vcs.repair.plan import Outcome, Plan, planned
+from pmem.vcs.repair.splitting import split_conversations
 
 _MODE: Final = "100644"
 Unmerged = Mapping[str, Mapping[int, Entry]]

@@ -14,7 +14,6 @@ from pmem.core.summaries.summary import (
     MOST_TOKENS,
     THEN,
     merged,
-    shortened,
     summarise,
 )
 from pmem.core.summaries.topics import key_topics, merged_topics
@@ -389,10 +388,3 @@ def _told(line: str) -> list[str]:
 )
 def test_sentences_end_where_they_end(text: str, parts: list[str]) -> None:
     assert sentences(text) == parts
-
-
-@given(st.text(max_size=80), st.integers(2, 50))
-def test_what_is_shortened_has_so_many_characters(text: str, most: int) -> None:
-    found = shortened(text, most)
-    assert len(found) <= most
-    assert found == text or found.endswith("…")

@@ -1,4 +1,4 @@
-"""Moving a conversation's older messages into chunks, and merging the oldest chunks."""
+"""A conversation and its chunks: reading them as one, and moving older messages into chunks."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -18,6 +18,14 @@ MERGED_TOKENS = 300
 
 ChunkId = Callable[[Conversation, int, Message], str]
 """Makes a chunk's id from its conversation, its number and its first message."""
+
+
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation with all its messages and chunks."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+    chunks: tuple[Chunk, ...]
 
 
 def extend(
@@ -100,6 +108,25 @@ def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
         turn += len(chunk.messages)
         chunks.append(again)
     return Whole(found.conversation, tuple(chunks))
+
+
+def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
+    """Return the chunks and messages of a conversation in their order.
+
+    Args:
+        workspace: Where they are.
+        conversation: Read before its chunks, so that a message that is just moving between
+            them shows up twice at the most; it is returned once.
+
+    Raises:
+        Damaged: A chunk's file is missing or cannot be used.
+    """
+    found = read_whole(workspace, conversation)
+    messages = [message for chunk in found.chunks for message in chunk.messages]
+    messages += found.conversation.recent_messages
+    return Transcript(
+        conversation=found.conversation, messages=tuple(messages), chunks=found.chunks
+    )
 
 
 def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[Chunk]) -> Whole:

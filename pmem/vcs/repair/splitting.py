@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from pmem.conversation.chunking import chunk_of, extend
 from pmem.core.chunking import overflow, size_of
 from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.memory.chunking import chunk_of, extend
 from pmem.project.workspace import Workspace
 from pmem.values.bounds import MESSAGES_BYTES, RECORD_BYTES
 from pmem.values.records import Chunk, Conversation, Message
