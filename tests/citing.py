@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pmem.memory import memories
 from pmem.memory.citations import verify
 from pmem.memory.memories import AddRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.values.records import Citation
+from tests.asking import ask
 
 Files = dict[str, list[str]]
 """A project's files, line by line, without line ends."""
@@ -60,7 +61,7 @@ def cite(workspace: Workspace, citations: Iterable[Told]) -> None:
     """Add a memory for each citation; its content is what is cited."""
     for one in citations:
         request = AddRequest(content=one.place, cite=(one.place,), force=True)
-        memories.add(workspace, request)
+        ask(workspace, table.ADD, request)
 
 
 def found(workspace: Workspace) -> dict[str, str]:

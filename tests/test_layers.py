@@ -32,10 +32,11 @@ ARROWS: Final[dict[str, str]] = {
     "project memory conversation",
     "upkeep": "errors values core storage storage.files storage.local storage.git project "
     "memory vcs apps",
+    "operations": "errors core storage storage.local project memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
-    "project memory vcs apps conversation search upkeep",
+    "project memory vcs apps conversation search upkeep operations",
     "cli": "errors values core storage storage.files storage.local storage.git project "
-    "memory vcs apps conversation search upkeep",
+    "memory vcs apps conversation search upkeep operations",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""

@@ -59,13 +59,16 @@ def delete(workspace: Workspace, app: str, reference: str, *, for_good: bool = F
         InvalidValue: The app's name is not allowed.
     """
     from pmem.memory import lifecycle
+    from pmem.memory.changes import RecordsRequest
 
     workspace.must_be_writable()
     memory = one_of(workspace, name_of(app), reference)
     if for_good:
-        lifecycle.purge(workspace, [memory.id], force=True)
+        with workspace.transaction():
+            lifecycle.purge(workspace, lifecycle.PurgeRequest(references=(memory.id,), force=True))
         return shown(memory)
-    lifecycle.remove(workspace, [memory.id])
+    with workspace.transaction():
+        lifecycle.remove(workspace, RecordsRequest(references=(memory.id,)))
     return shown(workspace.memories.get(memory.id))
 
 

@@ -392,7 +392,9 @@ def _computed(session: Session, arguments: Sequence[str]) -> Any:
 
 def _as_it_is(session: Session, error: PmemError) -> PmemError:
     """Return an error that does not say that nothing happened where something did."""
-    wrote = session.opened is not None and session.opened.has_written
+    wrote = any(done.has_written for done in session.outcomes) or (
+        session.opened is not None and session.opened.has_written
+    )
     return Unfinished(error.message) if wrote and isinstance(error, StorageRefused) else error
 
 

@@ -1,7 +1,7 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 import msgspec
 import typer
@@ -11,12 +11,16 @@ from pmem.cli.journal import story_lines
 from pmem.cli.memory import Category, Cite, Importance, Since, Subject, Until, memory_line, title_of
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
-from pmem.memory import journal, lifecycle, memories, reading
-from pmem.memory.memories import EditRequest
+from pmem.memory import journal, reading
+from pmem.memory.changes import Records, RecordsRequest
+from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
+from pmem.memory.memories import EditRequest, LinkRequest, PinRequest, UnlinkRequest
+from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, Record
 from pmem.vcs import conflicts
 
+R = TypeVar("R", bound=Record)
 NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
 
 
@@ -47,6 +51,7 @@ def edit(
     """Change a memory; its history keeps what it was."""
     session: Session = ctx.obj
     request = EditRequest(
+        reference=reference,
         content=None if text is None else session.input(text, "the text"),
         type=type,
         category=category,
@@ -59,31 +64,31 @@ def edit(
         uncite=tuple(uncite or ()),
     )
     if superseded_by is not None:
-        if supersede or request != EditRequest():
+        if supersede or not request.is_empty:
             raise UsageError(
                 "--superseded-by goes without a text and other options", "do one after the other"
             )
-        done = lifecycle.supersede_by(session.workspace, reference, superseded_by)
-        return _superseded_answer(done)
-    if request == EditRequest():
+        pair = SupersedeByRequest(reference=reference, successor=superseded_by)
+        return _superseded_answer(session.run(table.SUPERSEDE_BY, pair))
+    if request.is_empty:
         raise UsageError("nothing to change", "give a new text or an option")
     if supersede and uncite:
         raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
     if supersede:
-        return _superseded_answer(lifecycle.supersede(session.workspace, reference, request))
-    return _record_answer("edited", memories.edit(session.workspace, reference, request))
+        return _superseded_answer(session.run(table.SUPERSEDE, request))
+    return _record_answer("edited", session.run(table.EDIT, request))
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:
     """Remove memories or episodes; `restore` brings them back until they are purged."""
     session: Session = ctx.obj
-    return _records_answer("removed", lifecycle.remove(session.workspace, reference))
+    return _records_answer("removed", session.run(table.REMOVE, _named(reference)))
 
 
 def restore(ctx: typer.Context, reference: options.References) -> Answer:
     """Bring back what was removed or archived."""
     session: Session = ctx.obj
-    return _records_answer("restored", lifecycle.restore(session.workspace, reference))
+    return _records_answer("restored", session.run(table.RESTORE, _named(reference)))
 
 
 def purge(
@@ -93,20 +98,21 @@ def purge(
 ) -> Answer:
     """Delete records for good, with every link to them."""
     session: Session = ctx.obj
-    gone = lifecycle.purge(session.workspace, reference, force=force)
-    return _records_answer("purged", gone)
+    request = PurgeRequest(references=tuple(reference), force=force)
+    return _records_answer("purged", session.run(table.PURGE, request))
 
 
 def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Pin a memory or an episode, so that it never fades."""
     session: Session = ctx.obj
-    return _record_answer("pinned", memories.pin(session.workspace, reference))
+    return _record_answer("pinned", session.run(table.PIN, PinRequest(reference=reference)))
 
 
 def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Let a pinned memory or episode fade like others."""
     session: Session = ctx.obj
-    return _record_answer("unpinned", memories.pin(session.workspace, reference, pinned=False))
+    request = PinRequest(reference=reference, pinned=False)
+    return _record_answer("unpinned", session.run(table.PIN, request))
 
 
 def link(
@@ -118,7 +124,8 @@ def link(
 ) -> Answer:
     """Link one memory to another."""
     session: Session = ctx.obj
-    return _record_answer("linked", memories.link(session.workspace, start, end, type, strength))
+    request = LinkRequest(start=start, end=end, type=type, strength=strength)
+    return _record_answer("linked", session.run(table.LINK, request))
 
 
 def unlink(
@@ -129,7 +136,8 @@ def unlink(
 ) -> Answer:
     """Remove the links from one memory to another."""
     session: Session = ctx.obj
-    return _record_answer("unlinked", memories.unlink(session.workspace, start, end, type))
+    request = UnlinkRequest(start=start, end=end, type=type)
+    return _record_answer("unlinked", session.run(table.UNLINK, request))
 
 
 def settle(
@@ -145,7 +153,7 @@ def settle(
     """
     session: Session = ctx.obj
     done = conflicts.settle(session.workspace, reference, other=other)
-    answer = _records_answer("settled", done.records)
+    answer = _records_answer("settled", Records(records=tuple(done.records)))
     return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
 
@@ -168,19 +176,21 @@ def history(
     return Answer(data=events, lines=story_lines(journal.story(workspace, reference)))
 
 
-def _superseded_answer(done: lifecycle.Superseded) -> Answer:
+def _named(references: Iterable[str]) -> RecordsRequest:
+    return RecordsRequest(references=tuple(references))
+
+
+def _superseded_answer(done: Superseded) -> Answer:
     lines = [_done_line("superseded", done.superseded), _done_line("by", done.memory)]
-    return Answer(data=done.memory, lines=lines)
+    return Answer(data=done, lines=lines)
 
 
 def _record_answer(word: str, record: Record) -> Answer:
     return Answer(data=record, lines=[_done_line(word, record)])
 
 
-def _records_answer(word: str, records: Iterable[Record]) -> Answer:
-    done = list(records)
-    data: Any = done[0] if len(done) == 1 else done
-    return Answer(data=data, lines=[_done_line(word, record) for record in done])
+def _records_answer(word: str, done: Records[R]) -> Answer:
+    return Answer(data=done, lines=[_done_line(word, record) for record in done.records])
 
 
 def _done_line(word: str, record: Record) -> Line:

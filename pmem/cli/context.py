@@ -8,7 +8,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, Session
 from pmem.core.context.parts import Context
-from pmem.search import contexts
+from pmem.operations import table
 from pmem.search.contexts import ContextRequest
 
 Format = Literal["markdown", "json", "messages"]
@@ -53,8 +53,9 @@ def context(
         app=app,
         format=format,
         trust=trust,
+        at=session.at(at),
     )
-    built = contexts.build_context(session.workspace_at(at), request)
+    built = session.run(table.CONTEXT, request)
     note = f"{built.tokens:,} of {built.budget:,} tokens"
     if not built.text:
         note += ": the budget is too small for anything"

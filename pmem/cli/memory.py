@@ -1,6 +1,5 @@
 """The commands that add memories and show records."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
@@ -14,8 +13,9 @@ from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
-from pmem.memory import memories, reading
-from pmem.memory.memories import Added, AddRequest
+from pmem.memory.memories import AddAllRequest, Added, AddRequest
+from pmem.memory.reading import ListRequest, Said, Shown, ShowRequest
+from pmem.operations import table
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
 from pmem.values.records import (
@@ -93,12 +93,11 @@ def add(
         cite=tuple(cite or ()),
         force=force,
     )
-    added = memories.add(session.workspace, request)
-    held = {} if added.held is None else {"held": added.held}
+    added = session.run(table.ADD, request)
     return Answer(
-        data={"action": added.action, "memory": added.record, "links": added.links, **held},
+        data=added,
         lines=_added_lines(added),
-        note=_note(session, added, request),
+        note=_note(added),
         exit_code=EXIT_CODES[added.action],
     )
 
@@ -106,30 +105,17 @@ def add(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show a record, or a message, whole."""
     session: Session = ctx.obj
-    record = reading.show(session.workspace_at(at), reference)
-    if isinstance(record, reading.Said):
-        return Answer(
-            data={**msgspec.structs.asdict(record.message), "conversation": record.conversation},
-            lines=_said_lines(record),
-        )
-    return Answer(
-        data=_with_trust(record), lines=[*record_lines(record), *_doubts(session, record)]
-    )
+    found = session.run(table.SHOW, ShowRequest(reference=reference, at=session.at(at)))
+    if isinstance(found.record, Said):
+        return Answer(data=found, lines=_said_lines(found.record))
+    return Answer(data=found, lines=[*record_lines(found.record), *_doubts(found)])
 
 
-def _with_trust(record: Record) -> dict[str, Any]:
-    """Return a record as answers do: with how far it can be trusted."""
-    trust = trust_of(record)
-    fields = msgspec.structs.asdict(record)
-    return fields if trust is None else {**fields, "trust": trust}
-
-
-def _doubts(session: Session, record: Record) -> Iterator[Line]:
+def _doubts(found: Shown) -> Iterator[Line]:
     """Yield what speaks against a record: citations that do not hold, what another branch says."""
-    stale = reading.Staleness(session.workspace)(record)
-    if stale:
-        yield [(f"{'stale:':<15}", "yellow"), (", ".join(stale), "")]
-    for field, value in reading.disputed(record).items():
+    if found.stale:
+        yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
+    for field, value in found.disputed.items():
         sentence = f"{field}: {value} (on another branch; `pmem settle` decides)"
         yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
@@ -180,19 +166,12 @@ def list_(
         after=after,
         before=before,
     )
-    seen = session.workspace_at(at)
-    found = reading.listing(seen.serving(app) if block else seen, wanted, limit=limit)
+    request = ListRequest(wanted=wanted, limit=limit, at=session.at(at))
     if block:
-        from pmem.core.context.block import block as written
-
-        text = written(map(session.workspace.mask.fields, found.items))
-        note = "" if text else _none(session)
-        return Answer(data={"text": text, "total": found.total}, raw=text, note=note)
-    return Answer(
-        data={"items": [_with_trust(memory) for memory in found.items], "total": found.total},
-        lines=(memory_line(memory) for memory in found.items),
-        note="" if found.items else _none(session),
-    )
+        written = session.run(table.BLOCK, request)
+        return Answer(data=written, raw=written.text, note=written.reason)
+    found = session.run(table.LIST, request)
+    return Answer(data=found, lines=map(memory_line, found.items), note=found.reason)
 
 
 def memory_line(memory: Memory) -> Line:
@@ -210,31 +189,15 @@ def memory_line(memory: Memory) -> Line:
     ]
 
 
-def _none(session: Session) -> str:
-    reach = session.workspace.reach
-    if reach is not None and reach.categories is not None:
-        return f"no memory passes the filters that {reach.who} may see; {reach.hint}"
-    if session.workspace.memories.ids():
-        return "no memory passes the filters; `pmem stats` shows what there is"
-    return "no memory yet; `pmem add` keeps the first"
-
-
 def _add_batch(session: Session, path: str, *, force: bool) -> Answer:
-    requests = list(_requests(session, path, force=force))
-    done = memories.add_all(session.workspace, requests)
-    counts = Counter(item.action for item in done)
-    held = sum(item.held is not None for item in done)
-    said = f"{counts['added']} added, {counts['suggested']} to update instead"
+    requests = tuple(_requests(session, path, force=force))
+    done = session.run(table.ADD_ALL, AddAllRequest(memories=requests))
+    said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
     return Answer(
-        data={
-            "added": counts["added"],
-            "suggested": counts["suggested"],
-            **({"held": held} if held else {}),
-            "items": [_item(item) for item in done],
-        },
-        lines=(line for item in done for line in _added_lines(item)),
-        note=f"{said}, {held} held back" if held else said,
-        exit_code=_batch_code(done),
+        data=done,
+        lines=(line for item in done.items for line in _added_lines(item)),
+        note=f"{said}, {done.held} held back" if done.held else said,
+        exit_code=_batch_code(done.items),
     )
 
 
@@ -244,11 +207,6 @@ def _batch_code(done: Sequence[Added]) -> int:
         return EXIT_CODES["queued"]
     is_suggested = bool(done) and all(item.action == "suggested" for item in done)
     return SUGGESTED if is_suggested else 0
-
-
-def _item(added: Added) -> dict[str, object]:
-    held = {} if added.held is None else {"held": added.held}
-    return {"action": added.action, "memory": added.record, **held}
 
 
 def _requests(session: Session, path: str, *, force: bool) -> Iterator[AddRequest]:
@@ -294,14 +252,13 @@ def _added_lines(added: Added) -> Iterator[Line]:
             yield [(f"    {what_next}", "dim")]
 
 
-def _note(session: Session, added: Added, request: AddRequest) -> str:
+def _note(added: Added) -> str:
     """Say what to do about what was not added, or what could be written better."""
     if added.held is not None:
         hint = "" if added.held.rejected else f"; {added.held.hint}"
         return f"{added.held.sentence}{hint}"
     if added.action == "added":
-        found = memories.lints_of(session.workspace, request)
-        return "\n".join(f"better: {lint.sentence}" for lint in found)
+        return "\n".join(f"better: {lint}" for lint in added.lints)
     return (
         f"{added.reason}; update it with `pmem edit {short(added.memory.id)} TEXT`, "
         "or add yours beside it with --force"
@@ -361,7 +318,7 @@ def _field(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _said_lines(said: reading.Said) -> Iterator[Line]:
+def _said_lines(said: Said) -> Iterator[Line]:
     message = said.message
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from pmem.cli import options, render
+from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
-from pmem.search import search as recall
+from pmem.operations import table
 from pmem.search.search import Found, Hit, Kind, Related, SearchRequest
 from pmem.values.ids import short
 from pmem.values.times import day
@@ -92,10 +92,11 @@ def search(
         threshold=threshold,
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
+        at=session.at(at),
     )
-    found = recall.search(session.workspace_at(at), request)
+    found = session.run(table.SEARCH, request)
     return Answer(
-        data=render.masked(found, "query") if session.json else found,
+        data=found,
         lines=chain(_hit_lines(found, explain=explain), _related_lines(found)),
         note="\n".join([*found.notes, *([] if found.hits else [_reason(found)])]),
         exit_code=1 if exit_status and not found.hits else 0,

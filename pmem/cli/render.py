@@ -27,7 +27,9 @@ def show(session: "Session", answer: "Answer") -> None:
         answer: What to print.
     """
     if session.json:
-        _write_bytes(_json({"schema": SCHEMA, "data": answer.data}))
+        from pmem.operations.outcome import plain_form
+
+        _write_bytes(_json({"schema": SCHEMA, "data": plain_form(answer.data)}))
     elif answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and sys.stdout.isatty():

@@ -2,20 +2,27 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
+from pmem.operations.operation import Operation
+from pmem.operations.outcome import Outcome
+from pmem.operations.pipeline import run
+from pmem.project.caller import Caller
 from pmem.project.configuration import folder_name
-from pmem.project.workspace import Workspace, discover
+from pmem.project.discovery import discover
+from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
 from pmem.values.times import in_utc, parse_time
 
+Q = TypeVar("Q")
+A = TypeVar("A")
 _NO_FILE: Final = "give one that exists, or `-` for standard input"
 Span = tuple[str, str]
 """Text and its style on a terminal; an empty style is plain."""
@@ -86,6 +93,7 @@ class Session:
         self.redact = False
         self.overrides: dict[str, Any] = {}
         self.views: list[Workspace] = []
+        self.outcomes: list[Outcome[Any]] = []
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -101,8 +109,31 @@ class Session:
             read_only=self.read_only,
             overrides={**self.overrides, **({"secrets.gate": "redact"} if self.redact else {})},
             environment=self.environment,
-            agent=None if self.asker is None else utf8(self.asker, "the agent's name"),
+            caller=self.caller,
         )
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, as the options say."""
+        return Caller(None if self.asker is None else utf8(self.asker, "the agent's name"))
+
+    def run(self, operation: Operation[Q, A], request: Q) -> A:
+        """Run an operation on the memory folder of this place, and keep what is to be told of it.
+
+        Args:
+            operation: Its row in the table.
+            request: What is asked for.
+
+        Returns:
+            Its answer.
+
+        Raises:
+            NoProject: There is none.
+            PmemError: See `pmem.operations.pipeline.run`.
+        """
+        outcome = run(self.workspace, operation, request, self.caller)
+        self.outcomes.append(outcome)
+        return outcome.result
 
     @property
     def concerned(self) -> str | None:
@@ -111,6 +142,26 @@ class Session:
         Where there are some, `--agent` says who asks, and everything that it may see is shown.
         """
         return None if self.workspace.settings.allowlists else self.asker
+
+    def at(self, text: str | None) -> datetime | str | None:
+        """Read a moment, else a git revision, from an option; None stays None.
+
+        Raises:
+            InvalidValue: It is neither a time nor a revision.
+        """
+        try:
+            return self.time(text)
+        except InvalidValue as no_time:
+            from pmem.storage.git.repository import NoRevision, Repository
+
+            try:
+                Repository(self.workspace.root, self.environment).commit(str(text))
+            except NoRevision as error:
+                raise InvalidValue(
+                    f"{text!r} is neither a time nor a git revision: {error.reason}",
+                    f"{no_time.hint}; or name a branch, a tag or a commit",
+                ) from None
+            return text
 
     def workspace_at(self, text: str | None) -> Workspace:
         """Return the memory folder as it was when an option says, if it does.
@@ -131,15 +182,18 @@ class Session:
             view = self._at_revision(text, no_time.hint)
         else:
             assert at is not None
-            view = self.workspace.at(at)
+            from pmem.project.views import at_moment
+
+            view = at_moment(self.workspace, at)
         self.views.append(view)
         return view
 
     def _at_revision(self, text: str, hint: str) -> Workspace:
+        from pmem.project.views import at_revision
         from pmem.storage.git.repository import NoRevision
 
         try:
-            return self.workspace.at_revision(text)
+            return at_revision(self.workspace, text)
         except NoRevision as error:
             raise InvalidValue(
                 f"{text!r} is neither a time nor a git revision: {error.reason}",
@@ -147,13 +201,15 @@ class Session:
             ) from None
 
     @property
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterable[Problem]:
         """The files met so far that could not be used, in the present and in the past."""
+        found = [problem for done in self.outcomes for problem in done.problems]
         if self.opened is not None:
-            yield from self.opened.problems
+            found += self.opened.problems
         for view in self.views:
             if view.revision is not None:
-                yield from view.problems
+                found += view.problems
+        return dict.fromkeys(found)
 
     @property
     def broken_settings(self) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
+from msgspec.structs import asdict
+
 from pmem.errors import InvalidValue
 from pmem.values.records import (
     DEFAULT_CATEGORY,
@@ -70,6 +72,13 @@ def trust_of(record: Any) -> Trust | None:
         return trust
     level = getattr(record, "trust", None)
     return None if level is None else Trust(level)
+
+
+def with_trust(record: Any) -> dict[str, Any]:
+    """Return a record's fields as answers give them: with how far it can be trusted."""
+    trust = trust_of(record)
+    fields = asdict(record)
+    return fields if trust is None else {**fields, "trust": trust}
 
 
 def reaches(record: Any, least: str) -> bool:

@@ -3,7 +3,7 @@
 Everything returns values and nothing prints. `from pmem import Project`.
 """
 
-from pmem.library.memories import BuiltContext
 from pmem.library.project import Project
+from pmem.search.contexts import BuiltContext
 
 __all__ = ["BuiltContext", "Project"]

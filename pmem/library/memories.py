@@ -3,36 +3,40 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
-
-import msgspec
+from typing import Any, TypeVar
 
 from pmem.core.audit import Row
-from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
 from pmem.library.typed import Typed, made, options_of
-from pmem.memory import consent, journal, lifecycle, memories, reading
-from pmem.memory.changes import Removable
+from pmem.memory import consent, journal, reading
+from pmem.memory.changes import RecordsRequest, Removable
 from pmem.memory.consent import Agreed, ConsentListing
 from pmem.memory.journal import SHOWN, Journal
-from pmem.memory.memories import Added, AddRequest, EditRequest
-from pmem.memory.reading import Listing, Said
+from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
+from pmem.memory.memories import (
+    AddAllRequest,
+    Added,
+    AddRequest,
+    EditRequest,
+    LinkRequest,
+    PinRequest,
+    UnlinkRequest,
+)
+from pmem.memory.reading import Listing, ListRequest, Said, ShowRequest
+from pmem.operations import table
+from pmem.operations.operation import Operation
 from pmem.project.workspace import Workspace
-from pmem.search import contexts, queries
-from pmem.search import search as recall
-from pmem.search.contexts import ContextRequest
-from pmem.search.search import Found, Hit, SearchRequest
+from pmem.search import queries
+from pmem.search.contexts import BuiltContext, ContextRequest
+from pmem.search.search import Found, SearchRequest
 from pmem.storage.local.proposals import Decision
 from pmem.values.records import Event, Memory, MemoryType, Record
 from pmem.vcs import conflicts
 
-
-class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=False):
-    """A context together with what was retrieved for it."""
-
-    retrieval_results: tuple[Hit, ...] = ()
+Q = TypeVar("Q")
+A = TypeVar("A")
 
 
 class Memories(Typed):
@@ -42,6 +46,10 @@ class Memories(Typed):
     @abstractmethod
     def workspace(self) -> Workspace:
         """A unit of work of its own, for one call."""
+
+    @abstractmethod
+    def _run(self, operation: Operation[Q, A], request: Q) -> A:
+        """Run an operation, and return its answer."""
 
     def add(self, content: str, type: str = MemoryType.FACT, **fields: Any) -> Added:  # noqa: A002
         """Add a memory, or find the one that should be updated instead.
@@ -55,7 +63,7 @@ class Memories(Typed):
             InvalidValue: A value is not allowed.
         """
         request = made(AddRequest, content=content, type=type, **fields)
-        return memories.add(self.workspace, request)
+        return self._run(table.ADD, request)
 
     def add_all(self, requests: Iterable[AddRequest]) -> list[Added]:
         """Add several memories in one commit.
@@ -63,7 +71,7 @@ class Memories(Typed):
         Raises:
             InvalidValue: A value is not allowed; nothing was added.
         """
-        return memories.add_all(self.workspace, list(requests))
+        return list(self._run(table.ADD_ALL, AddAllRequest(memories=tuple(requests))).items)
 
     def show(self, reference: str, at: datetime | None = None) -> Record | Said:
         """Return the record, or the message, that a reference means.
@@ -71,24 +79,21 @@ class Memories(Typed):
         Raises:
             NotFound, Ambiguous: The reference.
         """
-        return reading.show(self.workspace, reference, at)
+        return self._run(table.SHOW, ShowRequest(reference=reference, at=at)).record
 
     def list(
         self, wanted: Filter | None = None, *, limit: int | None = None, at: datetime | None = None
     ) -> Listing:
         """Return the memories that pass a filter, the oldest first."""
-        return reading.listing(self.workspace, wanted or Filter(), limit=limit, at=at)
+        request = ListRequest(wanted=wanted or Filter(), limit=limit, at=at)
+        return self._run(table.LIST, request)
 
     def block(self, wanted: Filter | None = None) -> str:
         """Return memories as the block of a system prompt: the same ones give the same bytes.
 
         What belongs to an app is left out, but for the app that the filter names.
         """
-        from pmem.core.context.block import block
-
-        asked = wanted or Filter()
-        found = reading.listing(self.workspace.serving(asked.app), asked).items
-        return block(map(self.workspace.mask.fields, found))
+        return self._run(table.BLOCK, ListRequest(wanted=wanted or Filter())).text
 
     def edit(self, reference: str, content: str | None = None, **fields: Any) -> Memory:
         """Change a memory.
@@ -102,13 +107,10 @@ class Memories(Typed):
             NotFound, Ambiguous: The reference.
             InvalidValue: A value is not allowed.
         """
-        return memories.edit(
-            self.workspace, reference, made(EditRequest, content=content, **fields)
-        )
+        request = made(EditRequest, reference=reference, content=content, **fields)
+        return self._run(table.EDIT, request)
 
-    def supersede(
-        self, reference: str, content: str | None = None, **fields: Any
-    ) -> lifecycle.Superseded:
+    def supersede(self, reference: str, content: str | None = None, **fields: Any) -> Superseded:
         """Let a new memory take the place of one, which held until now.
 
         Args:
@@ -120,28 +122,29 @@ class Memories(Typed):
             NotFound, Ambiguous: The reference.
             InvalidValue: A value is not allowed, or the memory is not active.
         """
-        request = made(EditRequest, content=content, **fields)
-        return lifecycle.supersede(self.workspace, reference, request)
+        request = made(EditRequest, reference=reference, content=content, **fields)
+        return self._run(table.SUPERSEDE, request)
 
-    def supersede_by(self, reference: str, successor: str) -> lifecycle.Superseded:
+    def supersede_by(self, reference: str, successor: str) -> Superseded:
         """Let a memory that exists take the place of another one, which held until now."""
-        return lifecycle.supersede_by(self.workspace, reference, successor)
+        request = SupersedeByRequest(reference=reference, successor=successor)
+        return self._run(table.SUPERSEDE_BY, request)
 
     def remove(self, *references: str) -> Iterable[Removable]:
         """Remove memories and episodes so that they can still be restored."""
-        return lifecycle.remove(self.workspace, references)
+        return self._run(table.REMOVE, RecordsRequest(references=references)).records
 
     def restore(self, *references: str) -> Iterable[Removable]:
         """Bring memories and episodes back to `active`."""
-        return lifecycle.restore(self.workspace, references)
+        return self._run(table.RESTORE, RecordsRequest(references=references)).records
 
     def purge(self, *references: str, force: bool = False) -> Iterable[Record]:
         """Delete records for good."""
-        return lifecycle.purge(self.workspace, references, force=force)
+        return self._run(table.PURGE, PurgeRequest(references=references, force=force)).records
 
     def pin(self, reference: str, *, pinned: bool = True) -> Removable:
         """Pin a memory or an episode, or unpin it."""
-        return memories.pin(self.workspace, reference, pinned=pinned)
+        return self._run(table.PIN, PinRequest(reference=reference, pinned=pinned))
 
     def link(
         self,
@@ -151,11 +154,13 @@ class Memories(Typed):
         strength: float = 0.5,
     ) -> Memory:
         """Link one memory to another."""
-        return memories.link(self.workspace, start, end, type, strength)
+        return self._run(
+            table.LINK, LinkRequest(start=start, end=end, type=type, strength=strength)
+        )
 
     def unlink(self, start: str, end: str, type: str | None = None) -> Memory:  # noqa: A002
         """Remove the links from one memory to another."""
-        return memories.unlink(self.workspace, start, end, type)
+        return self._run(table.UNLINK, UnlinkRequest(start=start, end=end, type=type))
 
     def settle(self, *references: str, other: bool = False) -> Iterable[Removable]:
         """Say that what holds now is right where two branches contradict, or the other value."""
@@ -206,7 +211,7 @@ class Memories(Typed):
             query: What to look for.
             request: The other fields of `SearchRequest`.
         """
-        return recall.search(self.workspace, made(SearchRequest, query=query, **request))
+        return self._run(table.SEARCH, made(SearchRequest, query=query, **request))
 
     def query(self, request: Mapping[str, Any]) -> tuple[Item, ...]:
         """Answer an agent's request, within its allowlist and its budget.
@@ -227,6 +232,5 @@ class Memories(Typed):
             query: What it is for.
             request: The other fields of `ContextRequest`.
         """
-        asked = made(ContextRequest, query=query, **request)
-        built, hits = contexts.build_and_retrieve(self.workspace, asked)
-        return BuiltContext(**msgspec.structs.asdict(built), retrieval_results=tuple(hits))
+        asked = made(ContextRequest, query=query, **{"hits": True, **request})
+        return self._run(table.CONTEXT, asked)

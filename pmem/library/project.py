@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pmem.conversation import exchange
 from pmem.conversation.exchange import Imported
@@ -16,9 +16,14 @@ from pmem.library.memories import Memories
 from pmem.library.typed import made, options_of
 from pmem.memory import citations
 from pmem.memory.citations import Verified
+from pmem.operations.operation import Operation
+from pmem.operations.pipeline import run
 from pmem.project import setup
 from pmem.project.borders import must_be_safe
-from pmem.project.workspace import Workspace, discover
+from pmem.project.caller import Caller
+from pmem.project.discovery import discover
+from pmem.project.views import seen_at
+from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest
 from pmem.search.golden import QuestionAdded, QuestionRequest
@@ -37,6 +42,9 @@ from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
 from pmem.vcs.provenance import Provenance
 from pmem.vcs.repair import Repair
+
+Q = TypeVar("Q")
+A = TypeVar("A")
 
 
 class Project(Memories, Conversations):
@@ -98,9 +106,9 @@ class Project(Memories, Conversations):
             overrides=flatten(settings),
             environment=dict(os.environ),
             backend=backend,
-            agent=agent,
-            app=app,
+            caller=Caller(agent, app),
         )
+        self._caller = Caller(agent, app)
         self._shared, self._process = Shared(), os.getpid()
         self._seen_at: tuple[datetime | str, ...] = ()
         self._tree: Revision | None = None
@@ -116,9 +124,12 @@ class Project(Memories, Conversations):
             self._shared, self._process = Shared(), os.getpid()
         seen = self._open(shared=self._shared)
         for when in self._seen_at:
-            seen = seen.at_revision(when) if isinstance(when, str) else seen.at(when)
+            seen = seen_at(seen, when)
         self._tree = seen.revision  # kept for the next call
         return seen
+
+    def _run(self, operation: Operation[Q, A], request: Q) -> A:
+        return run(self.workspace, operation, request, self._caller).result
 
     def close(self) -> None:
         """Let go of the files that are kept open; the next call opens what it needs."""

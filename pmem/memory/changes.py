@@ -1,15 +1,37 @@
 """How one record, or several together, change under the lock."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
 
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.values.records import Episode, Event, EventKind, Memory
+from pmem.values.records import Episode, Event, EventKind, Memory, Record
 
 Removable = Memory | Episode
 """What has states, and a history that explains them."""
+
+
+R = TypeVar("R", bound=Record)
+
+
+class Records(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+    """Records as they now are, or as they last were; in the order in which they were named."""
+
+    records: tuple[R, ...]
+
+    def to_plain(self) -> Any:
+        """Return them; a single one by itself."""
+        return self.records[0] if len(self.records) == 1 else self.records
+
+
+class RecordsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which records are meant; all of them change, or none."""
+
+    references: tuple[str, ...]
+
 
 K = TypeVar("K", bound=Removable)
 EDITABLE: Final = (Memory, Episode)
@@ -22,7 +44,7 @@ def change(
     kind: EventKind,
     apply: Callable[[K, Event], K],
 ) -> K:
-    """Apply a change to one record under the lock; an equal result is not written.
+    """Apply a change to one record, in a transaction; an equal result is not written.
 
     Args:
         workspace: Where it is.
@@ -34,10 +56,9 @@ def change(
     Raises:
         NotFound, Ambiguous: The reference.
     """
-    with workspace.transaction():
-        _, identifier = workspace.resolve(reference, type_)
-        store: Store[K] = workspace.store(type_)
-        return _apply(workspace, store, identifier, kind, apply)
+    _, identifier = workspace.resolve(reference, type_)
+    store: Store[K] = workspace.store(type_)
+    return _apply(workspace, store, identifier, kind, apply)
 
 
 def change_all(
@@ -47,12 +68,11 @@ def change_all(
     apply: Callable[[Removable, Event], Removable],
 ) -> list[Removable]:
     """Apply a change to several memories and episodes, or to none; see `change`."""
-    with workspace.transaction():
-        named = [workspace.resolve(reference, *EDITABLE) for reference in references]
-        return [
-            _apply(workspace, workspace.store(type_), identifier, kind, apply)
-            for type_, identifier in named
-        ]
+    named = [workspace.resolve(reference, *EDITABLE) for reference in references]
+    return [
+        _apply(workspace, workspace.store(type_), identifier, kind, apply)
+        for type_, identifier in named
+    ]
 
 
 def _apply(

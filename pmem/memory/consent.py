@@ -192,13 +192,14 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
         "proposed_at": iso(proposal.at),
     }
     if proposal.target is not None:
-        return change(
-            workspace,
-            Memory,
-            proposal.target,
-            EventKind.UPDATE,
-            _with(workspace, proposal, detail),
-        )
+        with workspace.transaction():
+            return change(
+                workspace,
+                Memory,
+                proposal.target,
+                EventKind.UPDATE,
+                _with(workspace, proposal, detail),
+            )
     assert proposal.memory is not None
     with workspace.transaction():
         _must_wait(workspace.proposals.read(), proposal)

@@ -1,6 +1,5 @@
 """What takes records out of recall, and what brings them back: by hand, one by one."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +17,7 @@ from pmem.core.lifecycle.states import (
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import EDITABLE, Removable, change_all
+from pmem.memory.changes import EDITABLE, Records, RecordsRequest, Removable, change_all
 from pmem.memory.memories import EditRequest, edited_fields
 from pmem.memory.reading import get
 from pmem.project.events import event_of
@@ -49,13 +48,27 @@ class Superseded(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     superseded: Memory
 
+    def to_plain(self) -> Memory:
+        """Return the memory that holds from now on."""
+        return self.memory
 
-def remove(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+
+class SupersedeByRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that does not hold any longer, and the one that holds instead."""
+
+    reference: str
+    successor: str
+
+
+class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which records are to be deleted for good; `force` takes those too that were not removed."""
+
+    references: tuple[str, ...]
+    force: bool = False
+
+
+def remove(workspace: Workspace, request: RecordsRequest) -> Records[Removable]:
     """Remove memories and episodes so that they can still be restored.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones; all of them are removed, or none.
 
     Raises:
         NotFound, Ambiguous: A reference.
@@ -67,10 +80,11 @@ def remove(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
             return record
         return moved(record, event, purge_at=purge_time(event.at, days))
 
-    return change_all(workspace, references, EventKind.DELETE, apply)
+    done = change_all(workspace, request.references, EventKind.DELETE, apply)
+    return Records(records=tuple(done))
 
 
-def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+def restore(workspace: Workspace, request: RecordsRequest) -> Records[Removable]:
     """Bring memories and episodes back to `active` as they were, whatever took them out of it.
 
     Raises:
@@ -87,16 +101,16 @@ def restore(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
             must_have_room(workspace, record.scope.app)
         return restored(record, event)
 
-    return change_all(workspace, references, EventKind.RESTORE, apply)
+    done = change_all(workspace, request.references, EventKind.RESTORE, apply)
+    return Records(records=tuple(done))
 
 
-def supersede(workspace: Workspace, reference: str, request: EditRequest) -> Superseded:
+def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     """Let a new memory take the place of one, which held until now.
 
     Args:
         workspace: Where it is.
-        reference: The memory that does not hold any longer.
-        request: In what the new memory differs from it.
+        request: In what the new memory differs from the one that does not hold any longer.
 
     Raises:
         NotFound, Ambiguous: The reference.
@@ -104,49 +118,38 @@ def supersede(workspace: Workspace, reference: str, request: EditRequest) -> Sup
             hold yet.
     """
     fields = edited_fields(workspace, request)
-    with workspace.transaction():
-        old = _active(workspace, reference)
-        if all(value == getattr(old, name) for name, value in fields.items()):
-            raise InvalidValue(
-                f"the new memory would say the same as {old.id}", "give what is new about it"
-            )
-        new = _successor(workspace, old, fields)
-        if new.valid_from > workspace.now():
-            raise InvalidValue(
-                f"the new memory holds only from {iso(new.valid_from)}; until then neither would",
-                f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
-            )
-        return _replaced(workspace, old, new, new.valid_from)
+    old = _active(workspace, request.reference)
+    if all(value == getattr(old, name) for name, value in fields.items()):
+        raise InvalidValue(
+            f"the new memory would say the same as {old.id}", "give what is new about it"
+        )
+    new = _successor(workspace, old, fields)
+    if new.valid_from > workspace.now():
+        raise InvalidValue(
+            f"the new memory holds only from {iso(new.valid_from)}; until then neither would",
+            f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
+        )
+    return _replaced(workspace, old, new, new.valid_from)
 
 
-def supersede_by(workspace: Workspace, reference: str, successor: str) -> Superseded:
+def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Superseded:
     """Let a memory that exists take the place of another one, which held until now.
-
-    Args:
-        workspace: Where they are.
-        reference: The memory that does not hold any longer.
-        successor: The memory that holds instead.
 
     Raises:
         NotFound, Ambiguous: A reference.
         InvalidValue: One of them is not active, or both are one memory.
     """
-    with workspace.transaction():
-        old, new = _active(workspace, reference), _active(workspace, successor)
-        if old.id == new.id:
-            raise InvalidValue(
-                f"memory {old.id} cannot take its own place", "name the memory that does"
-            )
-        return _replaced(workspace, old, new, workspace.now())
+    old = _active(workspace, request.reference)
+    new = _active(workspace, request.successor)
+    if old.id == new.id:
+        raise InvalidValue(
+            f"memory {old.id} cannot take its own place", "name the memory that does"
+        )
+    return _replaced(workspace, old, new, workspace.now())
 
 
-def purge(workspace: Workspace, references: Sequence[str], *, force: bool = False) -> list[Record]:
+def purge(workspace: Workspace, request: PurgeRequest) -> Records[Record]:
     """Delete records for good, with every link to them; conversations with their chunks.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones; all of them go, or none.
-        force: Also what has not been removed first.
 
     Returns:
         The records as they last were.
@@ -155,17 +158,16 @@ def purge(workspace: Workspace, references: Sequence[str], *, force: bool = Fals
         NotFound, Ambiguous: A reference.
         Refused: A record was not removed before and `force` is not set.
     """
-    with workspace.transaction():
-        gone = [get(workspace, reference) for reference in references]
-        for record in gone:
-            if not force and getattr(record, "state", None) is not State.SOFT_DELETED:
-                first = "run `pmem rm` first, or " if isinstance(record, EDITABLE) else ""
-                raise Refused(
-                    f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
-                    f"{first}give --force",
-                )
-            _purge(workspace, record)
-    return gone
+    gone = [get(workspace, reference) for reference in request.references]
+    for record in gone:
+        if not request.force and getattr(record, "state", None) is not State.SOFT_DELETED:
+            first = "run `pmem rm` first, or " if isinstance(record, EDITABLE) else ""
+            raise Refused(
+                f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
+                f"{first}give --force",
+            )
+        _purge(workspace, record)
+    return Records(records=tuple(gone))
 
 
 def _purge(workspace: Workspace, record: Record) -> None:

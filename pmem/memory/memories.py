@@ -11,7 +11,7 @@ from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.retention import changed, linked, same_link, unlinked
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import Removable, change, change_all
-from pmem.project.workspace import Workspace, note_operation
+from pmem.project.workspace import Workspace
 from pmem.storage.backend import same_keys
 from pmem.values.ids import matches, short
 from pmem.values.records import (
@@ -27,7 +27,6 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
-    from pmem.core.writing import Lint
     from pmem.memory.proposals import Held
 
 
@@ -61,7 +60,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
 
     `neighbours` says where the links of the new memory lead, and why. What an agent proposes may
     be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
-    added, and `held` says what waits.
+    added, and `held` says what waits. `lints` says what could be written better.
     """
 
     action: Literal["added", "suggested", "queued", "waiting", "rejected"]
@@ -70,6 +69,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     neighbours: tuple[Neighbour, ...] = ()
     reason: str = ""
     held: "Held | None" = None
+    lints: tuple[str, ...] = ()
 
     @property
     def memory(self) -> Memory:
@@ -85,6 +85,55 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
         assert self.held is not None
         raise Withheld(self.held)
 
+    @property
+    def noted(self) -> dict[str, str] | None:
+        """What the log of operations says of it; what was written is noted with the record."""
+        return None if self.held is None else {"status": "skipped"}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what became of it, its memory and its links."""
+        held = {} if self.held is None else {"held": self.held}
+        return {"action": self.action, "memory": self.record, "links": self.links, **held}
+
+
+class AddAllRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Memories to add in one commit."""
+
+    memories: tuple[AddRequest, ...]
+
+
+class AddedAll(msgspec.Struct, frozen=True, kw_only=True):
+    """What adding several memories led to, one by one."""
+
+    items: tuple[Added, ...]
+
+    def count(self, action: str) -> int:
+        """Return to how many something happened, such as `added`."""
+        return sum(item.action == action for item in self.items)
+
+    @property
+    def held(self) -> int:
+        """How many wait for consent or for a second signal, or were rejected before."""
+        return sum(item.held is not None for item in self.items)
+
+    @property
+    def noted(self) -> dict[str, str] | None:
+        """What the log of operations says of it; what was written is noted with the records."""
+        return {"status": "skipped"} if self.held else None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return how many were added, and what became of each."""
+        return {
+            "added": self.count("added"),
+            "suggested": self.count("suggested"),
+            **({"held": self.held} if self.held else {}),
+            "items": [_without_links(item.to_plain()) for item in self.items],
+        }
+
+
+def _without_links(added: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in added.items() if name != "links"}
+
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """New values for a memory; None keeps the old one. An empty subject removes it.
@@ -92,6 +141,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more.
     """
 
+    reference: str
     content: str | None = None
     type: MemoryType | None = None
     category: str | None = None
@@ -103,6 +153,35 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     cite: tuple[str, ...] = ()
     uncite: tuple[str, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no new value."""
+        return self == EditRequest(reference=self.reference)
+
+
+class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memory or episode is to be pinned, or to be pinned no longer."""
+
+    reference: str
+    pinned: bool = True
+
+
+class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A link from one memory to another: what it means, and how close they are, from 0 to 1."""
+
+    start: str
+    end: str
+    type: str = "related_to"
+    strength: float = 0.5
+
+
+class UnlinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Links from one memory to another, or to the id of one that is gone; all types when None."""
+
+    start: str
+    end: str
+    type: str | None = None
+
 
 def add(workspace: Workspace, request: AddRequest) -> Added:
     """Add one memory, unless there is one that should be updated instead.
@@ -113,33 +192,30 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
 
     Raises:
         InvalidValue: A value is not allowed.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    return add_all(workspace, [request])[0]
+    return add_all(workspace, AddAllRequest(memories=(request,))).items[0]
 
 
-def add_all(workspace: Workspace, requests: Sequence[AddRequest]) -> list[Added]:
+def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
     """Add several memories in one commit: all of them or, after an error, none.
 
     Args:
         workspace: Where to.
-        requests: What to add; each is judged for itself, beside those before it.
+        request: What to add; each is judged for itself, beside those before it.
 
     Raises:
         InvalidValue: A value is not allowed; the sentence says which.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    memories = list(_memories(workspace, requests))
-    with workspace.transaction():
-        done = [
-            _admitted(workspace, memory, request)
-            for memory, request in zip(memories, requests, strict=True)
-        ]
-        if any(memory.scope.app for memory in memories):
-            from pmem.memory.app_limit import make_room
+    memories = list(_memories(workspace, request.memories))
+    done = [
+        _admitted(workspace, memory, wanted)
+        for memory, wanted in zip(memories, request.memories, strict=True)
+    ]
+    if any(memory.scope.app for memory in memories):
+        from pmem.memory.app_limit import make_room
 
-            make_room(workspace)
-    return done
+        make_room(workspace)
+    return AddedAll(items=tuple(done))
 
 
 def put_new(
@@ -175,8 +251,8 @@ def put_approved(workspace: Workspace, memory: Memory) -> Memory:
     return _add(workspace, memory, force=True).memory
 
 
-def lints_of(workspace: Workspace, request: AddRequest) -> "Sequence[Lint]":
-    """Return the writing rules that a memory breaks, where the settings want to know.
+def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
+    """Return what could be written better in a memory, where the settings want to know.
 
     Args:
         workspace: Knows the settings.
@@ -188,15 +264,14 @@ def lints_of(workspace: Workspace, request: AddRequest) -> "Sequence[Lint]":
         return ()
     from pmem.core.writing import lints
 
-    return lints(request.content)
+    return tuple(lint.sentence for lint in lints(request.content))
 
 
-def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
+def edit(workspace: Workspace, request: EditRequest) -> Memory:
     """Change a memory and keep what it was in its history.
 
     Args:
         workspace: Where it is.
-        reference: Which one.
         request: New values; a request without any changes nothing.
 
     Raises:
@@ -221,10 +296,10 @@ def edit(workspace: Workspace, reference: str, request: EditRequest) -> Memory:
             checks.validity(new.valid_from, new.valid_until)
         return new
 
-    return change(workspace, Memory, reference, EventKind.UPDATE, apply)
+    return change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
 
 
-def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removable:
+def pin(workspace: Workspace, request: PinRequest) -> Removable:
     """Pin a memory or an episode, so that it never fades, or unpin it.
 
     Raises:
@@ -232,23 +307,15 @@ def pin(workspace: Workspace, reference: str, *, pinned: bool = True) -> Removab
     """
 
     def apply(record: Removable, event: Event) -> Removable:
-        return record if record.pinned == pinned else changed(record, event, pinned=pinned)
+        is_so = record.pinned == request.pinned
+        return record if is_so else changed(record, event, pinned=request.pinned)
 
-    (record,) = change_all(workspace, [reference], EventKind.UPDATE, apply)
+    (record,) = change_all(workspace, [request.reference], EventKind.UPDATE, apply)
     return record
 
 
-def link(
-    workspace: Workspace, start: str, end: str, type_: str = "related_to", strength: float = 0.5
-) -> Memory:
+def link(workspace: Workspace, request: LinkRequest) -> Memory:
     """Link one memory to another, or give the link that is there a new strength.
-
-    Args:
-        workspace: Where they are.
-        start: Where the link starts.
-        end: Where it leads.
-        type_: What it means.
-        strength: How close, from 0 to 1.
 
     Returns:
         The memory at the start.
@@ -257,47 +324,44 @@ def link(
         NotFound, Ambiguous: A reference.
         InvalidValue: Both are one memory, or a value is not allowed.
     """
-    checks.share("strength", strength)
-    if not type_.strip():
+    checks.share("strength", request.strength)
+    if not request.type.strip():
         raise InvalidValue("a link's type must not be empty")
 
     def apply(memory: Memory, event: Event) -> Memory:
-        _, target = workspace.resolve(end, Memory)
+        _, target = workspace.resolve(request.end, Memory)
         if memory.id == target:
             raise InvalidValue(f"memory {target} cannot be linked to itself", "name another memory")
-        new = Relationship(target=target, type=type_, strength=strength, created_at=event.at)
+        new = Relationship(
+            target=target, type=request.type, strength=request.strength, created_at=event.at
+        )
         known = next((old for old in memory.relationships if same_link(old, new)), None)
-        if known is not None and known.strength == strength:
+        if known is not None and known.strength == request.strength:
             return memory
         return linked(memory, new, event.actor, event.at)
 
-    return change(workspace, Memory, start, EventKind.LINK, apply)
+    return change(workspace, Memory, request.start, EventKind.LINK, apply)
 
 
-def unlink(workspace: Workspace, start: str, end: str, type_: str | None = None) -> Memory:
+def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
     """Remove the links from one memory to another.
-
-    Args:
-        workspace: Where they are.
-        start: Where the links start.
-        end: Where they lead: a memory, or the id of one that is gone.
-        type_: Only links of this type; all when None.
 
     Raises:
         NotFound, Ambiguous: A reference, or there is no such link.
     """
+    end = request.end
 
     def apply(memory: Memory, event: Event) -> Memory:
         targets = {old.target for old in memory.relationships if matches(end, old.target)}
         if len(targets) != 1:
             hint = f"`pmem show {short(memory.id)}` lists its links"
             raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
-        cut = unlinked(memory, targets, type_, event.actor, event.at)
+        cut = unlinked(memory, targets, request.type, event.actor, event.at)
         if cut.relationships == memory.relationships:
-            raise NotFound(f"memory {memory.id} has no link of type {type_!r} to {end!r}")
+            raise NotFound(f"memory {memory.id} has no link of type {request.type!r} to {end!r}")
         return cut
 
-    return change(workspace, Memory, start, EventKind.UNLINK, apply)
+    return change(workspace, Memory, request.start, EventKind.UNLINK, apply)
 
 
 def _admitted(
@@ -313,9 +377,11 @@ def _admitted(
 
         held = gate(workspace, memory, agent, fact)
         if held is not None:
-            note_operation(workspace, "hotpath", "create", status="skipped")
             return Added(action=held.action, held=held, reason=held.sentence)
-    return _add(workspace, memory, force=request.force)
+    added = _add(workspace, memory, force=request.force)
+    if added.action != "added":
+        return added
+    return msgspec.structs.replace(added, lints=_lints_of(workspace, request))
 
 
 def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
@@ -380,10 +446,6 @@ def _check_form(workspace: Workspace, agent: str | None, text: str | None) -> No
 
 def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[Memory]:
     """Yield the records that requests ask for; what they cite is looked at together."""
-    requests = [
-        workspace.gate.admit(request, f"memory {number}" if len(requests) > 1 else "")
-        for number, request in enumerate(requests, start=1)
-    ]
     cited: Sequence[tuple[Any, ...]] = [()] * len(requests)
     if any(request.cite for request in requests):
         from pmem.memory.citations import cite_all
@@ -471,11 +533,10 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     Raises:
         InvalidValue: A value is not allowed.
     """
-    request = workspace.gate.admit(request)
     fields = {
         name: value
         for name, value in msgspec.structs.asdict(request).items()
-        if value is not None and name not in ("cite", "uncite")
+        if value is not None and name not in ("reference", "cite", "uncite")
     }
     _check_form(workspace, workspace.agent, request.content)
     if request.cite:

@@ -9,8 +9,9 @@ import msgspec
 
 from pmem.core.filters import Filter
 from pmem.core.retention import valid_at
+from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound, Refused
-from pmem.memory import recalls
+from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import matches, short
@@ -31,11 +32,85 @@ if TYPE_CHECKING:
     from pmem.memory.citations import Watch
 
 
+class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which record, or message, is to be shown: as it was at a moment or a revision, if given."""
+
+    reference: str
+    at: datetime | str | None = None
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """A record, or a message, and what speaks against it.
+
+    Attributes:
+        record: What the reference means.
+        stale: The citations that do not hold any more.
+        disputed: What another branch says of its fields (see `disputed`).
+    """
+
+    record: "Record | Said"
+    stale: tuple[str, ...] = ()
+    disputed: dict[str, Any] = {}
+
+    @property
+    def recalled(self) -> tuple[str, ...]:
+        """The id of what counts as recalled."""
+        return (self.record.id,) if isinstance(self.record, Memory | Episode) else ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the record with how far it can be trusted, or the message."""
+        if isinstance(self.record, Said):
+            fields = msgspec.structs.asdict(self.record.message)
+            return {**fields, "conversation": self.record.conversation}
+        return with_trust(self.record)
+
+
+class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memories to list: the latest of those that pass a filter, at the most so many.
+
+    `at` lists them as they were at a moment, or as a git revision has them.
+    """
+
+    wanted: Filter = Filter()
+    limit: int | None = None
+    at: datetime | str | None = None
+
+    @property
+    def named_categories(self) -> tuple[str, ...]:
+        """The categories that it asks for by name."""
+        return tuple(self.wanted.categories)
+
+    @property
+    def named_app(self) -> str | None:
+        """The app whose memories it asks for by name."""
+        return self.wanted.app
+
+
 class Listing(msgspec.Struct, frozen=True):
-    """Memories that pass the filters, and how many there are in all."""
+    """Memories that pass the filters, and how many there are in all.
+
+    Where there are none, `reason` says why, and what to do next.
+    """
 
     items: tuple[Memory, ...]
     total: int
+    reason: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the memories with how far each can be trusted, and how many there are."""
+        return {"items": list(map(with_trust, self.items)), "total": self.total}
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Memories as the block of a system prompt, and how many there are; see `Listing`."""
+
+    text: str
+    total: int
+    reason: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the text, and how many memories there are."""
+        return {"text": self.text, "total": self.total}
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,22 +164,17 @@ def disputed(record: Any) -> dict[str, Any]:
     return open_conflicts(plain(record.history))
 
 
-def show(workspace: Workspace, reference: str, at: datetime | None = None) -> Record | Said:
+def show(workspace: Workspace, request: ShowRequest) -> Shown:
     """Return the record, or the message, that a reference means.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one.
-        at: As it was at this moment; as it is when None.
 
     Raises:
         NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
         Damaged: Its file cannot be used.
     """
-    found = find(seen_at(workspace, at), reference)
-    if at is None and isinstance(found, Memory | Episode):
-        recalls.note(workspace, [found.id])
-    return found
+    found = find(workspace, request.reference)
+    if isinstance(found, Said):
+        return Shown(record=found)
+    return Shown(record=found, stale=Staleness(workspace)(found), disputed=disputed(found))
 
 
 def find(workspace: Workspace, reference: str) -> Record | Said:
@@ -136,35 +206,39 @@ def _must_not_be_hidden(workspace: Workspace, reference: str) -> None:
         return
     from pmem.core.policy import EVERYTHING as ALL
 
-    if _find_message(workspace.within(ALL), reference) is not None:
+    if _find_message(within(workspace, ALL), reference) is not None:
         raise Refused(f"{workspace.reach.who} may not see {reference}", workspace.reach.hint)
 
 
-def seen_at(workspace: Workspace, at: datetime | None) -> Workspace:
-    """Return a workspace as it was at a moment, or as it is where none is given."""
-    return workspace if at is None else workspace.at(at)
-
-
-def listing(
-    workspace: Workspace, wanted: Filter, *, limit: int | None = None, at: datetime | None = None
-) -> Listing:
-    """Return the memories that pass a filter, the oldest first; of the past, those that held.
-
-    Args:
-        workspace: Where they are.
-        wanted: The filter.
-        limit: Only the latest of them, at the most so many.
-        at: As they were at this moment.
-    """
-    workspace.must_reach(*wanted.categories)
-    if wanted.app is not None:
-        workspace.must_serve(wanted.app)
-    workspace = seen_at(workspace, at)
-    passed = workspace.memories.find(wanted)
+def list_memories(workspace: Workspace, request: ListRequest) -> Listing:
+    """Return the memories that pass a filter, the oldest first; of the past, those that held."""
+    passed = workspace.memories.find(request.wanted)
     then = workspace.moment
     found = [memory for memory in passed if then is None or valid_at(memory, then)]
-    shown = found if limit is None else found[max(0, len(found) - limit) :]
-    return Listing(items=tuple(shown), total=len(found))
+    shown = found if request.limit is None else found[max(0, len(found) - request.limit) :]
+    reason = "" if shown else _reason_for_none(workspace)
+    return Listing(items=tuple(shown), total=len(found), reason=reason)
+
+
+def write_block(workspace: Workspace, request: ListRequest) -> Block:
+    """Write memories as the block of a system prompt: the same ones give the same bytes.
+
+    What belongs to an app is left out, but for the app that the filter names.
+    """
+    from pmem.core.context.block import block
+
+    found = list_memories(serving(workspace, request.wanted.app), request)
+    text = block(map(workspace.mask.fields, found.items))
+    return Block(text=text, total=found.total, reason=found.reason)
+
+
+def _reason_for_none(workspace: Workspace) -> str:
+    reach = workspace.reach
+    if reach is not None and reach.categories is not None:
+        return f"no memory passes the filters that {reach.who} may see; {reach.hint}"
+    if workspace.memories.ids():
+        return "no memory passes the filters; `pmem stats` shows what there is"
+    return "no memory yet; `pmem add` keeps the first"
 
 
 def history(workspace: Workspace, reference: str) -> tuple[Event, ...]:

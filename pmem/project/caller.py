@@ -1,208 +1,145 @@
-"""Who asks, and what there is for whoever asks: the part of a workspace that keeps a policy."""
+"""Who asks: a person, an agent or an app, and what there is for whom."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from copy import copy
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.errors import InvalidValue, Refused
-from pmem.storage.backend import Backend
+from pmem.errors import InvalidValue
 from pmem.values.config import Settings
-from pmem.values.records import RecordType
 
 if TYPE_CHECKING:
     from pmem.core.policy import Reach
+    from pmem.project.workspace import Workspace
 
-_READ: Final = (
-    "agent",
-    "app",
-    "reach",
-    "backend",
-    "memories",
-    "episodes",
-    "conversations",
-    "chunks",
+
+_OF_THE_CALLER: Final = (
+    *("caller", "reach", "backend"),
+    *("memories", "episodes", "conversations", "chunks"),
 )
-"""What a workspace keeps of what it read for whoever asks."""
+"""What a workspace keeps that differs for whoever asks."""
 
 
-class Asked(ABC):
-    """Something that is asked by an agent, or by nobody in particular.
+class Caller(NamedTuple):
+    """Who asks, and writes: an agent, an app, or nobody in particular, such as a person.
 
-    The agent's allowlist says what there is for it, and an app that asks sees nothing of another.
-    `PMEM_AGENT` and `PMEM_APP` in the environment say who asks, and nothing else may be said then.
+    An agent's allowlist says what there is for it, and an app that asks sees nothing of another.
     """
 
-    has_written = False
-    """Whether a transaction has changed anything."""
+    agent: str | None = None
+    app: str | None = None
 
-    environment: dict[str, str]
-    _given_agent: str | None
-    _given_app: str | None
-    _given_backend: Backend | None
-    present: Any
-    revision: Any
+    def known_in(self, environment: Mapping[str, str]) -> "Caller":
+        """Return who asks where `PMEM_AGENT` and `PMEM_APP` may say so, and nobody else then.
 
-    @abstractmethod
-    def _seen_from(self, present: Any) -> Self:
-        """Return the same view, of another workspace."""
-
-    @property
-    @abstractmethod
-    def settings(self) -> Settings:
-        """The settings in force."""
-
-    @cached_property
-    @abstractmethod
-    def whole(self) -> Backend:
-        """Where the records live, whoever asks."""
-
-    @cached_property
-    def agent(self) -> str | None:
-        """Who asks, if that is anyone in particular.
+        Args:
+            environment: The environment's variables.
 
         Raises:
             Refused: It is not the one that the environment says.
-            InvalidValue: Its name is empty.
+            InvalidValue: A name is empty.
         """
-        return self._who("PMEM_AGENT", self._given_agent, "the agent's name")
+        return Caller(
+            _who_asks(environment.get("PMEM_AGENT"), self.agent, "PMEM_AGENT", "the agent's name"),
+            _who_asks(environment.get("PMEM_APP"), self.app, "PMEM_APP", "the app's name"),
+        )
 
-    @cached_property
-    def app(self) -> str | None:
-        """The app that asks, if it is one.
+    def joined(self, other: "Caller") -> "Caller":
+        """Return who asks, when something that somebody asks names who asks as well.
+
+        Args:
+            other: Whom it names.
 
         Raises:
-            Refused: It is not the one that the environment says.
-            InvalidValue: Its name is empty.
+            Refused: It is not the same one.
         """
-        return self._who("PMEM_APP", self._given_app, "the app's name")
+        return Caller(
+            _who_asks(self.agent, other.agent, "PMEM_AGENT", "the agent's name"),
+            _who_asks(self.app, other.app, "PMEM_APP", "the app's name"),
+        )
 
-    def _who(self, variable: str, given: str | None, what: str) -> str | None:
-        pinned = self.environment.get(variable)
-        if any(name is not None and not name.strip() for name in (pinned, given)):
-            # it would mean everybody
-            raise InvalidValue(f"{what} is empty", "say who asks")
-        if not pinned and not given:
-            return None
-        from pmem.core.policy import who_asks
+    def reach(self, settings: Settings) -> "Reach | None":
+        """Return what whoever asks may see; None where that is everything.
 
-        return who_asks(pinned, given, variable)
-
-    @cached_property
-    def reach(self) -> "Reach | None":
-        """What whoever asks may see; None where that is everything.
+        Args:
+            settings: The settings in force; their allowlists decide.
 
         Raises:
             Refused: The project has allowlists, and none for this agent.
         """
-        is_held = self.agent is not None and bool(self.settings.allowlists)
+        is_held = self.agent is not None and bool(settings.allowlists)
         if self.app is None and not is_held:
             return None
         from pmem.core.policy import reach_of
 
-        return reach_of(self.agent, self.settings.allowlists, self.app)
+        return reach_of(self.agent, settings.allowlists, self.app)
 
-    def asked_by(self, agent: str | None) -> Self:
-        """Return the same workspace as an agent may see it.
 
-        Args:
-            agent: Who asks; None is whoever did before.
+NOBODY = Caller()
+"""Nobody in particular, such as a person: the one who may do everything."""
 
-        Raises:
-            Refused: Another agent asks already, or it has no allowlist where there are some.
-        """
-        if agent is None or agent == self.agent:
-            return self
-        if self.agent is not None:
-            from pmem.core.policy import who_asks
 
-            who_asks(self.agent, agent, "PMEM_AGENT")
-        if self.present is not None:
-            return self._seen_from(self.present.asked_by(agent))
-        other = self._anew()
-        other._given_agent = agent
+def asked_by(workspace: "Workspace", caller: Caller) -> "Workspace":
+    """Return the same workspace as somebody may see it.
+
+    Args:
+        workspace: What to view.
+        caller: Who asks; nobody in particular is whoever did before.
+
+    Raises:
+        Refused: Somebody else asks already, or an agent has no allowlist where there are some.
+    """
+    if caller == NOBODY:
+        return workspace
+    joined = workspace.caller.joined(caller)
+    if joined == workspace.caller:
+        return workspace
+    if workspace.present is None:
+        other = _anew(workspace)
+        other.given_caller = joined
         return other
+    from pmem.project.views import again
 
-    def serving(self, app: str | None) -> Self:
-        """Return the same workspace without what belongs to other apps than one.
+    return again(workspace, asked_by(workspace.present, joined))
 
-        Args:
-            app: For which app something is; None is for none in particular, or for the one that
-                asks.
 
-        Raises:
-            Refused: Another app asks.
-        """
-        from pmem.core.policy import EVERYTHING, serving
+def serving(workspace: "Workspace", app: str | None) -> "Workspace":
+    """Return the same workspace without what belongs to other apps than one.
 
-        return self.within(serving(self.reach or EVERYTHING, app))
+    Args:
+        workspace: What to view.
+        app: For which app something is; None is for none in particular, or for the one that
+            asks.
 
-    def must_serve(self, app: str) -> None:
-        """See that no other app asks.
+    Raises:
+        Refused: Another app asks.
+    """
+    from pmem.core import policy
 
-        Raises:
-            Refused: One does.
-        """
-        if self.reach is not None:
-            self.reach.must_serve(app)
+    return within(workspace, policy.serving(workspace.reach or policy.EVERYTHING, app))
 
-    def within(self, reach: "Reach") -> Self:
-        """Return the same workspace with a narrower reach."""
-        other = self._anew()
-        other.reach = reach
-        return other
 
-    def must_reach(self, *categories: str) -> None:
-        """See that the agent that asks may see some categories.
+def within(workspace: "Workspace", reach: "Reach") -> "Workspace":
+    """Return the same workspace with a narrower reach."""
+    other = _anew(workspace)
+    other.reach = reach
+    return other
 
-        Raises:
-            Refused: One of them lies beyond its allowlist.
-        """
-        if self.reach is not None:
-            self.reach.must_cover(categories)
 
-    def reaches(self, category: str) -> bool:
-        """Tell whether the agent that asks may see a category."""
-        return self.reach is None or self.reach.covers(category)
+def _anew(workspace: "Workspace") -> "Workspace":
+    """Return the same workspace with nothing read yet, over the same storage."""
+    other = copy(workspace)
+    for name in _OF_THE_CALLER:
+        other.__dict__.pop(name, None)
+    other.given_backend = workspace.whole
+    return other
 
-    def must_reach_everything(self, what: str) -> None:
-        """See that nobody asks whose sight is limited.
 
-        Args:
-            what: What is to be done, for the error's sentence.
+def _who_asks(pinned: str | None, given: str | None, variable: str, what: str) -> str | None:
+    if any(name is not None and not name.strip() for name in (pinned, given)):
+        # it would mean everybody
+        raise InvalidValue(f"{what} is empty", "say who asks")
+    if not pinned and not given:
+        return None
+    from pmem.core.policy import who_asks
 
-        Raises:
-            Refused: An agent with an allowlist asks, or an app.
-        """
-        if self.reach is not None:
-            raise Refused(*self.reach.refusal(what))
-
-    def must_not_be_hidden(self, reference: str, types: Sequence[RecordType]) -> None:
-        """See that a reference that fits nothing means no record that may not be seen.
-
-        Raises:
-            Refused: It does.
-        """
-        if self.reach is None or not reference:
-            return
-        if any(self.whole.ids(type_, reference) for type_ in types):
-            raise Refused(f"{self.reach.who} may not see {reference}", self.reach.hint)
-
-    @cached_property
-    def backend(self) -> Backend:
-        """Where the records live, as far as whoever asks may see them."""
-        if self.reach is None:
-            return self.whole
-        from pmem.storage.limited import Limited
-
-        is_in_git = self.revision is not None and self.present is not None
-        return Limited(self.whole, self.reach, self.present.whole if is_in_git else None)
-
-    def _anew(self) -> Self:
-        """Return the same workspace with nothing read yet, over the same storage."""
-        other = copy(self)
-        for name in _READ:
-            other.__dict__.pop(name, None)
-        other._given_backend = self.whole
-        return other
+    return who_asks(pinned, given, variable)

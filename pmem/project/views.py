@@ -16,8 +16,33 @@ if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
 
 
+def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
+    """Return a workspace as it was at a moment, as a git revision has it, or as it is for None.
+
+    Args:
+        workspace: What to view.
+        at: See `at_moment` and `at_revision`.
+
+    Raises:
+        InvalidValue: The time leaves the calendar when moved to UTC.
+        NoRevision: Git knows no such revision, or there is no repository.
+        NotFound: The memory was not there at that revision, or there is no git.
+    """
+    if at is None:
+        return workspace
+    return at_revision(workspace, at) if isinstance(at, str) else at_moment(workspace, at)
+
+
 def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
-    """Return a view of everything as it was, whose present is that moment; see `Workspace.at`."""
+    """Return a read-only view of everything as it was, whose present is that moment.
+
+    Args:
+        workspace: What to view.
+        moment: When. In the future everything is as it is now, at a later present.
+
+    Raises:
+        InvalidValue: The time leaves the calendar when moved to UTC.
+    """
     try:
         then = in_utc(moment)
     except OverflowError:
@@ -30,7 +55,18 @@ def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
 
 
 def at_revision(workspace: "Workspace", name: str) -> "Workspace":
-    """Return a view of everything as a git revision has it; see `Workspace.at_revision`."""
+    """Return a read-only view of everything as a git revision has it, settings too.
+
+    The present stays what it is: a checkout of that revision would answer the same.
+
+    Args:
+        workspace: What to view.
+        name: A branch, a tag, or a commit such as `HEAD~3`.
+
+    Raises:
+        NoRevision: Git knows no such revision, or there is no repository.
+        NotFound: The memory was not there at that revision, or there is no git.
+    """
     repository = Repository(workspace.root, workspace.environment)
     commit = repository.commit(name)
     known = workspace.shared.revisions
@@ -72,8 +108,7 @@ def _view(workspace: "Workspace", backend: Backend, now: datetime | None, name: 
         read_only=True,
         environment=workspace.environment,
         backend=backend,
-        agent=workspace.agent,
-        app=workspace.app,
+        caller=workspace.caller,
         shared=workspace.shared,
     )
     view.configuration = workspace.configuration

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -22,9 +22,9 @@ from pmem.core.retrieval.relations import Brought
 from pmem.core.trust import shown as trust_label
 from pmem.core.trust import trust_of
 from pmem.errors import InvalidValue
-from pmem.memory import recalls
-from pmem.memory.reading import Staleness, disputed, is_merged_by_git, seen_at
-from pmem.project.workspace import Workspace, note_operation
+from pmem.memory.reading import Staleness, disputed, is_merged_by_git
+from pmem.project.caller import serving
+from pmem.project.workspace import Workspace
 from pmem.search.search import (
     REMEMBERED,
     Hit,
@@ -65,7 +65,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a context is for; without a budget it gets the setting's.
 
     Without `recall` it holds the memory and the conversation, and nothing that was looked for.
-    Without `counts` what it recalls does not count as recalled.
+    Without `counts` what it recalls does not count as recalled; `hits` wants what was retrieved.
     `related` limits the memories that others bring along (the setting when None). What belongs
     to an app is left out, but for the `app` that it is for: the conversation's when None.
     `trust` is the least that memories and episodes are trusted; nothing that was said in other
@@ -80,13 +80,37 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     app: str | None = None
     format: Format = "markdown"
-    at: datetime | None = None
+    at: datetime | str | None = None
     counts: bool = True
     related: int | None = None
     trust: str | None = None
+    hits: bool = False
 
 
-def build_context(workspace: Workspace, request: ContextRequest) -> Context:
+class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=True):
+    """A context, and the hits that were retrieved for it, where the request wants `hits`."""
+
+    retrieval_results: tuple[Hit, ...] = ()
+    thread: str | None = None
+
+    @property
+    def recalled(self) -> list[str]:
+        """The ids of what counts as recalled."""
+        return _shown(self, "recalled")
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What the log of operations says of it."""
+        return {"status": "ok" if self.recalled else "skipped", "thread": self.thread}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the context alone."""
+        fields = msgspec.structs.asdict(self)
+        kept = [name for name in Context.__struct_fields__ if name != "notes" or self.notes]
+        return {name: fields[name] for name in kept}
+
+
+def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext:
     """Write the block that a model reads, within a budget.
 
     Args:
@@ -98,23 +122,6 @@ def build_context(workspace: Workspace, request: ContextRequest) -> Context:
         NotFound, Ambiguous: The conversation.
         Refused: Another app asks than the one that it is for.
     """
-    return build_and_retrieve(workspace, request)[0]
-
-
-def build_and_retrieve(
-    workspace: Workspace, request: ContextRequest
-) -> tuple[Context, Iterator[Hit]]:
-    """Write a context as `build_context` does, and yield the best of what its query finds.
-
-    Args:
-        workspace: What to draw on.
-        request: What it is for.
-
-    Raises:
-        InvalidValue: The budget is below one token.
-        NotFound, Ambiguous: The conversation.
-    """
-    workspace = seen_at(workspace, request.at)
     settings = workspace.settings
     budget = _budget(workspace, request)
     workspace, talk = _for_its_app(workspace, request)
@@ -147,20 +154,19 @@ def build_and_retrieve(
         )
 
     built = written(news) if news is None else _told(workspace, request, known, news, written)
-    if request.counts:
-        recalls.note(workspace, _shown(built, "recalled"))
-        status = "ok" if asked and answers.ranked else "skipped"
-        note_operation(workspace, "context", "search", status=status, thread=request.thread)
-    built = msgspec.structs.replace(built, notes=notes_on(request.query or ""))
-    best = answers.ranked[: settings.retrieval_top_k] if asked else []
-    return built, hits_of(workspace, opened(workspace, best))
+    best = answers.ranked[: settings.retrieval_top_k] if asked and request.hits else []
+    return BuiltContext(
+        **{**msgspec.structs.asdict(built), "notes": notes_on(request.query or "")},
+        retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
+        thread=request.thread,
+    )
 
 
 def _for_its_app(workspace: Workspace, request: ContextRequest) -> tuple[Workspace, Talk]:
     """Return what there is for the app that a context is for, and the conversation."""
     app = checks.word(request.app, "an app")
-    talk = talk_of(workspace if app is None else workspace.serving(app), request.conversation)
-    return workspace.serving(talk.app or app), talk
+    talk = talk_of(workspace if app is None else serving(workspace, app), request.conversation)
+    return serving(workspace, talk.app or app), talk
 
 
 def _budget(workspace: Workspace, request: ContextRequest) -> int:

@@ -11,6 +11,7 @@ from pmem.core.queries import Item, QueryRequest
 from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text import terms
 from pmem.memory import recalls
+from pmem.project.caller import Caller, asked_by, within
 from pmem.project.workspace import Workspace, note_operation
 from pmem.search.search import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
 from pmem.values.times import parse_time
@@ -41,8 +42,8 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
         Refused: A category lies beyond the agent's allowlist, or the agent has none.
         InvalidValue: A time is none.
     """
-    asked = workspace.asked_by(request.agent)
-    seen = asked.within(_reach(asked, request))
+    asked = asked_by(workspace, Caller(request.agent))
+    seen = within(asked, _reach(asked, request))
     picked = pick(seen, _search(seen, request))
     found = list(_items(seen, request, picked))
     shown, too_long = queries.within_budget(found, request.budget_tokens, workspace.count)

@@ -20,9 +20,8 @@ from pmem.core.retrieval.relations import Brought, Tie, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
-from pmem.memory import recalls
-from pmem.memory.reading import Staleness, seen_at
-from pmem.project.workspace import Workspace, note_operation
+from pmem.memory.reading import Staleness
+from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.config import Settings
 from pmem.values.ids import short
@@ -60,10 +59,21 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Filter = Filter()
     top_k: int | None = None
     threshold: float = 0.0
-    at: datetime | None = None
+    at: datetime | str | None = None
     weights: Weights | None = None
     counts: bool = True
     related: int | None = None
+
+    @property
+    def named_categories(self) -> tuple[str, ...]:
+        """The categories that it asks for by name, or by the kinds that they are of."""
+        of_kinds = (CATEGORY_OF_KIND.get(kind) for kind in self.kinds)
+        return (*self.wanted.categories, *filter(None, of_kinds))
+
+    @property
+    def named_app(self) -> str | None:
+        """The app whose records it asks for by name."""
+        return self.wanted.app
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +123,24 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     related: tuple[Related, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def recalled(self) -> list[str]:
+        """The ids of what counts as recalled."""
+        return [hit.id for hit in self.hits if hit.kind in REMEMBERED]
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What the log of operations says of it."""
+        if not self.hits:
+            return {"status": "skipped"}
+        return {"status": "ok", "sim": round(self.hits[0].score, 4)}
+
+    def to_plain(self) -> "Found":
+        """Return the same without the secrets that the query repeats."""
+        from pmem.core.secrets import unsecret
+
+        return msgspec.structs.replace(self, query=unsecret(self.query))
+
 
 def search(workspace: Workspace, request: SearchRequest) -> Found:
     """Rank everything kept by how well it answers a query.
@@ -124,17 +152,8 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    named = (CATEGORY_OF_KIND.get(kind) for kind in request.kinds)
-    workspace.must_reach(*request.wanted.categories, *filter(None, named))
-    if request.wanted.app is not None:
-        workspace.must_serve(request.wanted.app)
-    workspace = seen_at(workspace, request.at)
     picked = pick(workspace, request)
     hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
-    if request.counts:
-        recalls.note(workspace, [hit.id for hit in hits if hit.kind in REMEMBERED])
-        best = round(hits[0].score, 4) if hits else None
-        note_operation(workspace, "hotpath", "search", status="ok" if hits else "skipped", sim=best)
     most = most_related(workspace, request.related)
     return Found(
         query=searched_part(request.query),

@@ -15,6 +15,7 @@ from pmem.core import checks, exactjson
 from pmem.core.delta import MOST, Change, changes, header, seen_with
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
+from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.local.state import Saved, Seen
 from pmem.values.records import Memory
@@ -115,7 +116,7 @@ def delta(
 
 def _told_of(workspace: Workspace) -> Iterable[Memory]:
     """Return what threads are told of: nothing that belongs to an app that does not ask."""
-    return workspace.serving(None).memories.find(EVERYTHING)
+    return serving(workspace, None).memories.find(EVERYTHING)
 
 
 def mark_told(

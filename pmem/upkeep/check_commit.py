@@ -17,6 +17,7 @@ from pmem.core.policy import EVERYTHING
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway import SHAPES, Doubt, merged
 from pmem.errors import Damaged, InvalidValue, PmemError
+from pmem.project.caller import within
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.setup import IGNORE_FILE
 from pmem.project.views import seen_in
@@ -77,7 +78,7 @@ def check_staged(workspace: Workspace) -> Checked:
     except Damaged as error:  # a store is a link
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
-        seen = seen_in(workspace.within(EVERYTHING), staged)
+        seen = seen_in(within(workspace, EVERYTHING), staged)
         findings += settings_findings(seen) + weak_settings(seen) + unknown_settings(seen)
     told = [_untold(finding) for finding in findings] if _is_limited(workspace) else findings
     return Checked(

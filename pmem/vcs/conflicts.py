@@ -64,7 +64,8 @@ def settle(workspace: Workspace, references: Sequence[str], *, other: bool = Fal
             return changed(record, settled, **fields)
         return _left(workspace, record, settled, state, fields)
 
-    done = tuple(change_all(workspace, references, EventKind.UPDATE, apply))
+    with workspace.transaction():
+        done = tuple(change_all(workspace, references, EventKind.UPDATE, apply))
     return Settled(done, _noted(workspace, done))
 
 

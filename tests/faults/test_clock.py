@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle.presence import presence
-from pmem.memory import memories
-from pmem.memory.memories import AddRequest
+from pmem.memory.memories import AddAllRequest, AddRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.values.times import in_utc, iso
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.faults import world
 from tests.faults.console import pmem
@@ -84,10 +85,13 @@ def test_decay_lies_between_0_and_1_at_every_time(
 def test_a_thousand_memories_of_one_millisecond_are_a_thousand(root: str) -> None:
     workspace = Workspace(root, actor="tester", now=NOW)
     requests = [AddRequest(content=f"thing number {number}") for number in range(900)]
-    made = [done.memory.id for done in memories.add_all(workspace, requests)]
+    made = [
+        done.memory.id
+        for done in ask(workspace, table.ADD_ALL, AddAllRequest(memories=tuple(requests))).items
+    ]
     for number in range(100):  # as many processes would: each knows nothing of the others' ids
         alone = Workspace(root, actor="tester", now=NOW)
-        made.append(memories.add(alone, AddRequest(content=f"alone {number}")).memory.id)
+        made.append(ask(alone, table.ADD, AddRequest(content=f"alone {number}")).memory.id)
     assert len(set(made)) == 1000
     assert set(Workspace(root).memories.ids()) == set(made)
 
@@ -95,7 +99,7 @@ def test_a_thousand_memories_of_one_millisecond_are_a_thousand(root: str) -> Non
 def test_ids_of_a_clock_that_runs_backwards_are_new(root: str) -> None:
     later, earlier = NOW, NOW.replace(year=NOW.year - 10)
     made = [
-        memories.add(Workspace(root, actor="tester", now=at), AddRequest(content=text)).memory.id
+        ask(Workspace(root, actor="tester", now=at), table.ADD, AddRequest(content=text)).memory.id
         for at, text in ((later, "first"), (earlier, "second"), (later, "third"))
     ]
     assert len(set(made)) == 3

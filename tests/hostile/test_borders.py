@@ -11,7 +11,7 @@ import pytest
 
 from pmem import Project
 from pmem.errors import NoProject, Refused
-from pmem.project import workspace
+from pmem.project.discovery import discover
 from pmem.project.setup import initialise
 from pmem.vcs import gitmerge
 from tests.faults.console import Done, added, bytes_of, pmem
@@ -205,7 +205,7 @@ def test_looking_costs_no_process_and_few_looks_at_the_disk(root: str) -> None:
         mock.patch("subprocess.Popen", side_effect=AssertionError),
         mock.patch("os.lstat", side_effect=os.lstat) as looked,
     ):
-        workspace.discover(os.getcwd(), environment=os.environ)
+        discover(os.getcwd(), environment=os.environ)
     assert looked.call_count <= 6
 
 

@@ -17,10 +17,12 @@ from pmem.errors import InvalidValue
 from pmem.library import Project
 from pmem.memory import citations
 from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, Watch
-from pmem.search.contexts import ContextRequest, build_context
+from pmem.operations import table
+from pmem.search.contexts import ContextRequest
 from pmem.storage.git import sources as reading
 from pmem.storage.git.sources import MOST_BYTES, Sources, Unreadable, blob_of
 from pmem.values.records import Citation, EventKind, Memory
+from tests.asking import ask
 from tests.cli.shell import installed, pmem
 from tests.git.branches import begin, git, ok
 
@@ -471,7 +473,7 @@ def test_only_shown_memories_are_looked_at_and_no_git_is_asked(
 
     monkeypatch.setattr(Sources, "read", noting)
     monkeypatch.setattr("subprocess.Popen", None)
-    built = build_context(project.workspace, ContextRequest(query="queue", budget=300))
+    built = ask(project.workspace, table.CONTEXT, ContextRequest(query="queue", budget=300))
     shown = sum(len(part.items) for part in built.sections)
     assert 0 < shown < 40
     assert len(asked) == len(set(asked)) <= shown + 3 * PATIENCE

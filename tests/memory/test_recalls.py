@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.core.lifecycle.presence import with_recalls
 from pmem.memory import recalls
+from pmem.project.views import at_moment
 from pmem.project.workspace import Workspace
 from pmem.storage.local.access import AccessLog
 from pmem.values.records import Access, Memory
@@ -191,7 +192,7 @@ def test_what_waits_counts_with_what_is_folded(project: Project) -> None:
     project.show(first)
     (now,) = recalls.counted(project.workspace, [one])
     assert now.access == Access(count=4, last_at=NOW)
-    assert recalls.counted(project.workspace.at(NOW), [one]) == [one]
+    assert recalls.counted(at_moment(project.workspace, NOW), [one]) == [one]
 
 
 MEMORY = Memory(

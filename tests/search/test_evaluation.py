@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.conversation.exchange import import_messages
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
-from pmem.memory.lifecycle import remove
-from pmem.memory.memories import AddRequest, add
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.memories import AddRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, Judged, Run, evaluate
@@ -23,6 +24,7 @@ from pmem.search.search import Found, Hit, Kind, SearchRequest
 from pmem.storage.backend import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line
+from tests.asking import ask
 from tests.conftest import NOW
 
 Ranking = Callable[..., None]
@@ -34,7 +36,7 @@ def in_memory(**options: Any) -> Workspace:
 
 
 def keep(workspace: Workspace, content: str, **fields: Any) -> Memory:
-    return add(workspace, AddRequest(content=content, force=True, **fields)).memory
+    return ask(workspace, table.ADD, AddRequest(content=content, force=True, **fields)).memory
 
 
 def run(workspace: Workspace, *questions: Question, **fields: Any) -> Evaluation:
@@ -311,7 +313,7 @@ def test_what_is_not_found_is_explained(full: Workspace) -> None:
     lunch = next(item for item in full.memories.find() if "Lunch" in item.content)
     past = keep(full, "The database was MySQL", valid_from=YEARS_AGO, valid_until=NOW)
     gone = keep(full, "The database was dBase")
-    remove(full, [gone.id])
+    ask(full, table.REMOVE, RecordsRequest(references=(gone.id,)))
     reasons = {
         lunch.id: "is not among 1 hit",
         "never": "does not exist",

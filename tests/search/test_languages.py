@@ -5,11 +5,13 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from pmem.memory.memories import AddRequest, add_all
+from pmem.memory.memories import AddAllRequest, AddRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Found, Hit, SearchRequest, search
+from pmem.search.search import Found, Hit, SearchRequest
 from pmem.storage.backend import InMemory
 from pmem.values.records import Conversation, Message, Role
+from tests.asking import ask
 from tests.conftest import NOW
 
 MEMORIES: Final[dict[str, str]] = {
@@ -279,7 +281,13 @@ CASES: Final = (
 def store() -> Workspace:
     """Return everything above in one store."""
     workspace = Workspace("nowhere", actor="tester", now=NOW, backend=InMemory())
-    add_all(workspace, [AddRequest(content=text, force=True) for text in MEMORIES.values()])
+    ask(
+        workspace,
+        table.ADD_ALL,
+        AddAllRequest(
+            memories=tuple(AddRequest(content=text, force=True) for text in MEMORIES.values())
+        ),
+    )
     with workspace.transaction():
         number = 0
         for place, talk in enumerate(TALKS):
@@ -300,7 +308,7 @@ def store() -> Workspace:
 
 
 def find(workspace: Workspace, query: str, **fields: object) -> Found:
-    return search(workspace, SearchRequest(query=query, **fields))  # type: ignore[arg-type]
+    return ask(workspace, table.SEARCH, SearchRequest(query=query, **fields))  # type: ignore[arg-type]
 
 
 def texts(hits: tuple[Hit, ...]) -> list[str]:

@@ -12,14 +12,21 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue
-from pmem.memory.lifecycle import remove, restore
-from pmem.memory.memories import EditRequest, edit, link, pin, unlink
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.memories import (
+    EditRequest,
+    LinkRequest,
+    PinRequest,
+    UnlinkRequest,
+)
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest, build_and_retrieve, build_context
+from pmem.search.contexts import ContextRequest
 from pmem.search.evaluation import EvaluationRequest, evaluate
 from pmem.search.golden import Golden, Question
 from pmem.search.search import Found, Kind
 from pmem.values.ids import short
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.search.test_search import find, in_memory, keep, later
 
@@ -38,9 +45,21 @@ def linked() -> tuple[Workspace, Ids]:
         "fast": "The parser is fast",
     }
     ids = {name: keep(workspace, content).id for name, content in contents.items()}
-    link(workspace, ids["parser"], ids["grammar"], "depends_on", 0.9)
-    link(workspace, ids["tests"], ids["parser"], "related_to", 0.8)
-    link(workspace, ids["parser"], ids["owner"], "related_to", 0.3)
+    ask(
+        workspace,
+        table.LINK,
+        LinkRequest(start=ids["parser"], end=ids["grammar"], type="depends_on", strength=0.9),
+    )
+    ask(
+        workspace,
+        table.LINK,
+        LinkRequest(start=ids["tests"], end=ids["parser"], type="related_to", strength=0.8),
+    )
+    ask(
+        workspace,
+        table.LINK,
+        LinkRequest(start=ids["parser"], end=ids["owner"], type="related_to", strength=0.3),
+    )
     return workspace, ids
 
 
@@ -90,7 +109,11 @@ def test_what_is_a_hit_itself_is_not_brought_along(linked: tuple[Workspace, Ids]
 
 def test_a_better_hit_brings_its_memories_first(linked: tuple[Workspace, Ids]) -> None:
     workspace, ids = linked
-    link(workspace, ids["fast"], ids["owner"], "related_to", 0.9)
+    ask(
+        workspace,
+        table.LINK,
+        LinkRequest(start=ids["fast"], end=ids["owner"], type="related_to", strength=0.9),
+    )
     found = find(workspace, "parser fast", related=1)
     assert brought(found, ids) == ["owner"]
     assert found.related[0].via == ids["fast"]
@@ -98,11 +121,11 @@ def test_a_better_hit_brings_its_memories_first(linked: tuple[Workspace, Ids]) -
 
 def test_what_is_removed_brings_nothing_and_is_not_brought(linked: tuple[Workspace, Ids]) -> None:
     workspace, ids = linked
-    remove(workspace, [ids["grammar"]])
+    ask(workspace, table.REMOVE, RecordsRequest(references=(ids["grammar"],)))
     assert brought(find(workspace, "parser"), ids) == ["tests", "owner"]
-    restore(workspace, [ids["grammar"]])
+    ask(workspace, table.RESTORE, RecordsRequest(references=(ids["grammar"],)))
     assert brought(find(workspace, "parser"), ids) == ["grammar", "tests"]
-    remove(workspace, [ids["parser"]])
+    ask(workspace, table.REMOVE, RecordsRequest(references=(ids["parser"],)))
     assert find(workspace, "parser", wanted=Filter(states=())).related == ()
     assert find(workspace, "parser").related == ()
 
@@ -113,7 +136,7 @@ def test_what_does_not_hold_or_pass_the_filters_is_not_brought_along() -> None:
     old = keep(workspace, "Lunch is at noon", tags=("code",), valid_from=NOW + timedelta(days=2))
     other = keep(workspace, "Dinner is at six")
     for id_ in (old.id, other.id):
-        link(workspace, parser.id, id_)
+        ask(workspace, table.LINK, LinkRequest(start=parser.id, end=id_))
     assert [one.id for one in find(workspace, "parser").related] == [other.id]
     assert find(workspace, "parser", wanted=Filter(tags=("code",))).related == ()
     both = find(later(workspace, days=3), "parser").related
@@ -128,7 +151,11 @@ def test_what_is_not_brought_along_is_not_counted_as_removed(
     assert found.removed == {"importance_max": 1}
     narrow = Filter(created_before=NOW + timedelta(days=1), subject="code")
     assert find(workspace, "written", wanted=narrow).removed == {"subject": 1}
-    edit(workspace, find(workspace, "written").hits[0].id, EditRequest(subject="code"))
+    ask(
+        workspace,
+        table.EDIT,
+        EditRequest(reference=find(workspace, "written").hits[0].id, subject="code"),
+    )
     found = find(workspace, "written", wanted=narrow)
     assert (len(found.hits), found.related, found.removed) == (1, (), {})
 
@@ -142,9 +169,17 @@ def test_only_memories_bring_memories_along(linked: tuple[Workspace, Ids]) -> No
 def test_time_travel_follows_the_links_of_that_time() -> None:
     workspace = in_memory()
     parser, lunch = keep(workspace, "The parser is in C"), keep(workspace, "Lunch is at noon")
-    link(later(workspace, days=2), parser.id, lunch.id, "x", 0.4)
-    edit(later(workspace, days=3), lunch.id, EditRequest(content="Lunch is at one"))
-    unlink(later(workspace, days=4), parser.id, lunch.id)
+    ask(
+        later(workspace, days=2),
+        table.LINK,
+        LinkRequest(start=parser.id, end=lunch.id, type="x", strength=0.4),
+    )
+    ask(
+        later(workspace, days=3),
+        table.EDIT,
+        EditRequest(reference=lunch.id, content="Lunch is at one"),
+    )
+    ask(later(workspace, days=4), table.UNLINK, UnlinkRequest(start=parser.id, end=lunch.id))
     texts = [
         [one.text for one in find(later(workspace, days=9), "parser", at=at).related]
         for at in (NOW + timedelta(days=day, hours=1) for day in (1, 2, 3, 4))
@@ -157,7 +192,7 @@ def test_a_link_settles_a_tie_and_shows_in_the_prior_alone() -> None:
     ids = [keep(workspace, text).id for text in ("parser alpha", "parser beta", "lunch")]
     assert [hit.id for hit in find(workspace, "parser").hits] == ids[:2]
     plain = {hit.id: hit.signals for hit in find(workspace, "parser").hits}
-    link(workspace, ids[2], ids[1], strength=0.8)
+    ask(workspace, table.LINK, LinkRequest(start=ids[2], end=ids[1], strength=0.8))
     found = find(later(workspace), "parser").hits
     assert [hit.id for hit in found] == [ids[1], ids[0]]
     assert found[0].signals == {**plain[ids[1]], "prior": found[0].signals["prior"]}
@@ -171,7 +206,7 @@ def test_a_link_that_speaks_against_a_memory_brings_it_along_without_a_boost(typ
     workspace = in_memory()
     ids = [keep(workspace, text).id for text in ("parser one", "lunch")]
     before = find(workspace, "parser").hits[0]
-    link(workspace, ids[1], ids[0], type_, 1.0)
+    ask(workspace, table.LINK, LinkRequest(start=ids[1], end=ids[0], type=type_, strength=1.0))
     after = find(workspace, "parser")
     assert (after.hits[0].score, after.hits[0].signals) == (before.score, before.signals)
     assert [(one.id, one.type) for one in after.related] == [(ids[1], type_)]
@@ -184,7 +219,7 @@ def test_the_weighted_sum_brings_along_too(linked: tuple[Workspace, Ids]) -> Non
 
 
 def context(workspace: Workspace, query: str | None, budget: int, **fields: Any) -> Context:
-    return build_context(workspace, ContextRequest(query=query, budget=budget, **fields))
+    return ask(workspace, table.CONTEXT, ContextRequest(query=query, budget=budget, **fields))
 
 
 def recalled(built: Context) -> list[Shown]:
@@ -196,7 +231,11 @@ def crowded(linked: tuple[Workspace, Ids]) -> tuple[Workspace, Ids]:
     """Return the same among pinned memories that leave the others no room in the stable block."""
     workspace, ids = linked
     for number in range(40):
-        pin(workspace, keep(workspace, f"Rule {number} " + "words " * 10).id)
+        ask(
+            workspace,
+            table.PIN,
+            PinRequest(reference=keep(workspace, f"Rule {number} " + "words " * 10).id),
+        )
     return workspace, ids
 
 
@@ -233,8 +272,8 @@ def test_a_hit_in_the_stable_block_still_brings_its_memories_along(
     crowded: tuple[Workspace, Ids],
 ) -> None:
     workspace, ids = crowded
-    edit(workspace, ids["parser"], EditRequest(importance=1.0))
-    pin(workspace, ids["parser"])
+    ask(workspace, table.EDIT, EditRequest(reference=ids["parser"], importance=1.0))
+    ask(workspace, table.PIN, PinRequest(reference=ids["parser"]))
     shown = recalled(context(workspace, "parser written in C", 800))
     assert [item.id for item in shown] == [ids[name] for name in ("grammar", "tests", "fast")]
 
@@ -244,11 +283,15 @@ def test_what_answers_too_badly_may_still_be_brought_along() -> None:
     good = keep(workspace, "parser speed parser speed")
     weak = keep(workspace, "one parser among " + "very many other words indeed " * 20)
     for number in range(40):
-        pin(workspace, keep(workspace, f"Rule {number} " + "words " * 10).id)
+        ask(
+            workspace,
+            table.PIN,
+            PinRequest(reference=keep(workspace, f"Rule {number} " + "words " * 10).id),
+        )
     before = context(workspace, "parser speed", 1000)
     assert [item.id for item in recalled(before)] == [good.id]
     assert weak.id in {item.id for item in before.omitted}
-    link(workspace, weak.id, good.id)
+    ask(workspace, table.LINK, LinkRequest(start=weak.id, end=good.id))
     after = context(workspace, "parser speed", 1000)
     assert [item.id for item in recalled(after)] == [good.id, weak.id]
     assert weak.id not in {item.id for item in after.omitted}
@@ -258,7 +301,7 @@ def test_an_agent_is_not_brought_what_it_may_not_see(crowded: tuple[Workspace, I
     workspace, _ = crowded
     mine = keep(workspace, "The reviewer reads gladly", agent="reviewer")
     others = keep(workspace, "The writer writes", agent="writer")
-    link(workspace, mine.id, others.id)
+    ask(workspace, table.LINK, LinkRequest(start=mine.id, end=others.id))
     built = context(workspace, "reviewer reads", 2000, agent="reviewer")
     assert mine.id in built.text or short(mine.id) in built.text
     assert short(others.id) not in built.text
@@ -266,8 +309,8 @@ def test_an_agent_is_not_brought_what_it_may_not_see(crowded: tuple[Workspace, I
 
 def test_what_is_brought_along_is_no_hit_of_a_context(crowded: tuple[Workspace, Ids]) -> None:
     workspace, ids = crowded
-    request = ContextRequest(query="parser written in C", budget=800)
-    _, hits = build_and_retrieve(workspace, request)
+    request = ContextRequest(query="parser written in C", budget=800, hits=True)
+    hits = ask(workspace, table.CONTEXT, request).retrieval_results
     assert [hit.id for hit in hits] == [ids["parser"], ids["fast"]]
 
 
@@ -275,7 +318,11 @@ def test_an_evaluation_does_not_count_what_is_brought_along(
     crowded: tuple[Workspace, Ids],
 ) -> None:
     workspace, ids = crowded
-    edit(workspace, ids["grammar"], EditRequest(content="The grammar " + "has rules " * 30))
+    ask(
+        workspace,
+        table.EDIT,
+        EditRequest(reference=ids["grammar"], content="The grammar " + "has rules " * 30),
+    )
     question = Question(query="parser written in C", must=(ids["grammar"],), budget=800)
     request = EvaluationRequest(golden=Golden((question,), "set.jsonl"))
     (judged,) = evaluate(workspace, request).questions
@@ -291,9 +338,17 @@ def test_a_context_never_shows_a_related_memory_without_what_brought_it(budget: 
     ids = [keep(workspace, f"parser {n} " + "words " * (n * 7 % 40)).id for n in range(4)]
     along = [keep(workspace, f"other {n}").id for n in range(4)]
     for number, id_ in enumerate(along):
-        link(workspace, ids[number], id_, strength=0.5 + number / 10)
+        ask(
+            workspace,
+            table.LINK,
+            LinkRequest(start=ids[number], end=id_, strength=0.5 + number / 10),
+        )
     for number in range(12):
-        pin(workspace, keep(workspace, f"Rule {number} " + "words " * 10).id)
+        ask(
+            workspace,
+            table.PIN,
+            PinRequest(reference=keep(workspace, f"Rule {number} " + "words " * 10).id),
+        )
     built = context(workspace, "parser", budget)
     assert built.tokens <= budget
     assert built == context(workspace, "parser", budget)

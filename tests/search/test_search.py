@@ -13,13 +13,15 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue, NotFound
-from pmem.memory.lifecycle import remove
-from pmem.memory.memories import AddRequest, EditRequest, add, edit, pin
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.memories import AddRequest, EditRequest, PinRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest, build_context
-from pmem.search.search import Found, Kind, SearchRequest, search
+from pmem.search.contexts import ContextRequest
+from pmem.search.search import Found, Kind, SearchRequest
 from pmem.storage.backend import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State, Status
+from tests.asking import ask
 from tests.conftest import NOW
 
 
@@ -28,7 +30,7 @@ def in_memory(**overrides: Any) -> Workspace:
 
 
 def keep(workspace: Workspace, content: str, **fields: Any) -> Memory:
-    return add(workspace, AddRequest(content=content, force=True, **fields)).memory
+    return ask(workspace, table.ADD, AddRequest(content=content, force=True, **fields)).memory
 
 
 def later(workspace: Workspace, **delta: float) -> Workspace:
@@ -38,7 +40,7 @@ def later(workspace: Workspace, **delta: float) -> Workspace:
 
 
 def find(workspace: Workspace, query: str, **fields: Any) -> Found:
-    return search(workspace, SearchRequest(query=query, **fields))
+    return ask(workspace, table.SEARCH, SearchRequest(query=query, **fields))
 
 
 def texts(found: Found) -> list[str]:
@@ -151,7 +153,7 @@ def test_what_is_removed_or_no_longer_valid_is_not_found() -> None:
     gone = keep(workspace, "The parser was slow")
     keep(workspace, "The parser is frozen", valid_until=NOW + timedelta(days=1))
     keep(workspace, "The parser will be rewritten", valid_from=NOW + timedelta(days=5))
-    remove(workspace, [gone.id])
+    ask(workspace, table.REMOVE, RecordsRequest(references=(gone.id,)))
     assert texts(find(workspace, "parser")) == ["The parser is frozen"]
     assert texts(find(later(workspace, days=6), "parser")) == ["The parser will be rewritten"]
     assert texts(find(workspace, "parser", wanted=Filter(states=(State.SOFT_DELETED,)))) == [
@@ -163,7 +165,11 @@ def test_time_travel_searches_what_was_known_then() -> None:
     workspace = in_memory()
     memory = keep(workspace, "The parser is written in C")
     changed = later(workspace, days=2)
-    edit(changed, memory.id, EditRequest(content="The parser is written in Rust"))
+    ask(
+        changed,
+        table.EDIT,
+        EditRequest(reference=memory.id, content="The parser is written in Rust"),
+    )
     assert texts(find(changed, "parser")) == ["The parser is written in Rust"]
     assert texts(find(changed, "parser", at=NOW + timedelta(days=1))) == [
         "The parser is written in C"
@@ -216,7 +222,7 @@ def test_the_same_search_gives_the_same_answer(full: Workspace) -> None:
 
 
 def context(workspace: Workspace, query: str | None = None, **fields: Any) -> Context:
-    return build_context(workspace, ContextRequest(query=query, **fields))
+    return ask(workspace, table.CONTEXT, ContextRequest(query=query, **fields))
 
 
 def section(built: Context, name: str) -> list[str]:
@@ -291,7 +297,7 @@ def test_important_and_pinned_memories_come_first_when_room_is_short() -> None:
         keep(workspace, f"Rule {number} " + "words " * 10, importance=0.5)
     best = keep(workspace, "Best " + "words " * 10, importance=1.0)
     pinned = keep(workspace, "Pinned " + "words " * 10, importance=0.0)
-    pin(workspace, pinned.id)
+    ask(workspace, table.PIN, PinRequest(reference=pinned.id))
     built = context(workspace, "qwertyuiop", budget=350)
     shown = {item.id for part in built.sections for item in part.items}
     assert {best.id, pinned.id} <= shown

@@ -12,10 +12,12 @@ import pytest
 from pmem import Project
 from pmem.core.context import allocation
 from pmem.core.context.parts import Context, Format
+from pmem.operations import table
 from pmem.search import contexts, threads
-from pmem.search.contexts import ContextRequest, build_context
+from pmem.search.contexts import ContextRequest
 from pmem.search.threads import Delta
 from pmem.values.records import Memory
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.search.test_threads_together import merge
 
@@ -32,7 +34,7 @@ def project() -> Project:
 
 def context(project: Project, thread: str = "review", **options: Any) -> Context:
     request = ContextRequest(thread=thread, **{"budget": BUDGET, **options})
-    return build_context(project.workspace, request)
+    return ask(project.workspace, table.CONTEXT, request)
 
 
 def updates(built: Context) -> list[str]:
@@ -48,7 +50,7 @@ def test_the_first_context_sets_where_a_thread_starts(project: Project) -> None:
 
 
 def test_without_a_thread_there_is_no_revision(project: Project) -> None:
-    built = build_context(project.workspace, ContextRequest(budget=BUDGET))
+    built = ask(project.workspace, table.CONTEXT, ContextRequest(budget=BUDGET))
     assert built.revision is None
     assert not os.path.exists(".project-memory/local/state.sqlite3")
 

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.core.filters import Filter
 from pmem.core.retention import changed
-from pmem.search.contexts import ContextRequest, build_context
+from pmem.operations import table
+from pmem.search.contexts import ContextRequest
 from pmem.search.threads import Delta
 from pmem.values.records import Event, EventKind, State, plain
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -116,7 +118,7 @@ def _read(project: Project, step: str, thread: str) -> tuple[list[str], int]:
         found = project.delta(thread)
         return [change.id for change in found.changes], found.revision
     request = ContextRequest(thread=thread, budget=5000 if step == "context" else 1)
-    built = build_context(project.workspace, request)
+    built = ask(project.workspace, table.CONTEXT, request)
     assert built.revision is not None
     shown = [item.id for part in built.sections if part.name == "updates" for item in part.items]
     return [name.partition("@")[0] for name in shown], built.revision

@@ -4,11 +4,13 @@ import orjson
 
 from pmem.conversation import conversations, exchange
 from pmem.conversation.conversations import SayRequest
-from pmem.memory import lifecycle, memories
-from pmem.memory.memories import AddRequest, EditRequest
+from pmem.memory.lifecycle import PurgeRequest
+from pmem.memory.memories import AddAllRequest, AddRequest, EditRequest, LinkRequest
+from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.values.records import Conversation, Memory
+from tests.asking import ask
 from tests.storage.folders import fixed_chance, opened
 
 
@@ -18,27 +20,27 @@ def prepare(root: str) -> None:
     with fixed_chance(1):
         workspace = opened(root)
         for number in range(3):
-            memories.add(workspace, AddRequest(content=f"memory {number}", subject=f"s{number}"))
+            ask(workspace, table.ADD, AddRequest(content=f"memory {number}", subject=f"s{number}"))
         first, second, third = workspace.memories.ids()
-        memories.link(workspace, first, second)
-        memories.link(workspace, second, third)
+        ask(workspace, table.LINK, LinkRequest(start=first, end=second))
+        ask(workspace, table.LINK, LinkRequest(start=second, end=third))
         conversations.start(workspace, "talk")
         for number in range(8):
             conversations.say(workspace, SayRequest(content=f"message {number}"))
 
 
 def add_one(workspace: Workspace) -> None:
-    memories.add(workspace, AddRequest(content="one more", subject="new"))
+    ask(workspace, table.ADD, AddRequest(content="one more", subject="new"))
 
 
 def add_several(workspace: Workspace) -> None:
     requests = [AddRequest(content=f"several {number}") for number in range(3)]
-    memories.add_all(workspace, requests)
+    ask(workspace, table.ADD_ALL, AddAllRequest(memories=tuple(requests)))
 
 
 def edit_one(workspace: Workspace) -> None:
     _, identifier = workspace.resolve(workspace.memories.ids()[0], Memory)
-    memories.edit(workspace, identifier, EditRequest(content="edited"))
+    ask(workspace, table.EDIT, EditRequest(reference=identifier, content="edited"))
 
 
 def say_and_overflow(workspace: Workspace) -> None:
@@ -47,11 +49,15 @@ def say_and_overflow(workspace: Workspace) -> None:
 
 def purge_a_conversation(workspace: Workspace) -> None:
     _, identifier = workspace.resolve(workspace.conversations.ids()[0], Conversation)
-    lifecycle.purge(workspace, [identifier], force=True)
+    ask(workspace, table.PURGE, PurgeRequest(references=(identifier,), force=True))
 
 
 def purge_a_linked_memory(workspace: Workspace) -> None:
-    lifecycle.purge(workspace, [workspace.memories.ids()[1]], force=True)
+    ask(
+        workspace,
+        table.PURGE,
+        PurgeRequest(references=(workspace.memories.ids()[1],), force=True),
+    )
 
 
 def import_a_transcript(workspace: Workspace) -> None:

@@ -8,10 +8,12 @@ from unittest import mock
 from pmem.core.filters import Filter
 from pmem.core.retrieval.evidence import bm25_scores
 from pmem.core.retrieval.weighted_sum import Weights
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Found, Kind, SearchRequest, search
+from pmem.search.search import Found, Kind, SearchRequest
 from pmem.storage.backend import pool_of
 from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.storage.folders import memory, opened, path_of, write
 
@@ -49,7 +51,7 @@ REQUESTS: Final = (
 def indexed(workspace: Workspace, request: SearchRequest) -> Found:
     """Search in the index, and nowhere else."""
     with mock.patch("pmem.storage.jsonfiles.pool_of", side_effect=AssertionError("no index")):
-        return search(workspace, request)
+        return ask(workspace, table.SEARCH, request)
 
 
 class Scratch:
@@ -73,7 +75,7 @@ class Scratch:
     def _find(self, request: SearchRequest) -> Found:
         pool = mock.patch("pmem.storage.jsonfiles.pool_of", return_value=self._pool)
         with pool:
-            return search(self.workspace, request)
+            return ask(self.workspace, table.SEARCH, request)
 
 
 EVERYTHING: Final = SearchRequest(query=" ".join(TEXTS), wanted=ANY, top_k=99)
@@ -93,7 +95,7 @@ def check(root: str, *requests: SearchRequest, index: bool = True) -> None:
     scratch = Scratch(root)
     for request in requests or REQUESTS:
         workspace = opened(root, now=AT)
-        found = indexed(workspace, request) if index else search(workspace, request)
+        found = indexed(workspace, request) if index else ask(workspace, table.SEARCH, request)
         ours, reference = scratch.find(request)
         assert_alike(found, ours)
         assert_alike(found, reference)

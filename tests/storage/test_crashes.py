@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from pmem.errors import StorageRefused
-from pmem.memory.memories import AddRequest, add
+from pmem.memory.memories import AddRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
+from tests.asking import ask
 from tests.effort import IS_THOROUGH
 from tests.storage import faults
 from tests.storage.commands import COMMANDS, add_several, prepare, say_and_overflow
@@ -69,7 +71,7 @@ def check_whole(root: str, *allowed: Tree) -> None:
     workspace = opened(root)
     assert not [record for store in workspace.stores for record in store.find() if not record.id]
     assert visible(tree(root)) in allowed
-    added = add(workspace, AddRequest(content="afterwards")).memory.id
+    added = ask(workspace, table.ADD, AddRequest(content="afterwards")).memory.id
     assert not strays(root)
     left = values(root)
     assert left.pop(added)["content"] == "afterwards"

@@ -11,13 +11,16 @@ import pytest
 
 from pmem.conversation.exchange import import_arrays
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, TooLarge, Unresolved
-from pmem.memory.lifecycle import purge, remove
-from pmem.memory.memories import AddRequest, EditRequest, add, edit
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.lifecycle import PurgeRequest
+from pmem.memory.memories import AddRequest, EditRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
 from pmem.storage.files import durable
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.records import Chunk, Conversation, Memory, dump, dump_line
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.storage.folders import contents, json_files, memory, opened, path_of, write
 
@@ -196,17 +199,17 @@ def test_a_damaged_file_is_named_and_left_alone(
 
 
 def _write_around(workspace: Workspace) -> None:
-    edit(workspace, GOOD, EditRequest(content="better"))
-    assert add(workspace, AddRequest(content="new")).action == "added"
-    assert add(workspace, AddRequest(content="better")).action == "suggested"
-    remove(workspace, [GOOD])
+    ask(workspace, table.EDIT, EditRequest(reference=GOOD, content="better"))
+    assert ask(workspace, table.ADD, AddRequest(content="new")).action == "added"
+    assert ask(workspace, table.ADD, AddRequest(content="better")).action == "suggested"
+    ask(workspace, table.REMOVE, RecordsRequest(references=(GOOD,)))
 
 
 def _refuse_to_write(workspace: Workspace, error: type[PmemError]) -> None:
     with pytest.raises(error):
-        edit(workspace, BAD, EditRequest(content="over it"))
+        ask(workspace, table.EDIT, EditRequest(reference=BAD, content="over it"))
     with pytest.raises(error):
-        purge(workspace, [BAD], force=True)
+        ask(workspace, table.PURGE, PurgeRequest(references=(BAD,), force=True))
     with workspace.backend.lock(), pytest.raises(PmemError):
         workspace.backend.commit([Change(Memory, BAD, memory(BAD, "over it"))])
     with workspace.backend.lock():
@@ -237,14 +240,14 @@ def test_a_name_that_is_no_id_is_a_problem_of_its_own(root: str, name: str) -> N
     assert list(workspace.memories.twins("content:something")) == []
     assert [(path, "damaged")] == [(found.path, found.code) for found in workspace.problems]
     assert "has a name that is no id" in workspace.problems[0].message
-    assert add(workspace, AddRequest(content="something")).action == "added"
+    assert ask(workspace, table.ADD, AddRequest(content="something")).action == "added"
     assert contents(path) == VALID
 
 
 def test_a_hidden_file_in_a_store_is_nobody_s_business(root: str) -> None:
     write(path_of(root, ".editor-backup"), b"{")
     workspace = opened(root)
-    assert add(workspace, AddRequest(content="something")).action == "added"
+    assert ask(workspace, table.ADD, AddRequest(content="something")).action == "added"
     assert len(list(workspace.memories.find())) == 1
     assert workspace.problems == []
 
@@ -262,7 +265,7 @@ def test_a_record_that_this_version_reads_but_cannot_write_whole_is_not_rewritte
         write(path_of(root, BAD), data)
         workspace = opened(root)
         with pytest.raises(Damaged, match=says):
-            edit(workspace, BAD, EditRequest(content="new"))
+            ask(workspace, table.EDIT, EditRequest(reference=BAD, content="new"))
         assert data == contents(path_of(root, BAD))
 
 
@@ -302,7 +305,7 @@ def test_a_store_that_is_a_file_is_refused(root: str) -> None:
     with pytest.raises(Damaged, match="is a file, not a store"):
         list(workspace.memories.find())
     with pytest.raises(Damaged, match="is a file, not a store"):
-        add(workspace, AddRequest(content="new"))
+        ask(workspace, table.ADD, AddRequest(content="new"))
 
 
 def test_a_local_folder_that_is_a_link_is_read_around_and_never_written_through(root: str) -> None:
@@ -314,7 +317,7 @@ def test_a_local_folder_that_is_a_link_is_read_around_and_never_written_through(
     assert [record.id for record in workspace.memories.find()] == [GOOD]
     assert [record.id for record in workspace.memories.twins("content:something")] == [GOOD]
     with pytest.raises(Damaged, match="is a link, not a folder"):
-        add(workspace, AddRequest(content="new"))
+        ask(workspace, table.ADD, AddRequest(content="new"))
     assert (os.listdir("outside"), os.listdir("outside/commit")) == (["commit"], ["plan.json"])
 
 
@@ -325,8 +328,8 @@ def test_an_index_that_is_a_link_is_never_written_through(root: str, target: str
     write("there", b"")
     os.symlink(os.path.abspath(target), os.path.join(root, "local", "index.sqlite3"))
     workspace = opened(root)
-    assert add(workspace, AddRequest(content="new")).action == "added"
-    assert add(workspace, AddRequest(content="new")).action == "suggested"
+    assert ask(workspace, table.ADD, AddRequest(content="new")).action == "added"
+    assert ask(workspace, table.ADD, AddRequest(content="new")).action == "suggested"
     assert not os.path.exists("nowhere")
     assert os.path.getsize("there") == 0
 
@@ -335,7 +338,7 @@ def test_a_lock_that_is_a_link_is_refused_and_its_target_untouched(root: str) ->
     os.mkdir(os.path.join(root, "local"))
     os.symlink(os.path.abspath("outside"), os.path.join(root, "local", "lock"))
     with pytest.raises(Damaged, match="is a link, not a lock file"):
-        add(opened(root), AddRequest(content="new"))
+        ask(opened(root), table.ADD, AddRequest(content="new"))
     assert not os.path.exists("outside")
 
 
@@ -348,10 +351,10 @@ def test_a_conversation_cannot_name_files_outside_as_its_chunks(root: str) -> No
     write("victim.json", b"{}")
     write(path_of(root, identifier, Conversation), dump(hostile))
     with pytest.raises(Damaged, match="is no id of a chunk"):
-        purge(opened(root), [identifier], force=True)
+        ask(opened(root), table.PURGE, PurgeRequest(references=(identifier,), force=True))
     assert contents("victim.json") == b"{}"
     assert not os.path.exists(os.path.join(root, "local", "commit"))
-    assert add(opened(root), AddRequest(content="new")).action == "added"
+    assert ask(opened(root), table.ADD, AddRequest(content="new")).action == "added"
 
 
 @pytest.mark.parametrize(
@@ -381,7 +384,7 @@ def test_a_plan_that_is_not_ours_is_refused(root: str, plan: bytes) -> None:
     write(os.path.join(staged, "0.json"), b"evil")
     config = contents(os.path.join(root, "config.toml"))
     with pytest.raises(Damaged, match=r"plan\.json"):
-        add(opened(root), AddRequest(content="new"))
+        ask(opened(root), table.ADD, AddRequest(content="new"))
     assert contents("victim.json") == b"{}"
     assert contents("target/victim.json") == b"{}"
     assert config == contents(os.path.join(root, "config.toml"))

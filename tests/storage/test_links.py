@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from pmem.core.filters import Filter
 from pmem.core.retrieval.pool import Pool
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Found, SearchRequest, search
+from pmem.search.search import Found, SearchRequest
 from pmem.storage.backend import Backend, Change, InMemory
 from pmem.values.records import Conversation, Memory, Record, State
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.folders import json_files, memory
@@ -72,7 +74,9 @@ def put(backend: Backend, *records: Record) -> Backend:
 
 
 def asked(backend: Backend, request: SearchRequest) -> Found:
-    return search(Workspace("/nowhere", now=NOW + timedelta(hours=1), backend=backend), request)
+    return ask(
+        Workspace("/nowhere", now=NOW + timedelta(hours=1), backend=backend), table.SEARCH, request
+    )
 
 
 def linked(number: int, text: str = "words", *links: Any, **fields: Any) -> Memory:

@@ -9,8 +9,10 @@ import pytest
 from filelock import FileLock, Timeout
 
 from pmem.errors import Locked, StorageRefused
-from pmem.memory.memories import AddRequest, add
+from pmem.memory.memories import AddRequest
+from pmem.operations import table
 from pmem.storage.files.lock import writer_lock
+from tests.asking import ask
 from tests.storage.faults import in_a_child
 from tests.storage.folders import opened
 
@@ -139,13 +141,13 @@ def test_a_lock_that_cannot_be_opened_is_a_refusal_of_the_disk(tmp_path: Path) -
 
 def test_a_reader_needs_no_lock(root: str) -> None:
     workspace = opened(root)
-    kept = add(workspace, AddRequest(content="something")).memory
+    kept = ask(workspace, table.ADD, AddRequest(content="something")).memory
     holder = held(os.path.join(root, "local", "lock"))
     assert [kept] == list(opened(root).memories.find())
     with pytest.raises(Locked):
-        add(workspace, AddRequest(content="more"))
+        ask(workspace, table.ADD, AddRequest(content="more"))
     holder.end()
-    assert add(workspace, AddRequest(content="more")).action == "added"
+    assert ask(workspace, table.ADD, AddRequest(content="more")).action == "added"
 
 
 def test_writers_at_once_lose_nothing(root: str) -> None:
@@ -154,7 +156,7 @@ def test_writers_at_once_lose_nothing(root: str) -> None:
     def write(number: int) -> None:
         workspace = opened(root, lock_timeout=60.0)
         for count in range(8):
-            add(workspace, AddRequest(content=f"writer {number}, memory {count}"))
+            ask(workspace, table.ADD, AddRequest(content=f"writer {number}, memory {count}"))
 
     def writers() -> None:
         children = []

@@ -14,15 +14,17 @@ import pytest
 
 from pmem.core.retrieval.pool import Place
 from pmem.errors import StorageRefused
-from pmem.memory.memories import AddRequest, add
+from pmem.memory.memories import AddRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Kind, SearchRequest, search
+from pmem.search.search import Kind, SearchRequest
 from pmem.storage.files import recordfile
 from pmem.storage.index import search as search_index
 from pmem.storage.index import searchers
 from pmem.storage.index.search import FILE
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Access, Conversation
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, opened, path_of, write
@@ -148,9 +150,11 @@ def test_the_same_process_sees_what_it_has_written_at_once(filled: str) -> None:
     workspace = opened(filled, now=AT)
     for name in ("zebra", "tapir", "okapi", "gnu"):
         request = SearchRequest(query=name)
-        assert search(workspace, request).hits == ()
-        add(workspace, AddRequest(content=f"A {name} sleeps"))
-        assert [hit.text for hit in search(workspace, request).hits] == [f"A {name} sleeps"]
+        assert ask(workspace, table.SEARCH, request).hits == ()
+        ask(workspace, table.ADD, AddRequest(content=f"A {name} sleeps"))
+        assert [hit.text for hit in ask(workspace, table.SEARCH, request).hits] == [
+            f"A {name} sleeps"
+        ]
 
 
 def test_a_kept_index_follows_others_within_a_moment(filled: str) -> None:
@@ -197,7 +201,7 @@ def test_only_what_has_changed_is_read(filled: str) -> None:
     wanted = mock.Mock(side_effect=JsonFiles._readable, autospec=True)
     with mock.patch.object(JsonFiles, "_readable", wanted):
         wanted.side_effect = lambda *args: None
-        found = search(opened(filled, now=AT), SearchRequest(query="zebra"))
+        found = ask(opened(filled, now=AT), table.SEARCH, SearchRequest(query="zebra"))
     assert found.hits == ()
     assert [call.args[1] for call in wanted.call_args_list] == ["mjwaid1q-00000003"]
     check(filled)  # and what could not be read is tried again
@@ -323,7 +327,7 @@ def test_ids_that_differ_in_case_only_are_two(root: str) -> None:
 
 def test_a_read_only_run_neither_makes_nor_touches_an_index(filled: str) -> None:
     os.unlink(index_of(filled))
-    found = search(Workspace(filled, now=AT, read_only=True), EVERYTHING)
+    found = ask(Workspace(filled, now=AT, read_only=True), table.SEARCH, EVERYTHING)
     assert not os.path.exists(index_of(filled))
     assert_alike(indexed(opened(filled, now=AT), EVERYTHING), found)
 
@@ -458,7 +462,7 @@ def test_a_process_killed_while_it_reads_leaves_no_wrong_answer(filled: str, rea
 
     def body() -> None:
         with mock.patch.object(JsonFiles, "_readable", dies):
-            search(opened(filled, now=AT), EVERYTHING)
+            ask(opened(filled, now=AT), table.SEARCH, EVERYTHING)
 
     assert in_a_child(body) == 137
     check(filled)

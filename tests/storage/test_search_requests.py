@@ -4,7 +4,9 @@ import msgspec
 import pytest
 
 from pmem.core.filters import Filter
-from pmem.search.search import Kind, SearchRequest, search
+from pmem.operations import table
+from pmem.search.search import Kind, SearchRequest
+from tests.asking import ask
 from tests.storage.folders import opened
 from tests.storage.searches import (
     ANY,
@@ -44,8 +46,8 @@ def test_raising_the_threshold_only_takes_hits_away(filled: str, request_: Searc
 @pytest.mark.parametrize("request_", REQUESTS, ids=[request.query for request in REQUESTS])
 def test_fewer_hits_are_the_first_of_more(filled: str, request_: SearchRequest, top_k: int) -> None:
     workspace = opened(filled, now=AT)
-    more = search(workspace, msgspec.structs.replace(request_, top_k=99))
-    found = search(workspace, msgspec.structs.replace(request_, top_k=top_k))
+    more = ask(workspace, table.SEARCH, msgspec.structs.replace(request_, top_k=99))
+    found = ask(workspace, table.SEARCH, msgspec.structs.replace(request_, top_k=top_k))
     assert found.hits == more.hits[:top_k]
     assert found.total == more.total
 

@@ -20,8 +20,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pmem.conversation import conversations, exchange
 from pmem.conversation.conversations import SayRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
-from pmem.memory import lifecycle, memories, reading
-from pmem.memory.memories import AddRequest, EditRequest
+from pmem.memory import reading
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.lifecycle import PurgeRequest
+from pmem.memory.memories import AddRequest, EditRequest, LinkRequest, UnlinkRequest
+from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.index import search
@@ -36,6 +39,7 @@ from pmem.values.records import (
     Relationship,
     dump,
 )
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.storage.faults import in_a_child
@@ -108,28 +112,30 @@ class Chaos(RuleBasedStateMachine):
             valid_until=NOW + timedelta(minutes=minutes) if minutes else None,
             force=True,
         )
-        self.command(memories.add, request)
+        self.command(ask, table.ADD, request)
 
     @rule(place=places, text=texts)
     def edit(self, place: int, text: str) -> None:
         if found := self.some(Memory, place):
-            self.command(memories.edit, found.id, EditRequest(content=text))
+            self.command(ask, table.EDIT, EditRequest(reference=found.id, content=text))
 
-    @rule(place=places, action=st.sampled_from([lifecycle.remove, lifecycle.restore]))
+    @rule(place=places, action=st.sampled_from([table.REMOVE, table.RESTORE]))
     def remove_or_restore(self, place: int, action: Any) -> None:
         if found := self.some(Memory, place):
-            self.command(action, [found.id])
+            self.command(ask, action, RecordsRequest(references=(found.id,)))
 
     @rule(place=places, other=places, type_=types, strength=strengths)
     def link(self, place: int, other: int, type_: str, strength: float) -> None:
         one, two = self.some(Memory, place), self.some(Memory, other)
         if one and two:
-            self.command(memories.link, one.id, two.id, type_, strength)
+            asked = LinkRequest(start=one.id, end=two.id, type=type_, strength=strength)
+            self.command(ask, table.LINK, asked)
 
     @rule(place=places, type_=types | st.none())
     def unlink(self, place: int, type_: str | None) -> None:
         if (found := self.some(Memory, place)) and found.relationships:
-            self.command(memories.unlink, found.id, found.relationships[0].target, type_)
+            end = found.relationships[0].target
+            self.command(ask, table.UNLINK, UnlinkRequest(start=found.id, end=end, type=type_))
 
     @rule(place=places, other=places, type_=types, strength=strengths, times=st.integers(0, 3))
     def link_outside(self, place: int, other: int, type_: str, strength: float, times: int) -> None:
@@ -144,7 +150,8 @@ class Chaos(RuleBasedStateMachine):
     @rule(place=places, type_=st.sampled_from([Memory, Conversation]))
     def purge(self, place: int, type_: type[Record]) -> None:
         if found := self.some(type_, place):
-            self.command(lifecycle.purge, [found.id], force=True)
+            asked = PurgeRequest(references=(found.id,), force=True)
+            self.command(ask, table.PURGE, asked)
 
     @rule(said=st.lists(texts, min_size=1, max_size=6), speaker=st.sampled_from(["Ann", None]))
     def say(self, said: list[str], speaker: str | None) -> None:

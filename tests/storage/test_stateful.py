@@ -17,13 +17,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from pmem.conversation import conversations
 from pmem.conversation.conversations import SayRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
-from pmem.memory import lifecycle, memories, reading
-from pmem.memory.memories import AddRequest, EditRequest
+from pmem.memory import reading
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.lifecycle import PurgeRequest
+from pmem.memory.memories import AddAllRequest, AddRequest, EditRequest, LinkRequest
+from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import twin_keys
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.values.records import Memory, Record, dump, dump_line
+from tests.asking import ask
 from tests.effort import examples
 from tests.storage import faults
 from tests.storage.folders import (
@@ -99,7 +103,7 @@ class Folder(RuleBasedStateMachine):
     @rule(handle=handles, text=texts, force=st.booleans())
     def add(self, handle: int, text: str, force: bool) -> None:
         before = set(self.model)
-        self.change(handle, lambda w: memories.add(w, AddRequest(content=text, force=force)))
+        self.change(handle, lambda w: ask(w, table.ADD, AddRequest(content=text, force=force)))
         made = [self.model[id_] for id_ in set(self.model) - before]
         assert [text] == [value["content"] for value in made] or not (force or made)
 
@@ -107,21 +111,25 @@ class Folder(RuleBasedStateMachine):
     def add_several(self, handle: int, wanted: list[str]) -> None:
         requests = [AddRequest(content=text, force=True) for text in wanted]
         before = set(self.model)
-        self.change(handle, lambda w: memories.add_all(w, requests))
+        self.change(
+            handle, lambda w: ask(w, table.ADD_ALL, AddAllRequest(memories=tuple(requests))).items
+        )
         made = [self.model[id_]["content"] for id_ in set(self.model) - before]
         assert sorted(wanted) == sorted(made)
 
     @rule(handle=handles, place=places, text=texts)
     def edit(self, handle: int, place: int, text: str) -> None:
         id_ = self.some_memory(place)
-        self.change(handle, lambda w: memories.edit(w, id_, EditRequest(content=text)), id_)
+        self.change(
+            handle, lambda w: ask(w, table.EDIT, EditRequest(reference=id_, content=text)), id_
+        )
         assert id_ not in self.model or text == self.model[id_]["content"]
 
     @rule(handle=handles, place=places, back=st.booleans())
     def remove_or_restore(self, handle: int, place: int, back: bool) -> None:
         id_ = self.some_memory(place)
-        action = lifecycle.restore if back else lifecycle.remove
-        self.change(handle, lambda w: action(w, [id_]), id_)
+        action = table.RESTORE if back else table.REMOVE
+        self.change(handle, lambda w: ask(w, action, RecordsRequest(references=(id_,))), id_)
         state = "active" if back else "soft_deleted"
         assert id_ not in self.model or state == self.model[id_]["state"]
 
@@ -133,7 +141,12 @@ class Folder(RuleBasedStateMachine):
             for other, value in self.model.items()
             if any(link["target"] == id_ for link in value.get("relationships", ()))
         ]
-        self.change(handle, lambda w: lifecycle.purge(w, [id_], force=True), id_, *linking)
+        self.change(
+            handle,
+            lambda w: ask(w, table.PURGE, PurgeRequest(references=(id_,), force=True)),
+            id_,
+            *linking,
+        )
         assert id_ not in self.model
         linked = [value.get("relationships", ()) for value in self.model.values()]
         assert id_ not in {link["target"] for links in linked for link in links}
@@ -141,7 +154,7 @@ class Folder(RuleBasedStateMachine):
     @rule(handle=handles, start=places, end=places)
     def link(self, handle: int, start: int, end: int) -> None:
         first, last = self.some_memory(start), self.some_memory(end)
-        self.change(handle, lambda w: memories.link(w, first, last), first)
+        self.change(handle, lambda w: ask(w, table.LINK, LinkRequest(start=first, end=last)), first)
 
     @rule(handle=handles)
     def start_talking(self, handle: int) -> None:
@@ -184,9 +197,17 @@ class Folder(RuleBasedStateMachine):
     def die(self, handle: int, place: int, texts: list[str], step: int) -> None:
         """Die at any call of a command; what it would have done is seen on a copy."""
         commands: list[Command] = [
-            lambda w: lifecycle.purge(w, [self.some_memory(place)], force=True),
+            lambda w: ask(
+                w,
+                table.PURGE,
+                PurgeRequest(references=(self.some_memory(place),), force=True),
+            ),
             lambda w: conversations.say(w, SayRequest(content="last words")),
-            lambda w: memories.add_all(w, [AddRequest(content=t, force=True) for t in texts]),
+            lambda w: ask(
+                w,
+                table.ADD_ALL,
+                AddAllRequest(memories=tuple([AddRequest(content=t, force=True) for t in texts])),
+            ),
         ]
         command = commands[place % 3]
         self.seed += 1
@@ -262,7 +283,7 @@ def test_an_edit_between_our_read_and_our_write_is_not_overwritten(
     root: str, in_place: bool
 ) -> None:
     workspace = opened(root)
-    kept = memories.add(workspace, AddRequest(content="ours")).memory
+    kept = ask(workspace, table.ADD, AddRequest(content="ours")).memory
     path = path_of(root, kept.id)
     theirs = contents(path).replace(b"ours", b"theirs")
 
@@ -278,7 +299,7 @@ def test_an_edit_between_our_read_and_our_write_is_not_overwritten(
 
 def test_a_removal_between_our_read_and_our_write_is_not_undone(root: str) -> None:
     workspace = opened(root)
-    kept = memories.add(workspace, AddRequest(content="ours")).memory
+    kept = ask(workspace, table.ADD, AddRequest(content="ours")).memory
     path = path_of(root, kept.id)
     with pytest.raises(Locked, match="was removed by another program"):
         _replace(workspace, kept.id, lambda: os.unlink(path))
@@ -287,7 +308,7 @@ def test_a_removal_between_our_read_and_our_write_is_not_undone(root: str) -> No
 
 def test_a_new_record_does_not_take_the_place_of_another(root: str) -> None:
     workspace = opened(root)
-    kept = memories.add(workspace, AddRequest(content="ours")).memory
+    kept = ask(workspace, table.ADD, AddRequest(content="ours")).memory
 
     def put() -> None:
         with workspace.transaction():

@@ -23,13 +23,15 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import Refused
-from pmem.memory.lifecycle import restore
+from pmem.memory.changes import RecordsRequest
+from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.upkeep import consolidation
 from pmem.upkeep.checking import check
 from pmem.upkeep.consolidation import PlannedStep, UpkeepReport
 from pmem.values.records import Episode, EventKind, Memory, State
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, TEXTS, crowds, event, identifier, memory
 from tests.effort import examples
@@ -476,7 +478,7 @@ def test_a_merged_memory_comes_back_by_restore_and_stays(one: str, other: str) -
             consolidation.consolidate(opened(folder))
             gone = [known.id for known in memories(folder).values() if known.state is State.MERGED]
             if gone:
-                restore(opened(folder), gone)
+                ask(opened(folder), table.RESTORE, RecordsRequest(references=tuple(gone)))
                 consolidation.consolidate(opened(folder))
                 found = memories(folder).values()
                 assert {known.state for known in found} == {State.ACTIVE}

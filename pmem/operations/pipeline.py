@@ -1,0 +1,143 @@
+"""The one way that every operation runs, whoever asks for it and from wherever.
+
+Who asks and which moment is meant, what there is for whom, whether anything may be written, the
+secrets in the request, the transaction, the operation itself, and what it leaves to be told:
+all of it is decided here from the operation's row in the table, and nowhere else.
+"""
+
+from contextlib import nullcontext
+from datetime import datetime
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from pmem.errors import Refused, StorageRefused, Unfinished
+from pmem.operations.operation import Gate, Operation, Scope, Writes
+from pmem.operations.outcome import Outcome
+from pmem.project.caller import NOBODY, Caller, asked_by
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import Problem
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+def run(
+    workspace: Workspace, operation: Operation[Q, A], request: Q, caller: Caller = NOBODY
+) -> Outcome[A]:
+    """Run an operation.
+
+    Args:
+        workspace: The project, as it is now or as it was.
+        operation: Its row in the table.
+        request: What is asked for. A field `at` says of which moment, or of which git revision.
+        caller: Who asks.
+
+    Returns:
+        The answer, and what is to be told beside it.
+
+    Raises:
+        Refused: Whoever asks may not do it, nothing may be written, or the request holds a
+            secret.
+        Unfinished: The disk refused something after records had been changed.
+        PmemError: Whatever the operation itself raises.
+    """
+    named: Caller = getattr(request, "named_caller", NOBODY)
+    unit = asked_by(workspace, caller.joined(named))
+    at: datetime | str | None = getattr(request, "at", None)
+    if at is not None:
+        from pmem.project.views import seen_at
+
+        unit = seen_at(unit, at)
+    _check_scope(unit, operation, request)
+    writes = _writes(operation, request)
+    if writes is not Writes.NOTHING:
+        unit.check_writable()
+    try:
+        with unit.transaction() if writes is Writes.RECORDS else nullcontext():
+            result = function_of(operation)(unit, _admitted(unit, operation, request))
+    except StorageRefused as error:
+        if unit.has_written:
+            raise Unfinished(error.message) from None
+        raise
+    if getattr(request, "counts", True):
+        _count_recalls(unit, operation, result)
+        _note_run(unit, operation, result)
+    return Outcome(
+        result=result,
+        notes=tuple(unit.notes),
+        problems=tuple(_problems(workspace, unit)),
+        has_written=unit.has_written,
+    )
+
+
+def function_of(operation: Operation[Any, Any]) -> Any:
+    """Load the function of an operation, and nothing before it is to run."""
+    module, _, name = operation.function.partition(":")
+    return getattr(import_module(f"pmem.{module}"), name)
+
+
+def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> None:
+    """See that whoever asks may see all that an operation needs.
+
+    Raises:
+        Refused: Something lies beyond; the sentence says what.
+    """
+    reach = unit.reach if operation.scope is not Scope.NOTHING else None
+    if reach is None:
+        return
+    if operation.scope is Scope.WHOLE:
+        raise Refused(*reach.refusal(operation.doing))
+    app = getattr(request, "named_app", None)
+    reach.must_cover([*operation.categories, *getattr(request, "named_categories", ())])
+    if app is not None:
+        reach.must_serve(app)
+
+
+def _writes(operation: Operation[Q, A], request: Q) -> Writes:
+    """Tell what an operation writes, if its request does not keep it from doing so."""
+    is_off = operation.unless and getattr(request, operation.unless)
+    is_on = not operation.only_if or getattr(request, operation.only_if)
+    return operation.writes if is_on and not is_off else Writes.NOTHING
+
+
+def _admitted(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
+    """Return a request without secrets, or with what lets its items in one by one.
+
+    Raises:
+        SecretFound: It holds one, and the settings say that it is refused.
+    """
+    if operation.gate is Gate.REQUEST:
+        return unit.gate.admit(request)
+    if operation.gate is Gate.ITEMS:
+        streamed: Any = request
+        return cast(Q, msgspec.structs.replace(streamed, admit=unit.gate.admit))
+    return request
+
+
+def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
+    """Count what an answer shows as recalled, where reading it is a recall."""
+    if operation.recalls:
+        from pmem.memory import recalls
+
+        recalls.note(unit, result.recalled)
+
+
+def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
+    """Note in the log of operations that one ran, where that is wanted."""
+    told = getattr(result, "noted", None) if operation.logged else None
+    if told is None or unit.is_past or unit.read_only or not unit.settings.record_operations:
+        return
+    from pmem.core.operations import Node
+    from pmem.core.operations import operation as logged
+    from pmem.storage.local.operations import Operations
+
+    node, _, op = operation.logged.partition(":")
+    Operations(unit.root).note([logged(unit.now(), cast("Node", node), op, told)])
+
+
+def _problems(workspace: Workspace, unit: Workspace) -> dict[Problem, None]:
+    """Return the files that could not be used, each once, also of a revision that was asked of."""
+    seen = unit.problems if unit.revision is not None else []
+    return dict.fromkeys([*workspace.problems, *seen])

@@ -1,0 +1,107 @@
+"""What a transaction writes: whole, agreed to, without secrets, and noted in the log."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pmem.errors import Refused
+from pmem.storage.backend import Change
+from pmem.values.records import Episode, Memory, RecordType
+
+if TYPE_CHECKING:
+    from pmem.core.operations import Operation
+    from pmem.project.workspace import Workspace
+
+
+def commit(workspace: "Workspace") -> bool:
+    """Write what the stores of a workspace hold changed, all of it or nothing.
+
+    Args:
+        workspace: The lock on its records is held.
+
+    Returns:
+        Whether there was anything to write.
+
+    Raises:
+        NotFound: Something new would lead nowhere.
+        Refused: It holds a secret, or needs a person's consent.
+        StorageRefused: The disk refused.
+    """
+    changes = _whole_changes(workspace)
+    if workspace.agent is not None:
+        _check_agreed(workspace, changes)
+    workspace.gate.must_be_clean(changes, lambda change: _before(workspace, change))
+    workspace.backend.commit(changes)
+    _note_written(workspace, changes)
+    return bool(changes)
+
+
+def _whole_changes(workspace: "Workspace") -> list[Change]:
+    """Return what a transaction writes, with what leads to records that it removes cut.
+
+    Raises:
+        NotFound: Something new would lead nowhere.
+    """
+    changes = _changes(workspace)
+    if not changes:
+        return changes
+    from pmem.project.references import cut_what_leads_to, must_lead_somewhere
+
+    cut: set[tuple[RecordType, str]] = set()
+    while gone := {(each.type, each.id) for each in changes if each.record is None} - cut:
+        cut_what_leads_to(workspace, gone)
+        cut |= gone
+        changes = _changes(workspace)
+    must_lead_somewhere(workspace, changes)
+    return changes
+
+
+def _changes(workspace: "Workspace") -> list[Change]:
+    return [change for part in workspace.stores for change in part.changes()]
+
+
+def _before(workspace: "Workspace", change: Change) -> Any:
+    """Return a changed record as it was read; None for a new one."""
+    return workspace.store(change.type).before(change.id)
+
+
+def _check_agreed(workspace: "Workspace", changes: Sequence[Change]) -> None:
+    """See that an agent writes nothing that a person must agree to first.
+
+    Raises:
+        Refused: It does; `pmem add` and `pmem edit` hold such a thing back instead.
+    """
+    from pmem.core.consent import unagreed
+
+    for change in changes:
+        if isinstance(change.record, Memory | Episode):
+            old = _before(workspace, change) or _as_kept(workspace, change)
+            field = unagreed(change.record, old, workspace.settings.consent.fields)
+            if field is not None:
+                raise Refused(
+                    f"{field.replace('_', ' ')} is remembered only with a person's consent",
+                    "propose it with `pmem add`, or let a person do this",
+                )
+
+
+def _as_kept(workspace: "Workspace", change: Change) -> Any:
+    """Return a record as it is on disk; None for one that is new."""
+    if not list(workspace.backend.ids(change.type, change.id)):
+        return None
+    return workspace.backend.read(change.type, change.id)
+
+
+def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
+    """Note what a transaction did to memories and episodes."""
+    about = [change for change in changes if change.type in (Memory, Episode)]
+    if not about or not workspace.settings.record_operations:
+        return
+    from pmem.core.operations import removed, written
+    from pmem.storage.local.operations import Operations
+
+    found: list[Operation] = []
+    for change in about:
+        if isinstance(change.record, Memory | Episode):
+            found += written(change.record, _before(workspace, change))
+        else:
+            found.append(removed(change.id, workspace.now()))
+    Operations(workspace.root).note(found)
