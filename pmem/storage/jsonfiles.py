@@ -130,11 +130,13 @@ class JsonFiles:
     def searched(self, search: "Callable[[Pool], T]") -> T:
         with self._search_index() as index:
             if index is not None:
+                from pmem.storage.index.soundness import BrokenIndex
+
                 try:
                     with index.moment():
                         self._tell(index)
                         return search(index)
-                except index.broken:
+                except BrokenIndex:
                     index.discard()
         return search(pool_of(self))
 

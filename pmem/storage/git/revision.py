@@ -96,7 +96,8 @@ class Tree:
         return holders_among(self.scan(type_), keys, most)
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        from pmem.storage.index.search import Records, SearchIndex, passing_index
+        from pmem.storage.index.search import Records, passing_index
+        from pmem.storage.index.soundness import BrokenIndex
 
         for type_ in STORES:
             self._load(type_, self._names(type_))
@@ -106,7 +107,7 @@ class Tree:
                     self._index = passing_index(Records(self._listing, self._readable, self._text))
                 with self._index.moment():
                     return search(self._index)
-            except SearchIndex.broken:
+            except BrokenIndex:
                 return search(pool_of(self))
 
     def lock(self) -> AbstractContextManager[None]:

@@ -27,6 +27,7 @@ from pmem.storage.files import ownfile
 from pmem.storage.files.listing import Listing
 from pmem.storage.index import postings
 from pmem.storage.index.learning import TYPES, VERSION, Reader, rebuild, text_of, update
+from pmem.storage.index.soundness import BrokenIndex, trusted
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType
 
@@ -81,17 +82,6 @@ class SearchIndex:
         self._connection = connection
         self._reach = EVERYTHING
 
-    broken = (
-        sqlite3.Error,
-        msgspec.MsgspecError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    )
-    """What any method, or a ranking, raises when the database turns out to hold nonsense."""
-
     @property
     def scorer(self) -> Scorer:
         return bm25_scores
@@ -108,12 +98,17 @@ class SearchIndex:
 
     @contextmanager
     def moment(self) -> Iterator[None]:
-        """Let everything asked meanwhile be as of one moment, whoever updates the index."""
-        self._connection.execute("begin")
-        try:
-            yield
-        finally:
-            self._connection.rollback()
+        """Let everything asked meanwhile be as of one moment, whoever updates the index.
+
+        Raises:
+            BrokenIndex: The index turns out to hold nonsense.
+        """
+        with trusted(self._connection):
+            self._connection.execute("begin")
+            try:
+                yield
+            finally:
+                self._connection.rollback()
 
     def problems(self) -> list[tuple[RecordType, str, str, str]]:
         """Return the records that cannot be used: type, name, machine code and sentence."""
@@ -193,9 +188,10 @@ def open_index(local: str, records: Records) -> SearchIndex | None:
         connection: sqlite3.Connection | None = None
         try:
             connection = _connect(path)
-            _follow(connection, records)
+            with trusted(connection):
+                _follow(connection, records)
             return SearchIndex(path, connection, records)
-        except (OSError, *SearchIndex.broken) as error:
+        except (OSError, sqlite3.Error, BrokenIndex) as error:
             if connection is not None:
                 connection.close()
             if isinstance(error, OSError) or _is_usable(error):
@@ -233,7 +229,8 @@ _NOT_OURS: Final = (
 
 
 def _is_usable(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & ownfile.PRIMARY in _NOT_OURS
+    cause = error.__cause__ if isinstance(error, BrokenIndex) else error
+    return getattr(cause, "sqlite_errorcode", 0) & ownfile.PRIMARY in _NOT_OURS
 
 
 class _Statistics:

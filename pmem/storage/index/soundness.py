@@ -1,0 +1,110 @@
+"""Whether a search index holds what this version of pmem writes, and nothing else."""
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from pmem.core.retrieval.documents import Facts
+from pmem.storage.index import postings
+from pmem.storage.index.learning import TYPES, rebuild
+
+_NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", "at"))
+"""Columns that a document may leave empty."""
+_RAW: Final = frozenset(("terms", "record", "message"))
+"""Columns that keep text as it is, or as bytes where it is not UTF-8."""
+_FACTS: Final = msgspec.json.Decoder(Facts)
+
+
+NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
+"""What reading an index raises that holds nonsense."""
+DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a search raises on an index that holds nonsense, or where pmem itself is wrong."""
+
+
+class BrokenIndex(Exception):
+    """An index turned out to hold nonsense: it is thrown away, and made again."""
+
+
+@contextmanager
+def trusted(connection: sqlite3.Connection) -> Iterator[None]:
+    """Search an index; what is wrong with pmem and not with the index is raised as it is.
+
+    Args:
+        connection: The open index.
+
+    Raises:
+        BrokenIndex: The index holds nonsense.
+    """
+    try:
+        yield
+    except NO_DATABASE as error:
+        raise BrokenIndex from error
+    except DOUBTFUL as error:
+        if is_sound(connection):
+            raise
+        raise BrokenIndex from error
+
+
+def is_sound(connection: sqlite3.Connection) -> bool:
+    """Tell whether every table of an index is there, and every value is of its type.
+
+    A search that fails on a sound index fails for another reason, which must not be hidden.
+
+    Args:
+        connection: The open index.
+    """
+    try:
+        return _tables(connection) == _expected() and not any(_wrong(connection))
+    except (sqlite3.Error, msgspec.MsgspecError, ValueError, LookupError):
+        return False
+
+
+def _tables(connection: sqlite3.Connection) -> dict[str, list[tuple[str, str]]]:
+    """Return the columns of each table with their types."""
+    names = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+    return {
+        name: [
+            (column, type_.lower())
+            for _, column, type_, *_ in connection.execute(f'pragma table_info("{name}")')
+        ]
+        for (name,) in names
+    }
+
+
+def _expected() -> dict[str, list[tuple[str, str]]]:
+    fresh = sqlite3.connect(":memory:")
+    try:
+        rebuild(fresh)
+        return _tables(fresh)
+    finally:
+        fresh.close()
+
+
+def _wrong(connection: sqlite3.Connection) -> Iterator[bool]:
+    """Yield whether something is wrong with each table, and with what is packed in some."""
+    for table, columns in _tables(connection).items():
+        yield _has(connection, table, " or ".join(_mistyped(*column) for column in columns))
+    yield _has(connection, "document", f"store not in ({_listed(TYPES)})")
+    known = set()
+    for number, facts in connection.execute("select number, facts from document"):
+        _FACTS.decode(facts)
+        known.add(number)
+    for label, term in connection.execute("select label, term from posting"):
+        yield not postings.read(connection, (label,), term).keys() <= known
+
+
+def _has(connection: sqlite3.Connection, table: str, condition: str) -> bool:
+    found = connection.execute(f"select 1 from {table} where {condition} limit 1").fetchone()
+    return found is not None
+
+
+def _mistyped(column: str, type_: str) -> str:
+    also = ["null"] * (column in _NULLABLE) + ["text"] * (column in _RAW)
+    return f"typeof({column}) not in ({_listed([type_, *also])})"
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
