@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pmem.memory.citations import verify
+from pmem.memory.citations import VerifyRequest
 from pmem.memory.memories import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -66,7 +66,7 @@ def cite(workspace: Workspace, citations: Iterable[Told]) -> None:
 
 def found(workspace: Workspace) -> dict[str, str]:
     """Return what verifying says of every citation that is not fresh, by what it was."""
-    done = verify(workspace)
+    done = ask(workspace, table.VERIFY, VerifyRequest())
     return {
         item.text: item.state
         if item.now is None

@@ -10,19 +10,28 @@ import msgspec
 from hypothesis import example, given, settings
 
 from pmem import Project
-from pmem.conversation.conversations import transcript
-from pmem.conversation.exchange import export_arrays, import_messages
+from pmem.conversation.exchange import (
+    MessagesRequest,
+)
 from pmem.interchange import arrays
+from pmem.memory.reading import LookRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
 from pmem.values.records import Memory, dump
+from pmem.values.requests import AtRequest
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.test_exactjson import NUMBERS, VALUES
 
 
 def imported(line: str) -> Workspace:
     workspace = Workspace("/memory", actor="ada", now=NOW, backend=InMemory())
-    import_messages(workspace, [line.encode()], "talk", lambda done, total: None)
+    ask(
+        workspace,
+        table.IMPORT_MESSAGES,
+        MessagesRequest(lines=[line.encode()], name="talk", progress=lambda done, total: None),
+    )
     return workspace
 
 
@@ -31,10 +40,10 @@ def imported(line: str) -> Workspace:
 @example(number=2**64, value={"a": [2**64, -(2**70)]})
 def test_a_transcript_keeps_them(number: int, value: Any) -> None:
     workspace = imported(json.dumps({"content": "Hi", "id": number, "tool_call": {"x": value}}))
-    (said,) = transcript(workspace, "talk").messages
+    (said,) = ask(workspace, table.TRANSCRIPT, LookRequest(conversation="talk")).messages
     assert said.external_id == str(number)
     assert said.tool_call == {"x": value}
-    files = export_arrays(workspace)
+    files = ask(workspace, table.EXPORT_ARRAYS, AtRequest()).files
     assert json.loads(files["conversations.json"])[0]["recent_messages"][0]["tool_call"] == {
         "x": value
     }
@@ -62,8 +71,12 @@ def test_a_number_beyond_all_reason_is_reported_not_changed() -> None:
 
 def _skipped(line: bytes) -> str:
     workspace = Workspace("/memory", actor="ada", now=NOW, backend=InMemory())
-    done = import_messages(
-        workspace, [line, b'{"content": "Yes"}'], "talk", lambda done, total: None
+    done = ask(
+        workspace,
+        table.IMPORT_MESSAGES,
+        MessagesRequest(
+            lines=[line, b'{"content": "Yes"}'], name="talk", progress=lambda done, total: None
+        ),
     )
     assert done.added == 1
     return done.skipped[0].why

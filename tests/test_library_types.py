@@ -12,12 +12,12 @@ import pytest
 from pmem import AddRequest, PmemError, Project
 from pmem.apps import RememberRequest
 from pmem.conversation.conversations import SayRequest
-from pmem.conversation.episodes import EpisodeFilter, EpisodeRequest
+from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.errors import InvalidValue
-from pmem.memory.facts import FactFilter
+from pmem.memory.facts import FactsRequest
 from pmem.memory.memories import EditRequest
 from pmem.search.contexts import ContextRequest
 from pmem.search.search import SearchRequest
@@ -104,9 +104,9 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "transcript": {"reference": talk},
         "prune_conversation": {"reference": talk, **_fields(PruneRequest)},
         "conversation_stats": {"reference": talk},
-        "facts": {"limit": 3, **_fields(FactFilter)},
+        "facts": {"limit": 3, **_fields(FactsRequest)},
         "add_episode": {"summary": "x", "title": "x", **_fields(EpisodeRequest)},
-        "episodes": {"limit": 3, **_fields(EpisodeFilter)},
+        "episodes": {"limit": 3, **_fields(EpisodesRequest)},
         "narrative_arc": {"reference": talk},
         "delta": {"thread": "t"},
         "save_checkpoint": {"thread": "t", "state": {}, "user": "ada"},

@@ -8,10 +8,12 @@ import msgspec
 import pytest
 
 from pmem import Project
-from pmem.conversation.episodes import EpisodeRequest, add
+from pmem.conversation.episodes import EpisodeRequest
 from pmem.core.pointers import POINTERS
 from pmem.errors import NotFound
+from pmem.operations import table
 from pmem.values.records import STORES, Memory, Relationship, State
+from tests.asking import ask
 from tests.faults.console import pmem
 
 GONE = "mlk2nzzz-00000000"
@@ -56,7 +58,9 @@ def test_a_commit_cuts_what_leads_to_a_record_that_it_removes(project: Project) 
     workspace = project.workspace
     one, other = (project.add(text).memory.id for text in ("Ada bakes", "Bo cooks"))
     project.link(one, other)
-    episode = add(workspace, EpisodeRequest(summary="The oven broke", memories=(other,)))
+    episode = ask(
+        workspace, table.ADD_EPISODE, EpisodeRequest(summary="The oven broke", memories=(other,))
+    )
     with workspace.transaction():
         workspace.memories.remove(other)
     assert workspace.memories.get(one).relationships == ()

@@ -11,8 +11,8 @@ from pmem.cli.journal import story_lines
 from pmem.cli.memory import Category, Cite, Importance, Since, Subject, Until, memory_line, title_of
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
-from pmem.memory import journal, reading
 from pmem.memory.changes import Records, RecordsRequest
+from pmem.memory.journal import HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.memories import EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
@@ -167,13 +167,12 @@ def history(
 ) -> Answer:
     """Show what happened to a record, the oldest event first."""
     session: Session = ctx.obj
-    workspace = session.workspace_at(at)
     if git:
         from pmem.cli.changelog import provenance_answer
 
-        return provenance_answer(workspace, reference)
-    events = reading.history(workspace, reference)
-    return Answer(data=events, lines=story_lines(journal.story(workspace, reference)))
+        return provenance_answer(session.workspace_at(at), reference)
+    found = session.run(table.HISTORY, HistoryRequest(reference=reference, at=session.at(at)))
+    return Answer(data=found, lines=story_lines(found.steps))
 
 
 def _named(references: Iterable[str]) -> RecordsRequest:

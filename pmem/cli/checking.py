@@ -9,7 +9,9 @@ from pmem.cli.session import Answer, Session
 from pmem.core import findings
 from pmem.core.findings import Finding
 from pmem.errors import UsageError
+from pmem.operations import table
 from pmem.upkeep import checking
+from pmem.values.requests import NoArguments
 
 Format = Literal["text", "github", "gitlab"]
 
@@ -50,11 +52,9 @@ def check(
         looked_at = _counted(redone.merges, "merge")
         return _answer(session, redone, redone.findings, looked_at, format_, code)
     if staged:
-        from pmem.upkeep.check_commit import check_staged
-
-        checked = check_staged(session.workspace)
+        checked = session.run(table.CHECK_STAGED, NoArguments())
     else:
-        checked = checking.check(session.workspace)
+        checked = session.run(table.CHECK, NoArguments())
     code = int(fails(checked.findings))
     looked_at = _counted(checked.records, "record")
     return _answer(session, checked, checked.findings, looked_at, format_, code)
@@ -81,10 +81,9 @@ def scan(
         raise UsageError("--json and --format exclude each other", "give one of them")
     if staged and history:
         raise UsageError("--staged and --history exclude each other", "give one of them")
-    from pmem.upkeep import scanning
+    from pmem.upkeep.scanning import ScanRequest
 
-    look = scanning.scan_staged if staged else scanning.scan_history if history else scanning.scan
-    done = look(session.workspace)
+    done = session.run(table.SCAN, ScanRequest(staged=staged, history=history))
     looked_at = _counted(done.files, "version" if history else "file")
     return _answer(session, done, done.findings, looked_at, format_, int(bool(done.findings)))
 

@@ -8,8 +8,9 @@ import typer
 from pmem.cli import options
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, Line, Session
-from pmem.memory import consent
-from pmem.memory.consent import Waiting
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.consent import Waiting, WaitingRequest
+from pmem.operations import table
 from pmem.storage.local.proposals import Decision
 from pmem.values.ids import short
 from pmem.values.times import iso
@@ -23,7 +24,7 @@ def list_(
 ) -> Answer:
     """List what waits for consent or for a second signal, the oldest first."""
     session: Session = ctx.obj
-    found = consent.listing(session.workspace, decisions=decisions)
+    found = session.run(table.WAITING, WaitingRequest(decisions=decisions))
     return Answer(
         data=found,
         lines=(
@@ -41,20 +42,16 @@ def list_(
 def approve(ctx: typer.Context, references: options.References) -> Answer:
     """Agree: remember what was proposed."""
     session: Session = ctx.obj
-    done = consent.approve(session.workspace, references)
-    return Answer(
-        data={"items": done, "total": len(done)},
-        lines=([("approved ", "green"), *memory_line(item.memory)] for item in done),
-    )
+    done = session.run(table.APPROVE, RecordsRequest(references=tuple(references)))
+    lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
+    return Answer(data=done, lines=lines)
 
 
 def reject(ctx: typer.Context, references: options.References) -> Answer:
     """Do not agree: forget what was proposed, and do not ask again."""
     session: Session = ctx.obj
-    done = consent.reject(session.workspace, references)
-    return Answer(
-        data={"items": done, "total": len(done)}, lines=(_decision_line(item) for item in done)
-    )
+    done = session.run(table.REJECT, RecordsRequest(references=tuple(references)))
+    return Answer(data=done, lines=map(_decision_line, done.items))
 
 
 def _waiting_line(item: Waiting) -> Line:

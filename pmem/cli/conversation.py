@@ -8,10 +8,18 @@ import typer
 from pmem.cli import options, render
 from pmem.cli.facts import told
 from pmem.cli.session import Answer, Line, Session
-from pmem.conversation import conversations
-from pmem.conversation.conversations import Heard, Overview, SayRequest
+from pmem.conversation.conversations import (
+    ConversationsRequest,
+    EndRequest,
+    Heard,
+    Overview,
+    SayRequest,
+    StartRequest,
+)
 from pmem.errors import InvalidValue, UsageError
 from pmem.memory.chunking import Transcript
+from pmem.memory.reading import ConversationRequest, LookRequest
+from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Role, Status
 from pmem.values.times import day
@@ -33,7 +41,7 @@ def start(
 ) -> Answer:
     """Start a conversation; it becomes the current one."""
     session: Session = ctx.obj
-    return _answer("started", conversations.start(session.workspace, title, app))
+    return _answer("started", session.run(table.START, StartRequest(title=title, app=app)))
 
 
 def say(
@@ -54,8 +62,8 @@ def say(
 ) -> Answer:
     """Add a message to a conversation."""
     session: Session = ctx.obj
-    said = conversations.say(
-        session.workspace,
+    said = session.run(
+        table.SAY,
         SayRequest(
             content=session.input(text, "the text"),
             role=role,
@@ -106,29 +114,27 @@ def end(
 ) -> Answer:
     """End a conversation; the app that it is held in remembers it."""
     session: Session = ctx.obj
-    ended, remembered, withheld = conversations.end(session.workspace, conversation, outcome)
-    notes = [_WITHHELD] if withheld else []
-    if remembered is not None:
+    done = session.run(table.END, EndRequest(conversation=conversation, outcome=outcome))
+    notes = [_WITHHELD] if done.withheld else []
+    if done.remembered is not None:
         from pmem.cli.apps import remembered_note
 
-        notes.append(remembered_note(remembered))
-    return _answer("ended", ended, "\n".join(notes))
+        notes.append(remembered_note(done.remembered))
+    return _answer("ended", done.conversation, "\n".join(notes))
 
 
 def pause(ctx: typer.Context, reference: Which = None) -> Answer:
     """Pause a conversation."""
     session: Session = ctx.obj
-    return _answer(
-        "paused", conversations.change_status(session.workspace, reference, Status.PAUSED)
-    )
+    request = ConversationRequest(conversation=reference)
+    return _answer("paused", session.run(table.PAUSE, request))
 
 
 def resume(ctx: typer.Context, reference: Which = None) -> Answer:
     """Make a paused or ended conversation active again."""
     session: Session = ctx.obj
-    return _answer(
-        "resumed", conversations.change_status(session.workspace, reference, Status.ACTIVE)
-    )
+    request = ConversationRequest(conversation=reference)
+    return _answer("resumed", session.run(table.RESUME, request))
 
 
 def list_(
@@ -138,11 +144,12 @@ def list_(
 ) -> Answer:
     """List conversations, the earliest first."""
     session: Session = ctx.obj
-    found = conversations.overviews(session.workspace_at(at), status)
+    request = ConversationsRequest(status=status, at=session.at(at))
+    found = session.run(table.CONVERSATIONS, request)
     return Answer(
-        data={"items": found, "total": len(found)},
-        lines=(_overview_line(item) for item in found),
-        note="" if found else _none(status),
+        data=found,
+        lines=map(_overview_line, found.items),
+        note="" if found.items else _none(status),
     )
 
 
@@ -155,18 +162,9 @@ def _none(status: Status | None) -> str:
 def show(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show a conversation with everything that was said in it."""
     session: Session = ctx.obj
-    shown = conversations.transcript(session.workspace_at(at), reference)
-    return Answer(
-        data={
-            **_fields(shown.conversation),
-            "messages": shown.messages,
-            "summaries": [
-                {"id": chunk.id, "summary": chunk.summary, "key_topics": chunk.key_topics}
-                for chunk in shown.chunks
-            ],
-        },
-        lines=_transcript_lines(shown),
-    )
+    request = LookRequest(conversation=reference, at=session.at(at))
+    shown = session.run(table.TRANSCRIPT, request)
+    return Answer(data=shown, lines=_transcript_lines(shown))
 
 
 def clear(
@@ -178,7 +176,8 @@ def clear(
     session: Session = ctx.obj
     if not yes and not render.confirmed("Start afresh in contexts of this conversation?"):
         raise UsageError("not cleared", "answer y, or give --yes")
-    return _answer("cleared", conversations.clear(session.workspace, reference))
+    request = ConversationRequest(conversation=reference)
+    return _answer("cleared", session.run(table.CLEAR, request))
 
 
 def _answer(word: str, conversation: Conversation, note: str = "") -> Answer:
@@ -187,15 +186,6 @@ def _answer(word: str, conversation: Conversation, note: str = "") -> Answer:
     return Answer(
         data=conversation, lines=[[*line, (f"  {title}" if title else "", "")]], note=note
     )
-
-
-def _fields(conversation: Conversation) -> dict[str, object]:
-    hidden = ("recent_messages",)
-    return {
-        name: getattr(conversation, name)
-        for name in conversation.__struct_fields__
-        if name not in hidden
-    }
 
 
 def _overview_line(item: Overview) -> Line:

@@ -9,11 +9,10 @@ from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.memory import record_lines
 from pmem.cli.session import Answer, Line, Session
-from pmem.conversation import episodes
-from pmem.conversation.episodes import EpisodeFilter, EpisodeRequest
+from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
-from pmem.errors import NotFound
-from pmem.memory import reading
+from pmem.memory.reading import LookRequest, ShowRequest
+from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Episode, EpisodeType
 from pmem.values.times import day
@@ -45,8 +44,8 @@ def add(
 ) -> Answer:
     """Add an episode by hand; those that messages make are noticed by themselves."""
     session: Session = ctx.obj
-    made = episodes.add(
-        session.workspace,
+    made = session.run(
+        table.ADD_EPISODE,
         EpisodeRequest(
             summary=session.input(summary, "the text"),
             title=title,
@@ -82,8 +81,14 @@ def list_(
 ) -> Answer:
     """List episodes, the earliest first."""
     session: Session = ctx.obj
-    wanted = EpisodeFilter(types=tuple(types or ()), conversation=conversation, above=above)
-    found = episodes.listing(session.workspace_at(at), wanted, limit)
+    wanted = EpisodesRequest(
+        types=tuple(types or ()),
+        conversation=conversation,
+        above=above,
+        limit=limit,
+        at=session.at(at),
+    )
+    found = session.run(table.EPISODES, wanted)
     return Answer(
         data=found,
         lines=map(episode_line, found.items),
@@ -94,18 +99,15 @@ def list_(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show an episode."""
     session: Session = ctx.obj
-    workspace = session.workspace_at(at)
-    _, identifier = workspace.resolve(reference, Episode)
-    record = reading.get(workspace, identifier)
-    if not isinstance(record, Episode):
-        raise NotFound(f"{reference} is no episode")
+    request = ShowRequest(reference=reference, at=session.at(at))
+    record = session.run(table.EPISODE, request)
     return Answer(data=record, lines=record_lines(record))
 
 
 def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show the narrative arc of a conversation: beginning, middle, end, key moments."""
     session: Session = ctx.obj
-    found = episodes.narrative(session.workspace_at(at), reference)
+    found = session.run(table.ARC, LookRequest(conversation=reference, at=session.at(at)))
     note = "" if any(_parts(found)) else _EMPTY
     return Answer(data=found, lines=_arc_lines(found), note=note)
 

@@ -7,6 +7,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.session import Answer, Line, Session
+from pmem.operations import table
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Change, Evaluation, EvaluationRequest, Judged
 from pmem.search.golden import Golden, QuestionRequest
@@ -32,14 +33,19 @@ def run(
 ) -> Answer:
     """Measure recall on a golden set; exits with 1 when it got worse."""
     session: Session = ctx.obj
-    asked = _golden(session, file)
-    request = EvaluationRequest(golden=asked, k=k, budget=budget, accept=accept)
-    progress = render.progress(session, "questions")
-    done = evaluation.evaluate(session.workspace, request, progress)
+    request = EvaluationRequest(
+        golden=_given(session, file),
+        file=file,
+        k=k,
+        budget=budget,
+        accept=accept,
+        progress=render.progress(session, "questions"),
+    )
+    done = session.run(table.EVALUATE, request)
     return Answer(
         data=done,
         lines=_lines(done),
-        note=_note(done, asked, accepting=accept),
+        note=_note(done, accepting=accept),
         exit_code=1 if done.regressions else 0,
     )
 
@@ -68,15 +74,16 @@ def add(
         max_rank=max_rank,
         forbidden=forbidden,
     )
-    done = golden.add(session.workspace, request)
+    done = session.run(table.ADD_QUESTION, request)
     word = "added to " if done.action == "added" else "stands already in "
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
 
 
-def _golden(session: Session, file: str | None) -> Golden:
-    if file == _STDIN:
-        return Golden(golden.parse(session.read_lines(file), "standard input"))
-    return golden.read(file or golden.default_file(session.workspace))
+def _given(session: Session, file: str | None) -> Golden | None:
+    """Return the golden set that standard input has, where that is meant."""
+    if file != _STDIN:
+        return None
+    return Golden(golden.parse(session.read_lines(file), "standard input"))
 
 
 def _lines(done: Evaluation) -> Iterator[Line]:
@@ -114,9 +121,9 @@ def _change_line(change: Change) -> Line:
     return [word, (f"{about}{change.reason}", "")]
 
 
-def _note(done: Evaluation, asked: Golden, *, accepting: bool) -> str:
-    if accepting and asked.path is not None:
-        return f"accepted: {evaluation.accepted_file(asked.path)}"
+def _note(done: Evaluation, *, accepting: bool) -> str:
+    if accepting and done.path is not None:
+        return f"accepted: {evaluation.accepted_file(done.path)}"
     if done.accepted is None:
         return "no run is accepted yet: `pmem eval --accept` keeps one to compare with"
     if done.regressions:

@@ -9,14 +9,29 @@ import typer
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.conversation import exchange
-from pmem.conversation.exchange import Imported
+from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
-from pmem.errors import InvalidValue
-from pmem.memory import journal
+from pmem.errors import InvalidValue, Refused
+from pmem.memory.journal import AuditRequest
+from pmem.operations import table
+from pmem.values.requests import AtRequest
 
 _NAMED: Final = 10
 """Records that are told by name."""
+
+
+class ArraysWritten(msgspec.Struct, frozen=True, kw_only=True):
+    """The files that were written."""
+
+    files: tuple[str, ...]
+
+
+class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
+    """The file that was written, and how many events it has."""
+
+    file: str
+    events: int
 
 
 def import_messages(
@@ -31,13 +46,10 @@ def import_messages(
     """
     session: Session = ctx.obj
     name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
-    done = exchange.import_messages(
-        session.workspace,
-        session.read_lines(file),
-        name,
-        render.progress(session, "messages"),
+    request = MessagesRequest(
+        lines=session.read_lines(file), name=name, progress=render.progress(session, "messages")
     )
-    return _imported(done)
+    return _imported(session.run(table.IMPORT_MESSAGES, request))
 
 
 def import_arrays(
@@ -55,8 +67,8 @@ def import_arrays(
     """
     session: Session = ctx.obj
     progress = render.progress(session, "records")
-    done = exchange.import_arrays(session.workspace, folder, progress, untrusted=untrusted)
-    return _imported(done)
+    request = ArraysRequest(folder=folder, untrusted=untrusted, progress=progress)
+    return _imported(session.run(table.IMPORT_ARRAYS, request))
 
 
 def export_arrays(
@@ -71,15 +83,10 @@ def export_arrays(
 ) -> Answer:
     """Export everything as four array files."""
     session: Session = ctx.obj
-    files = exchange.export_arrays(session.workspace_at(at))
+    done = session.run(table.EXPORT_ARRAYS, AtRequest(at=session.at(at)))
     if folder == "-":
-        document = exchange.one_document(files)
-        return Answer(data=msgspec.json.decode(document), raw=escaped(document.decode()))
-    session.workspace.must_be_writable()
-    exchange.write_files(folder, files)
-    paths = [unsecret(os.path.join(folder, name)) for name in sorted(files)]
-    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
-    return Answer(data={"files": paths}, lines=lines)
+        return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
+    return _written(session, folder, done.files)
 
 
 def export_audit(
@@ -95,18 +102,31 @@ def export_audit(
     What was purged is gone with its history.
     """
     session: Session = ctx.obj
-    rows = journal.audit(session.workspace_at(at), user)
-    data = exchange.json_lines(rows)
+    found = session.run(table.EXPORT_AUDIT, AuditRequest(user=user, at=session.at(at)))
+    data = exchange.json_lines(found.items)
     if file == "-":
-        return Answer(data={"items": rows, "total": len(rows)}, raw=escaped(data.decode()))
-    session.workspace.must_be_writable()
+        return Answer(data=found, raw=escaped(data.decode()))
     place = os.path.dirname(file)
     if place and not os.path.isdir(place):
         raise InvalidValue(f"there is no folder {place} to write into", "make it first")
-    exchange.write_files(place, {os.path.basename(file): data})
+    _write(session, place, {os.path.basename(file): data})
     said = unsecret(file)
-    line: Line = [("wrote ", "green"), (f"{said}: {len(rows):,} events", "")]
-    return Answer(data={"file": said, "events": len(rows)}, lines=[line])
+    line: Line = [("wrote ", "green"), (f"{said}: {found.total:,} events", "")]
+    return Answer(data=AuditWritten(file=said, events=found.total), lines=[line])
+
+
+def _written(session: Session, folder: str, files: dict[str, bytes]) -> Answer:
+    _write(session, folder, files)
+    paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(files))
+    lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
+    return Answer(data=ArraysWritten(files=paths), lines=lines)
+
+
+def _write(session: Session, folder: str, files: dict[str, bytes]) -> None:
+    """Write files beside the memory, unless this run may write nothing."""
+    if session.read_only:
+        raise Refused("this run is read-only", "leave out --read-only to write")
+    exchange.write_files(folder, files)
 
 
 def _imported(done: Imported) -> Answer:

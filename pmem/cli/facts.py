@@ -8,8 +8,9 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import Refused
-from pmem.memory import facts
-from pmem.memory.facts import FactFilter, Promotion, Stated
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
+from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Fact, MemoryType, Standing
 
@@ -36,15 +37,17 @@ def list_(
 ) -> Answer:
     """List the facts that messages state, the surest first."""
     session: Session = ctx.obj
-    wanted = FactFilter(
+    wanted = FactsRequest(
         standing=None if every else standing,
         types=tuple(types or ()),
         conversation=conversation,
         above=above,
+        limit=limit,
+        at=session.at(at),
     )
-    found = facts.listing(session.workspace_at(at), wanted, limit)
+    found = session.run(table.FACTS, wanted)
     return Answer(
-        data={"items": [_flat(item) for item in found.items], "total": found.total},
+        data=found,
         lines=(_fact_line(item.fact, every=every) for item in found.items),
         note="" if found.items else _none(None if every else standing),
     )
@@ -62,13 +65,14 @@ def promote(
 ) -> Answer:
     """Make memories of facts."""
     session: Session = ctx.obj
-    done = facts.promote(session.workspace, references or [], above)
+    request = PromoteRequest(references=tuple(references or ()), above=above)
+    done = session.run(table.PROMOTE, request)
     left = len(references or ()) - len(done.items) - len(done.held)
     notes = [*map(told, done.held), _left(left)]
     if not done.items and not any(notes):
         notes = [_NOTHING]
     return Answer(
-        data={"items": done.items, "total": len(done.items), "held": done.held},
+        data=done,
         lines=(_promotion_line(item) for item in done.items),
         note="\n".join(filter(None, notes)),
         exit_code=Refused.exit_code if done.held else 0,
@@ -78,16 +82,9 @@ def promote(
 def reject(ctx: typer.Context, references: options.References) -> Answer:
     """Reject facts: they are not pending any more, and never noted again."""
     session: Session = ctx.obj
-    done = facts.reject(session.workspace, references)
-    return Answer(
-        data={"items": done, "total": len(done)},
-        lines=([("rejected ", "green"), *_fact_line(fact)] for fact in done),
-    )
-
-
-def _flat(item: Stated) -> dict[str, object]:
-    fields = {name: getattr(item.fact, name) for name in item.fact.__struct_fields__}
-    return {**fields, "conversation": item.conversation}
+    done = session.run(table.REJECT_FACTS, RecordsRequest(references=tuple(references)))
+    lines = ([("rejected ", "green"), *_fact_line(fact)] for fact in done.items)
+    return Answer(data=done, lines=lines)
 
 
 def _fact_line(fact: Fact, *, every: bool = False) -> Line:

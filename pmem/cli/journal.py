@@ -12,7 +12,8 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core.journal import Entry, Kind, Step, Wanted, one_line
 from pmem.core.operations import Operation
 from pmem.errors import UsageError
-from pmem.memory import journal
+from pmem.memory.journal import SHOWN, EventsRequest, Journal, RanRequest
+from pmem.operations import table
 from pmem.values.ids import is_id, short
 from pmem.values.records import EventKind
 from pmem.values.times import iso
@@ -54,7 +55,7 @@ def events(
     ctx: typer.Context,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=0, help="Only the newest so many; 0 for all.")
-    ] = journal.SHOWN,
+    ] = SHOWN,
     event: Annotated[
         list[EventKind] | None,
         typer.Option(case_sensitive=False, help="Only such events; may be repeated."),
@@ -89,7 +90,8 @@ def events(
         after=session.time(after),
         before=session.time(before),
     )
-    found = journal.events(session.workspace_at(at), wanted, record=record, limit=limit)
+    request = EventsRequest(wanted=wanted, record=record, limit=limit, at=session.at(at))
+    found = session.run(table.EVENTS, request)
     return Answer(
         data=found,
         lines=_log(found.items),
@@ -99,9 +101,8 @@ def events(
 
 
 def _ran(session: Session, after: str | None, before: str | None, limit: int) -> Answer:
-    found = journal.operations(
-        session.workspace, after=session.time(after), before=session.time(before), limit=limit
-    )
+    request = RanRequest(after=session.time(after), before=session.time(before), limit=limit)
+    found = session.run(table.OPERATIONS, request)
     return Answer(
         data=found,
         lines=(_ran_line(item) for item in found.items),
@@ -288,7 +289,7 @@ def _fitted(lines: Iterable[Line], width: int) -> Iterable[Line]:
     return lines if width < _NARROW else (cut_line(line, width) for line in lines)
 
 
-def _note(found: journal.Journal, *, filtered: bool) -> str:
+def _note(found: Journal, *, filtered: bool) -> str:
     if found.total > len(found.items) > 0:
         return f"the newest {len(found.items):,} of {found.total:,} events; --limit 0 shows all"
     if found.items:

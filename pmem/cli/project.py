@@ -10,11 +10,14 @@ from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.secrets import unsecret
 from pmem.errors import PmemError, Refused
+from pmem.operations import table
 from pmem.project import setup
 from pmem.project.workspace import Workspace
-from pmem.upkeep import checking, statistics
+from pmem.upkeep import checking
 from pmem.upkeep import doctor as upkeep
+from pmem.upkeep.doctor import DoctorRequest
 from pmem.values.notation import as_text
+from pmem.values.requests import AtRequest
 from pmem.vcs import gitsetup
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
@@ -79,7 +82,7 @@ def _start_git(session: Session, folder: str) -> str:
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:
     """Show what the memory holds."""
     session: Session = ctx.obj
-    found = statistics.statistics(session.workspace_at(at))
+    found = session.run(table.STATS, AtRequest(at=session.at(at)))
     return Answer(
         data=found,
         lines=dashboard.plain_lines(found),
@@ -94,19 +97,19 @@ def doctor(
 ) -> Answer:
     """Look at everything that pmem needs; exits with 1 if something is wrong."""
     session: Session = ctx.obj
-    found = upkeep.doctor(session.workspace, fix=fix)
+    found = session.run(table.DOCTOR, DoctorRequest(fix=fix))
     session.quiet = True
     return Answer(
-        data={"items": found, "ok": all(item.ok for item in found)},
+        data=found,
         lines=[
             [
                 (f"{'fixed' if item.fixed else 'ok' if item.ok else 'wrong':<6}", _colour(item)),
                 (f"{item.name:<10}", "bold"),
                 (item.detail, ""),
             ]
-            for item in found
+            for item in found.items
         ],
-        exit_code=0 if all(item.ok for item in found) else 1,
+        exit_code=0 if found.ok else 1,
     )
 
 

@@ -9,11 +9,12 @@ from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, panel
 from pmem.cli.session import Answer, Line, Session
-from pmem.conversation import pruning
 from pmem.conversation.pruning import Leaving, PruneRequest, Pruning
 from pmem.core.pruning.plan import Marker, Strategy
 from pmem.core.shortening import shortened
-from pmem.search.usage import Overlay, overlay
+from pmem.memory.reading import LookRequest
+from pmem.operations import table
+from pmem.search.usage import Overlay
 from pmem.values.ids import short
 from pmem.values.times import iso
 
@@ -53,7 +54,7 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
     80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
     """
     session: Session = ctx.obj
-    found = overlay(session.workspace_at(at), reference)
+    found = session.run(table.USAGE, LookRequest(conversation=reference, at=session.at(at)))
     title = found.usage.title or short(found.usage.conversation)
     return Answer(
         data=found,
@@ -82,7 +83,7 @@ def prune(
     request = PruneRequest(
         conversation=reference, keep=keep, tokens=tokens, strategy=strategy, dry_run=dry_run
     )
-    done = pruning.prune(session.workspace, request)
+    done = session.run(table.PRUNE, request)
     return Answer(data=done, lines=_pruned_lines(done, dry_run=dry_run), note=_pruned_note(done))
 
 

@@ -11,7 +11,7 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
 from pmem.errors import InvalidValue
-from pmem.search import queries
+from pmem.operations import table
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.ids import short
 from pmem.values.times import iso
@@ -30,8 +30,8 @@ def query(
     from 1 to 5.
     """
     session: Session = ctx.obj
-    found = queries.query(session.workspace, _request(session, file))
-    return Answer(data=found.items, lines=_lines(found.items), note=found.reason)
+    found = session.run(table.QUERY, _request(session, file))
+    return Answer(data=found, lines=_lines(found.items), note=found.reason)
 
 
 def _request(session: Session, path: str) -> QueryRequest:

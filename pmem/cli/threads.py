@@ -8,8 +8,15 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core import exactjson
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
-from pmem.search import threads
-from pmem.search.threads import CheckpointInfo, Delta
+from pmem.operations import table
+from pmem.search.threads import (
+    CheckpointInfo,
+    CheckpointRequest,
+    CheckpointsRequest,
+    Delta,
+    SaveRequest,
+    ThreadRequest,
+)
 from pmem.values.records import dump_line
 from pmem.values.times import iso
 
@@ -28,7 +35,7 @@ def delta(
     time.
     """
     session: Session = ctx.obj
-    found = threads.delta(session.workspace, thread)
+    found = session.run(table.DELTA, ThreadRequest(thread=thread))
     return Answer(
         data=found, lines=[[(line, "")] for line in found.lines], note=_note(session, found)
     )
@@ -45,14 +52,16 @@ def save(
     """Save a thread's state in place of the one saved before."""
     session: Session = ctx.obj
     value = _parsed(session.input(state, "the state"))
-    saved = threads.save_checkpoint(session.workspace, thread, value, user)
+    request = SaveRequest(thread=thread, state=value, user=user)
+    saved = session.run(table.SAVE_CHECKPOINT, request)
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
 
 
 def load(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
     """Print a thread's state as it was saved last."""
     session: Session = ctx.obj
-    loaded = threads.load_checkpoint(session.workspace, thread, user)
+    request = CheckpointRequest(thread=thread, user=user)
+    loaded = session.run(table.LOAD_CHECKPOINT, request)
     return Answer(data=loaded, raw=escaped(dump_line(loaded.state).decode()) + "\n")
 
 
@@ -62,21 +71,20 @@ def list_(
 ) -> Answer:
     """List checkpoints, the last saved first."""
     session: Session = ctx.obj
-    found = threads.checkpoints(session.workspace, user)
+    found = session.run(table.CHECKPOINTS, CheckpointsRequest(user=user))
     return Answer(
-        data={"items": found, "total": len(found)},
-        lines=map(_line, found),
-        note="" if found else "no checkpoint; `pmem checkpoint save` saves one",
+        data=found,
+        lines=map(_line, found.items),
+        note="" if found.items else "no checkpoint; `pmem checkpoint save` saves one",
     )
 
 
 def remove(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
     """Remove a thread's saved state for good."""
     session: Session = ctx.obj
-    threads.remove_checkpoint(session.workspace, thread, user)
-    return Answer(
-        data={"thread": thread, "user": user}, lines=[[("removed ", "green"), (thread, "")]]
-    )
+    request = CheckpointRequest(thread=thread, user=user)
+    gone = session.run(table.REMOVE_CHECKPOINT, request)
+    return Answer(data=gone, lines=[[("removed ", "green"), (thread, "")]])
 
 
 def _parsed(text: str) -> Any:

@@ -1,6 +1,6 @@
 """The commands that keep the whole memory in order: consolidate and sweep."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -10,8 +10,15 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core.lifecycle.plan import Action
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
-from pmem.upkeep import consolidation
-from pmem.upkeep.consolidation import PlannedStep, RecordChange, StepReport, UpkeepReport
+from pmem.operations import table
+from pmem.operations.operation import Operation
+from pmem.upkeep.consolidation import (
+    PlannedStep,
+    RecordChange,
+    StepReport,
+    UpkeepReport,
+    UpkeepRequest,
+)
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
 PlanFile = Annotated[
@@ -57,26 +64,30 @@ class _PlanFile(msgspec.Struct):
 
 def consolidate(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
     """Archive what has faded, merge duplicates, link neighbours, fold recalls in."""
-    return _run(ctx.obj, consolidation.consolidate, dry_run=dry_run, plan=plan)
+    return _run(ctx.obj, table.CONSOLIDATE, dry_run=dry_run, plan=plan)
 
 
 def sweep(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
     """Remove what is unused, and delete what was removed long ago."""
-    return _run(ctx.obj, consolidation.sweep, dry_run=dry_run, plan=plan)
+    return _run(ctx.obj, table.SWEEP, dry_run=dry_run, plan=plan)
 
 
 def _run(
-    session: Session, run: Callable[..., UpkeepReport], *, dry_run: bool, plan: str | None
+    session: Session,
+    operation: Operation[UpkeepRequest, UpkeepReport],
+    *,
+    dry_run: bool,
+    plan: str | None,
 ) -> Answer:
     expected = None if plan is None else _planned(session, plan)
-    done = run(session.workspace, dry_run=dry_run, expected=expected)
+    done = session.run(operation, UpkeepRequest(dry_run=dry_run, expected=expected))
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
     return Answer(
         data=done, lines=_lines(done), note=_note(done), exit_code=1 if expected and left else 0
     )
 
 
-def _planned(session: Session, path: str) -> list[PlannedStep]:
+def _planned(session: Session, path: str) -> tuple[PlannedStep, ...]:
     """Read a plan as `--dry-run --json` prints it."""
     try:
         value = msgspec.json.decode(b"\n".join(session.read_lines(path)), type=_PlanFile)
@@ -85,7 +96,7 @@ def _planned(session: Session, path: str) -> list[PlannedStep]:
             f"{'standard input' if path == '-' else path} holds no plan",
             "keep one with `--dry-run --json > FILE`",
         ) from None
-    return list(value.data.steps)
+    return value.data.steps
 
 
 def _lines(done: UpkeepReport) -> Iterator[Line]:

@@ -8,8 +8,8 @@ import typer
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.citations import State
 from pmem.core.visible import one_visible_line
-from pmem.memory import citations
-from pmem.memory.citations import Finding, Verified
+from pmem.memory.citations import Finding, Verified, VerifyRequest
+from pmem.operations import table
 from pmem.values.records import Citation
 
 _COLOURS = {State.MOVED: "yellow", State.CHANGED: "red", State.GONE: "red"}
@@ -26,7 +26,8 @@ def verify(
 ) -> Answer:
     """See whether the files and lines that memories cite still say the same."""
     session: Session = ctx.obj
-    done = citations.verify(session.workspace, reference or (), update=update)
+    request = VerifyRequest(references=tuple(reference or ()), update=update)
+    done = session.run(table.VERIFY, request)
     return Answer(
         data=done,
         lines=(line for finding in done.items for line in _lines(finding)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -10,13 +10,12 @@ from pmem.conversation.episodes import noticed, outcome_of
 from pmem.conversation.pruning import Pruning, pruned_if_due
 from pmem.core import checks
 from pmem.core.chunking import fitting
-from pmem.core.policy import ACTIVITY
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
 from pmem.memory.facts import Promotion, noted, promoted_at_once
-from pmem.memory.reading import Said, target
-from pmem.project.workspace import Workspace, note_operation
+from pmem.memory.reading import ConversationRequest, LookRequest, Said, target
+from pmem.project.workspace import Workspace
 from pmem.values.records import (
     Conversation,
     Episode,
@@ -59,16 +58,52 @@ class Heard(Said, frozen=True, kw_only=True):
     pruned: Pruning | None = None
     held: "tuple[Held, ...]" = ()
 
+    @property
+    def noted(self) -> dict[str, str]:
+        """What the log of operations says of it."""
+        return {"status": "ok" if self.facts else "skipped"}
 
-class Ended(NamedTuple):
+
+class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation to start: what it is about, and the app that it is held in.
+
+    The app remembers it once it ends; it is the one that asks when None.
+    """
+
+    title: str | None = None
+    app: str | None = None
+
+
+class EndRequest(ConversationRequest, frozen=True, kw_only=True):
+    """Which conversation ends, and what came of it.
+
+    The outcome is kept with the conversation, and as an episode of its own, but not where an
+    agent says in it what needs a person's consent.
+    """
+
+    outcome: str | None = None
+
+
+class ConversationsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which conversations to list: all, or those that stand so."""
+
+    status: Status | None = None
+    at: datetime | str | None = None
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation that has ended, and what its app remembers of it, where it is held in one.
 
     `withheld` says that the outcome was not kept, as it needs a person's consent.
     """
 
     conversation: Conversation
-    remembered: "Remembered | None"
-    withheld: bool
+    remembered: "Remembered | None" = None
+    withheld: bool = False
+
+    def to_plain(self) -> Conversation:
+        """Return the conversation."""
+        return self.conversation
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,33 +120,30 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     chunks: int
 
 
-def start(workspace: Workspace, title: str | None = None, app: str | None = None) -> Conversation:
-    """Start a conversation; it becomes the current one.
+class Overviews(msgspec.Struct, frozen=True, kw_only=True):
+    """Conversations, the earliest first, and how many there are."""
 
-    Args:
-        workspace: Where to.
-        title: What it is about.
-        app: The app that it is held in, and that remembers it once it ends; the one that asks
-            when None.
+    items: tuple[Overview, ...]
+    total: int
+
+
+def start(workspace: Workspace, request: StartRequest) -> Conversation:
+    """Start a conversation; it becomes the current one.
 
     Raises:
         InvalidValue: The title, or the app's name, is empty or too long.
     """
-    workspace.must_reach(ACTIVITY)
-    title, app = workspace.gate.admit(title, "the title"), workspace.gate.admit(app, "the app")
-    title, app = checks.word(title, "a title"), checks.word(app or workspace.app, "an app")
-    with workspace.transaction():
-        now = workspace.now()
-        return workspace.conversations.put(
-            Conversation(
-                id=workspace.new_id(),
-                title=title,
-                app=app,
-                started_at=now,
-                updated_at=now,
-                history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
-            )
+    now = workspace.now()
+    return workspace.conversations.put(
+        Conversation(
+            id=workspace.new_id(),
+            title=checks.word(request.title, "a title"),
+            app=checks.word(request.app or workspace.app, "an app"),
+            started_at=now,
+            updated_at=now,
+            history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),
         )
+    )
 
 
 def say(workspace: Workspace, request: SayRequest) -> Heard:
@@ -127,21 +159,16 @@ def say(workspace: Workspace, request: SayRequest) -> Heard:
         NotFound, Ambiguous: The conversation, or none is active.
         InvalidValue: The message is empty or too long, or its conversation is not active.
     """
-    workspace.must_reach(ACTIVITY)
-    request = workspace.gate.admit(request)
     checks.text(request.content, "a message", workspace.settings.limits.message)
     if request.importance is not None:
         checks.share("importance", request.importance)
-    with workspace.transaction():
-        conversation = target(workspace, request.conversation)
-        if conversation.status is not Status.ACTIVE:
-            raise InvalidValue(
-                f"conversation {conversation.id} is {conversation.status}",
-                "`pmem conversation resume` makes it active",
-            )
-        heard = _heard(workspace, conversation, _message(workspace, request))
-    note_operation(workspace, "hotpath", "classify", status="ok" if heard.facts else "skipped")
-    return heard
+    conversation = target(workspace, request.conversation)
+    if conversation.status is not Status.ACTIVE:
+        raise InvalidValue(
+            f"conversation {conversation.id} is {conversation.status}",
+            "`pmem conversation resume` makes it active",
+        )
+    return _heard(workspace, conversation, _message(workspace, request))
 
 
 def _message(workspace: Workspace, request: SayRequest) -> Message:
@@ -196,52 +223,27 @@ def _new_facts(facts: Sequence[Fact], promoted: Sequence[Promotion]) -> tuple[Fa
     return tuple(fact for fact in facts if fact.standing == "pending" or fact.id in now)
 
 
-def change_status(
-    workspace: Workspace, reference: str | None, status: Status, outcome: str | None = None
-) -> Conversation:
-    """End, pause or resume a conversation.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None (the latest paused one for
-            resuming).
-        status: What it becomes; resuming makes an ended one active again.
-        outcome: What came of it; kept with the conversation, and as an episode of its own, but
-            not where an agent says in it what needs a person's consent.
+def pause(workspace: Workspace, request: ConversationRequest) -> Conversation:
+    """Pause a conversation.
 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    workspace.must_reach(ACTIVITY)
-    outcome = workspace.gate.admit(outcome, "the outcome")
-    wanted = Status.PAUSED if status is Status.ACTIVE else Status.ACTIVE
-    with workspace.transaction():
-        conversation = target(workspace, reference, wanted)
-        episode = None if outcome is None else outcome_of(workspace, conversation, outcome)
-        if conversation.status is status and episode is None:
-            return conversation
-        event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
-        fields: dict[str, Any] = {"status": status, "ended_at": None}
-        if status is Status.ENDED:
-            fields["ended_at"] = conversation.ended_at or event.at
-        if episode is not None:
-            fields |= {
-                "outcome": episode.outcome,
-                "milestones": (*conversation.milestones, episode.id),
-            }
-        conversation = changed(conversation, event, **fields)
-        if status is Status.ACTIVE:
-            conversation, _ = pruned_if_due(workspace, conversation, resumed=True)
-        return workspace.conversations.put(conversation)
+    return _with_status(workspace, target(workspace, request.conversation), Status.PAUSED)
 
 
-def end(workspace: Workspace, reference: str | None, outcome: str | None = None) -> Ended:
+def resume(workspace: Workspace, request: ConversationRequest) -> Conversation:
+    """Make a paused or ended conversation active again.
+
+    Raises:
+        NotFound, Ambiguous: The conversation.
+    """
+    conversation = target(workspace, request.conversation, Status.PAUSED)
+    return _with_status(workspace, conversation, Status.ACTIVE)
+
+
+def end(workspace: Workspace, request: EndRequest) -> Ended:
     """End a conversation, and let its app remember it.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
-        outcome: What came of it; see `change_status`.
 
     Returns:
         That the conversation ends depends neither on its outcome nor on what its app remembers.
@@ -249,43 +251,54 @@ def end(workspace: Workspace, reference: str | None, outcome: str | None = None)
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    ended = change_status(workspace, reference, Status.ENDED, outcome)
+    outcome = request.outcome
+    with workspace.transaction():
+        conversation = target(workspace, request.conversation)
+        episode = None if outcome is None else outcome_of(workspace, conversation, outcome)
+        ended = _with_status(workspace, conversation, Status.ENDED, episode)
     withheld = outcome is not None and ended.outcome != outcome.strip()
     if ended.app is None:
-        return Ended(ended, None, withheld)
+        return Ended(conversation=ended, withheld=withheld)
     from pmem.apps import on_end
 
-    return Ended(ended, on_end(workspace, ended), withheld)
+    return Ended(conversation=ended, remembered=on_end(workspace, ended), withheld=withheld)
 
 
-def clear(workspace: Workspace, reference: str | None) -> Conversation:
+def _with_status(
+    workspace: Workspace, before: Conversation, status: Status, episode: Episode | None = None
+) -> Conversation:
+    """Put a conversation with another status, and the episode of its outcome."""
+    if before.status is status and episode is None:
+        return before
+    event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
+    fields: dict[str, Any] = {"status": status, "ended_at": None}
+    if status is Status.ENDED:
+        fields["ended_at"] = before.ended_at or event.at
+    if episode is not None:
+        fields["outcome"] = episode.outcome
+        fields["milestones"] = (*before.milestones, episode.id)
+    after = changed(before, event, **fields)
+    if status is Status.ACTIVE:
+        after, _ = pruned_if_due(workspace, after, resumed=True)
+    return workspace.conversations.put(after)
+
+
+def clear(workspace: Workspace, request: ConversationRequest) -> Conversation:
     """Let contexts of a conversation start afresh; every message stays kept and searchable.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    workspace.must_reach(ACTIVITY)
-    with workspace.transaction():
-        conversation = target(workspace, reference)
-        if conversation.cleared_turns == conversation.turns:
-            return conversation
-        event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
-        fields = {"cleared_turns": conversation.turns, "merged_chunks": len(conversation.chunks)}
-        return workspace.conversations.put(changed(conversation, event, **fields))
+    conversation = target(workspace, request.conversation)
+    if conversation.cleared_turns == conversation.turns:
+        return conversation
+    event = Event(event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor)
+    fields = {"cleared_turns": conversation.turns, "merged_chunks": len(conversation.chunks)}
+    return workspace.conversations.put(changed(conversation, event, **fields))
 
 
-def overviews(workspace: Workspace, status: Status | None = None) -> list[Overview]:
-    """Return every conversation, the earliest first.
-
-    Args:
-        workspace: Where they are.
-        status: Only those that stand so.
-    """
-    workspace.must_reach(ACTIVITY)
+def list_conversations(workspace: Workspace, request: ConversationsRequest) -> Overviews:
+    """Return the conversations that stand as asked for, the earliest first."""
     found = [
         Overview(
             id=conversation.id,
@@ -299,29 +312,24 @@ def overviews(workspace: Workspace, status: Status | None = None) -> list[Overvi
             chunks=len(conversation.chunks),
         )
         for conversation in workspace.conversations.find()
-        if status in (None, conversation.status)
+        if request.status in (None, conversation.status)
     ]
-    return sorted(found, key=lambda item: (item.started_at, item.id))
+    found.sort(key=lambda item: (item.started_at, item.id))
+    return Overviews(items=tuple(found), total=len(found))
 
 
-def transcript(workspace: Workspace, reference: str | None) -> Transcript:
+def show(workspace: Workspace, request: LookRequest) -> Transcript:
     """Return a conversation with everything that was said in it.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
 
     Raises:
         NotFound, Ambiguous: The conversation.
         Damaged: A file of it cannot be used.
     """
-    workspace.must_reach(ACTIVITY)
-    return unfold(workspace, target(workspace, reference))
+    return unfold(workspace, target(workspace, request.conversation))
 
 
 def all_messages(workspace: Workspace) -> Iterator[Said]:
     """Yield every message that is kept, by conversation and chunk."""
-    workspace.must_reach(ACTIVITY)
     seen: set[str] = set()
     for conversation in workspace.conversations.find():
         for message in conversation.recent_messages:

@@ -11,7 +11,7 @@ from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import EVENT
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
-from pmem.memory.reading import conversation_named, target
+from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
@@ -47,13 +47,18 @@ class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
 
 
-class EpisodeFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which episodes are meant; an empty field lets everything through."""
+class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which episodes to list: the latest of those that pass, at the most so many.
+
+    An empty field lets everything through; `at` lists them as they were.
+    """
 
     types: tuple[EpisodeType, ...] = ()
     conversation: str | None = None
     above: float = 0.0
     states: tuple[State, ...] = (State.ACTIVE,)
+    limit: int | None = None
+    at: datetime | str | None = None
 
 
 class EpisodeListing(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,23 +79,17 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
         InvalidValue: A value is not allowed.
         NotFound, Ambiguous: The conversation, or a memory.
     """
-    workspace.must_reach(EVENT)
-    request = workspace.gate.admit(request)
-    with workspace.transaction():
-        conversation = (
-            None
-            if request.conversation is None
-            else conversation_named(workspace, request.conversation)
-        )
-        episode = workspace.episodes.put(_made(workspace, request, conversation))
-        if conversation is not None:
-            workspace.conversations.put(
-                msgspec.structs.replace(
-                    conversation,
-                    milestones=(*conversation.milestones, episode.id),
-                    updated_at=max(episode.created_at, conversation.updated_at),
-                )
+    named = request.conversation
+    conversation = None if named is None else conversation_named(workspace, named)
+    episode = workspace.episodes.put(_made(workspace, request, conversation))
+    if conversation is not None:
+        workspace.conversations.put(
+            msgspec.structs.replace(
+                conversation,
+                milestones=(*conversation.milestones, episode.id),
+                updated_at=max(episode.created_at, conversation.updated_at),
             )
+        )
     return episode
 
 
@@ -128,20 +127,13 @@ def _needs_consent(workspace: Workspace, episode: Episode) -> bool:
     return field_of(episode, workspace.settings.consent.fields) is not None
 
 
-def listing(
-    workspace: Workspace, wanted: EpisodeFilter, limit: int | None = None
-) -> EpisodeListing:
+def list_episodes(workspace: Workspace, wanted: EpisodesRequest) -> EpisodeListing:
     """Return the episodes that pass a filter, the oldest first.
-
-    Args:
-        workspace: Where they are.
-        wanted: The filter.
-        limit: Only the latest of them, at the most so many.
 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    workspace.must_reach(EVENT)
+    limit = wanted.limit
     only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
     found = [
         episode
@@ -155,18 +147,23 @@ def listing(
     return EpisodeListing(items=tuple(shown), total=len(found))
 
 
-def narrative(workspace: Workspace, reference: str | None) -> Arc:
-    """Return the narrative arc of a conversation: its episodes by thirds, and its key moments.
+def show(workspace: Workspace, request: ShowRequest) -> Episode:
+    """Return an episode.
 
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
+    Raises:
+        NotFound, Ambiguous: The reference.
+    """
+    _, identifier = workspace.resolve(request.reference, Episode)
+    return workspace.episodes.get(identifier)
+
+
+def narrative(workspace: Workspace, request: LookRequest) -> Arc:
+    """Return the narrative arc of a conversation: its episodes by thirds, and its key moments.
 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    workspace.must_reach(EVENT)
-    conversation = target(workspace, reference)
+    conversation = target(workspace, request.conversation)
     active = Filter()
     own = [
         episode

@@ -39,6 +39,7 @@ from pmem.values.records import (
     dump_line,
     plain,
 )
+from pmem.values.requests import AtRequest
 
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
@@ -65,25 +66,66 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     undecided: tuple[str, ...] = ()
 
 
-def import_messages(
-    workspace: Workspace, lines: Iterable[bytes], name: str, progress: Progress
-) -> Imported:
-    """Take in a transcript in JSON Lines: all that can be used, in one commit.
+def _as_it_is(item: Any, where: str) -> Any:  # noqa: ARG001 - as the gate's `admit`
+    return item
 
-    Args:
-        workspace: Where to.
+
+def _silent(done: int, total: int) -> None:
+    """Report no progress."""
+
+
+class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A transcript in JSON Lines.
+
+    Attributes:
         lines: The transcript.
         name: What to call the conversation of lines that name none.
         progress: Told of the messages as they are taken in.
+        admit: Lets in what holds no secret, line by line.
+    """
+
+    lines: Iterable[bytes]
+    name: str = "transcript"
+    progress: Progress = _silent
+    admit: Callable[[Any, str], Any] = _as_it_is
+
+
+class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The four array files of a folder, perhaps somebody else's.
+
+    Attributes:
+        folder: Holds any of the four files.
+        untrusted: The files come from somebody else; what an agent takes in always does.
+        progress: Told of the records as they are taken in.
+        admit: Lets in what holds no secret, record by record.
+    """
+
+    folder: str
+    untrusted: bool = False
+    progress: Progress = _silent
+    admit: Callable[[Any, str], Any] = _as_it_is
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """The contents of the four array files by name."""
+
+    files: dict[str, bytes]
+
+    def to_plain(self) -> Any:
+        """Return one object with a key for each array."""
+        return msgspec.json.decode(one_document(self.files))
+
+
+def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
+    """Take in a transcript in JSON Lines: all that can be used, in one commit.
 
     Raises:
         InvalidValue: There are lines, and not one of them can be used.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    workspace.must_reach_everything("import")
-    name = workspace.gate.admit(name, "the file's name")
+    progress = request.progress
+    name = request.admit(request.name, "the file's name")
     most = workspace.settings.limits.message
-    parsed = messages.parse(lines, name, most, workspace.gate.admit)
+    parsed = messages.parse(request.lines, name, most, request.admit)
     if parsed.skipped and not parsed.conversations:
         first = parsed.skipped[0]
         raise InvalidValue(
@@ -115,39 +157,30 @@ def import_messages(
     )
 
 
-def import_arrays(
-    workspace: Workspace, folder: str, progress: Progress, *, untrusted: bool = False
-) -> Imported:
+def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     """Take in the four array files of a folder, in one commit.
 
     A record that is there already is replaced when the file's was updated later. What an agent
     takes in, or a person from somebody else, is trusted little until a person changes it, claims
     less of itself (see `core.trust.modest`), and replaces nothing that is trusted more.
 
-    Args:
-        workspace: Where to.
-        folder: Holds any of the four files.
-        progress: Told of the records as they are taken in.
-        untrusted: The files come from somebody else; what an agent takes in always does.
-
     Raises:
         NotFound: The folder has none of the files.
         InvalidValue: A file is no JSON array.
-        Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    workspace.must_reach_everything("import")
-    parsed = arrays.parse(_array_files(folder))
+    parsed = arrays.parse(_array_files(request.folder))
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
     event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
-    doubt = _doubt_of(workspace, event) if untrusted or workspace.agent is not None else None
+    is_doubted = request.untrusted or workspace.agent is not None
+    doubt = _doubt_of(workspace, event) if is_doubted else None
     refused: list[Skipped] = []
     undecided: list[str] = []
     with workspace.transaction():
         for store in workspace.stores:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
-                admitted = workspace.gate.admit(record, f"{KINDS[store.type]} {number}")
+                admitted = request.admit(record, f"{KINDS[store.type]} {number}")
                 done = _put(store, admitted, known, doubt)
                 where = f"{KINDS[store.type]} {short(record.id)}"
                 if done is None:
@@ -156,19 +189,15 @@ def import_arrays(
                     counts[done] += 1
                 if done == "unchanged" and _is_undecided(store.get(record.id), admitted):
                     undecided.append(where)
-                progress(sum(counts.values()) + len(refused), total)
+                request.progress(sum(counts.values()) + len(refused), total)
         refused += _cut_loose(workspace)
         make_room(workspace)
     return Imported(**counts, skipped=(*parsed.skipped, *refused), undecided=tuple(undecided))
 
 
-def export_arrays(workspace: Workspace) -> dict[str, bytes]:
-    """Return the four array files' contents by name.
-
-    Args:
-        workspace: What to give out; what is damaged is left out and noted as a problem.
-    """
-    return arrays.write(_everything(workspace))
+def export_arrays(workspace: Workspace, request: AtRequest) -> Exported:  # noqa: ARG001
+    """Return the four array files' contents; what is damaged is left out, and is a problem."""
+    return Exported(files=arrays.write(_everything(workspace)))
 
 
 def write_files(folder: str, files: dict[str, bytes]) -> None:

@@ -6,7 +6,6 @@ from itertools import chain
 
 import msgspec
 
-from pmem.core.policy import ACTIVITY
 from pmem.core.pruning.plan import (
     ChunkSize,
     ConversationStatistics,
@@ -92,14 +91,10 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
         NotFound, Ambiguous: The conversation.
         InvalidValue: A limit below what is never pruned.
     """
-    workspace.must_reach(ACTIVITY)
-    if request.dry_run:
-        return _by_hand(workspace, target(workspace, request.conversation), request)
-    with workspace.transaction():
-        conversation = target(workspace, request.conversation)
-        done = _by_hand(workspace, conversation, request)
-        if done.pruned:
-            workspace.conversations.put(_without(conversation, done, workspace.now()))
+    conversation = target(workspace, request.conversation)
+    done = _by_hand(workspace, conversation, request)
+    if done.pruned and not request.dry_run:
+        workspace.conversations.put(_without(conversation, done, workspace.now()))
     return done
 
 
@@ -164,7 +159,6 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         NotFound, Ambiguous: The conversation.
         Damaged: A chunk's file is missing or cannot be used.
     """
-    workspace.must_reach(ACTIVITY)
     from pmem.memory.chunking import read_whole
 
     settings = workspace.settings

@@ -43,6 +43,16 @@ def text(value: str, what: str, most: int) -> str:
     return stripped
 
 
+def limit(value: int) -> None:
+    """See that a limit is none below zero.
+
+    Raises:
+        InvalidValue: It is.
+    """
+    if value < 0:
+        raise InvalidValue(f"a limit must not be below zero, and {value} is")
+
+
 def share(what: str, value: float) -> float:
     """Return a number between 0 and 1.
 

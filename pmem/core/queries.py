@@ -69,6 +69,16 @@ class QueryRequest(Part, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.categories if only is None else (*self.categories, only)
 
     @property
+    def named_categories(self) -> tuple[str, ...]:
+        """The categories that whoever asks must be allowed to see."""
+        return self.named
+
+    @property
+    def named_caller(self) -> tuple[str | None, None]:
+        """Who asks: the agent, and no app."""
+        return self.agent, None
+
+    @property
     def wanted(self) -> frozenset[str] | None:
         """The categories that answers may have; None is any."""
         only = self.filters.category

@@ -9,11 +9,18 @@ from pmem.core.audit import Row
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
-from pmem.library.typed import Typed, made, options_of
-from pmem.memory import consent, journal, reading
+from pmem.library.typed import Typed, made
 from pmem.memory.changes import RecordsRequest, Removable
-from pmem.memory.consent import Agreed, ConsentListing
-from pmem.memory.journal import SHOWN, Journal
+from pmem.memory.consent import Agreed, ConsentListing, WaitingRequest
+from pmem.memory.journal import (
+    SHOWN,
+    AuditRequest,
+    EventsRequest,
+    HistoryRequest,
+    Journal,
+    Ran,
+    RanRequest,
+)
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.memories import (
     AddAllRequest,
@@ -28,7 +35,6 @@ from pmem.memory.reading import Listing, ListRequest, Said, ShowRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.project.workspace import Workspace
-from pmem.search import queries
 from pmem.search.contexts import BuiltContext, ContextRequest
 from pmem.search.search import Found, SearchRequest
 from pmem.storage.local.proposals import Decision
@@ -168,7 +174,7 @@ class Memories(Typed):
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""
-        return reading.history(self.workspace, reference)
+        return self._run(table.HISTORY, HistoryRequest(reference=reference)).to_plain()
 
     def events(self, *, record: str | None = None, limit: int = SHOWN, **wanted: Any) -> Journal:
         """Return what happened to everything that is kept, the newest last.
@@ -182,27 +188,28 @@ class Memories(Typed):
             NotFound, Ambiguous: The reference.
             InvalidValue: Records of its kind keep no history, or the limit is below zero.
         """
-        return journal.events(self.workspace, made(Wanted, **wanted), record=record, limit=limit)
+        request = EventsRequest(wanted=made(Wanted, **wanted), record=record, limit=limit)
+        return self._run(table.EVENTS, request)
 
-    def operations(self, **wanted: Any) -> journal.Ran:
+    def operations(self, **wanted: Any) -> Ran:
         """Return what ran in this clone; `wanted` has `after`, `before` and `limit`."""
-        return journal.operations(self.workspace, **options_of(journal.operations, wanted))
+        return self._run(table.OPERATIONS, made(RanRequest, **wanted))
 
     def waiting(self, *, decisions: bool = False) -> ConsentListing:
         """Return what waits for consent or for a second signal."""
-        return consent.listing(self.workspace, decisions=decisions)
+        return self._run(table.WAITING, WaitingRequest(decisions=decisions))
 
     def approve(self, *references: str) -> Iterable[Agreed]:
         """Remember what was proposed, as a person."""
-        return consent.approve(self.workspace, references)
+        return self._run(table.APPROVE, RecordsRequest(references=references)).items
 
     def reject(self, *references: str) -> Iterable[Decision]:
         """Forget what was proposed, and do not ask again."""
-        return consent.reject(self.workspace, references)
+        return self._run(table.REJECT, RecordsRequest(references=references)).items
 
     def audit(self, user: str | None = None) -> Iterable[Row]:
         """Return the audit trail, the newest event last; one user's when one is given."""
-        return journal.audit(self.workspace, user)
+        return self._run(table.EXPORT_AUDIT, AuditRequest(user=user)).items
 
     def search(self, query: str, **request: Any) -> Found:
         """Rank everything kept by how well it answers a query.
@@ -223,7 +230,7 @@ class Memories(Typed):
             InvalidValue: It has an unknown key, or a value of another type.
             Refused: A category lies beyond the agent's allowlist.
         """
-        return queries.query(self.workspace, parse(request)).items
+        return self._run(table.QUERY, parse(request)).items
 
     def build_context(self, query: str | None = None, **request: Any) -> BuiltContext:
         """Write the block that a model reads, within a budget.

@@ -7,15 +7,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from pmem.conversation import exchange
-from pmem.conversation.exchange import Imported
+from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.errors import InvalidValue
 from pmem.library.apps import Apps
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
-from pmem.library.typed import made, options_of
-from pmem.memory import citations
-from pmem.memory.citations import Verified
+from pmem.library.typed import made
+from pmem.memory.citations import Verified, VerifyRequest
+from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
 from pmem.project import setup
@@ -24,19 +23,17 @@ from pmem.project.caller import Caller
 from pmem.project.discovery import discover
 from pmem.project.views import seen_at
 from pmem.project.workspace import Workspace
-from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest
 from pmem.search.golden import QuestionAdded, QuestionRequest
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.upkeep import checking, consolidation, statistics
-from pmem.upkeep import doctor as upkeep
 from pmem.upkeep.checking import Checked
-from pmem.upkeep.consolidation import UpkeepReport
-from pmem.upkeep.doctor import Diagnosis
+from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
+from pmem.upkeep.doctor import Diagnosis, DoctorRequest
 from pmem.upkeep.statistics import Statistics
 from pmem.values.notation import flatten
+from pmem.values.requests import AtRequest, NoArguments
 from pmem.vcs import changelog, merges, provenance, repair
 from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
@@ -194,51 +191,49 @@ class Project(Memories, Conversations):
 
     def evaluate(self, file: str | None = None, **request: Any) -> Evaluation:
         """Ask a golden set's questions; `request` has the other fields of EvaluationRequest."""
-        asked = golden.read(file or golden.default_file(self.workspace))
-        return evaluation.evaluate(self.workspace, made(EvaluationRequest, golden=asked, **request))
+        return self._run(table.EVALUATE, made(EvaluationRequest, file=file, **request))
 
     def add_question(self, query: str, reference: str, **request: Any) -> QuestionAdded:
         """Add to a golden set what a query must find; see QuestionRequest for more."""
         line = made(QuestionRequest, query=query, reference=reference, **request)
-        return golden.add(self.workspace, line)
+        return self._run(table.ADD_QUESTION, line)
 
     def import_messages(self, lines: Iterable[bytes], name: str = "transcript") -> Imported:
         """Take in a transcript in JSON Lines; a second time adds nothing."""
-        return exchange.import_messages(self.workspace, lines, name, _silent)
+        return self._run(table.IMPORT_MESSAGES, MessagesRequest(lines=lines, name=name))
 
     def import_arrays(self, folder: str, *, untrusted: bool = False) -> Imported:
         """Take in the four array files of a folder, perhaps somebody else's."""
-        return exchange.import_arrays(self.workspace, folder, _silent, untrusted=untrusted)
+        request = ArraysRequest(folder=folder, untrusted=untrusted)
+        return self._run(table.IMPORT_ARRAYS, request)
 
     def export_arrays(self) -> Mapping[str, bytes]:
         """Return the four array files' contents by name."""
-        return exchange.export_arrays(self.workspace)
+        return self._run(table.EXPORT_ARRAYS, AtRequest()).files
 
     def stats(self) -> Statistics:
         """Count what the memory holds."""
-        return statistics.statistics(self.workspace)
+        return self._run(table.STATS, AtRequest())
 
     def consolidate(self, **options: Any) -> UpkeepReport:
         """Archive what has faded, merge duplicates, link neighbours, fold recalls in.
 
         Args:
-            options: `dry_run` and `expected`; see `consolidation.consolidate`.
+            options: The fields of `UpkeepRequest`.
         """
-        return consolidation.consolidate(
-            self.workspace, **options_of(consolidation.consolidate, options)
-        )
+        return self._run(table.CONSOLIDATE, made(UpkeepRequest, **options))
 
     def sweep(self, **options: Any) -> UpkeepReport:
         """Remove what is unused, and delete for good what was removed long ago.
 
         Args:
-            options: `dry_run` and `expected`; see `consolidation.sweep`.
+            options: The fields of `UpkeepRequest`.
         """
-        return consolidation.sweep(self.workspace, **options_of(consolidation.sweep, options))
+        return self._run(table.SWEEP, made(UpkeepRequest, **options))
 
     def check(self) -> Checked:
         """Read everything and report all that is wrong."""
-        return checking.check(self.workspace)
+        return self._run(table.CHECK, NoArguments())
 
     def repair(self, *, dry_run: bool = False) -> Repair:
         """Finish what merges have left unfinished: from git's stages, or from conflict markers."""
@@ -255,18 +250,14 @@ class Project(Memories, Conversations):
             references: Which memories; all active ones when there are none.
             update: Rewrite the citations whose text has moved.
         """
-        return citations.verify(self.workspace, references, update=update)
+        return self._run(table.VERIFY, VerifyRequest(references=references, update=update))
 
     def doctor(self, *, fix: bool = False) -> Iterable[Diagnosis]:
         """Look at everything that pmem needs around the records."""
-        return upkeep.doctor(self.workspace, fix=fix)
+        return self._run(table.DOCTOR, DoctorRequest(fix=fix)).items
 
     def flush(self) -> None:
         """Return at once: every operation is on disk when it returns.
 
         Kept for programs written for stores that batch their writes.
         """
-
-
-def _silent(done: int, total: int) -> None:
-    """Report no progress."""

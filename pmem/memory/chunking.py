@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 import msgspec
 
@@ -26,6 +27,14 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     conversation: Conversation
     messages: tuple[Message, ...]
     chunks: tuple[Chunk, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the conversation, all its messages, and what its chunks say in short."""
+        fields = msgspec.structs.asdict(self.conversation)
+        del fields["recent_messages"]
+        named = ("id", "summary", "key_topics")
+        summaries = [{name: getattr(chunk, name) for name in named} for chunk in self.chunks]
+        return {**fields, "messages": self.messages, "summaries": summaries}
 
 
 def extend(

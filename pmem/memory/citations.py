@@ -129,23 +129,24 @@ def without(
     return tuple(left)
 
 
-def verify(
-    workspace: Workspace, references: Sequence[str] = (), *, update: bool = False
-) -> Verified:
-    """See whether what memories cite still stands in the files of the project.
+class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memories' citations to look at: all active ones when none is named.
 
-    Args:
-        workspace: Whose memories.
-        references: Which ones; all active ones when there are none.
-        update: Rewrite the citations whose text has moved.
+    `update` rewrites the citations whose text has moved.
+    """
+
+    references: tuple[str, ...] = ()
+    update: bool = False
+
+
+def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
+    """See whether what memories cite still stands in the files of the project.
 
     Raises:
         NotFound, Ambiguous: A reference.
         Locked, StorageRefused, Refused: See `Workspace.transaction`; only when updating.
     """
-    workspace.must_reach_everything("verify citations")
-    if update:
-        workspace.must_be_writable()
+    references, update = request.references, request.update
     memories = list(_chosen(workspace, references))
     wanted = {cited for memory in memories for cited in memory.citations}
     verdicts, complete = _verdicts(workspace.sources, wanted)

@@ -14,10 +14,10 @@ import msgspec
 from pmem.core.consent import AGREED
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
-from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
+from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
-from pmem.memory.changes import change
+from pmem.memory.changes import RecordsRequest, change
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
     Decision,
@@ -54,6 +54,12 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     signals: int
 
 
+class WaitingRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What waits for consent or for a second signal; also what was decided, where `decisions`."""
+
+    decisions: bool = False
+
+
 class ConsentListing(msgspec.Struct, frozen=True, kw_only=True):
     """What waits, the oldest first, and what was decided so far, the latest last."""
 
@@ -69,12 +75,28 @@ class Agreed(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
 
 
-def listing(workspace: Workspace, *, decisions: bool = False) -> ConsentListing:
-    """Return what waits for consent or for a second signal. Nothing is changed.
+class Approved(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person agreed to."""
 
-    Args:
-        workspace: Where it waits.
-        decisions: Also what became of earlier proposals.
+    items: tuple[Agreed, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it, and how much it is."""
+        return {"items": self.items, "total": len(self.items)}
+
+
+class Declined(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person did not agree to."""
+
+    items: tuple[Decision, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the decisions, and how many they are."""
+        return {"items": self.items, "total": len(self.items)}
+
+
+def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListing:
+    """Return what waits for consent or for a second signal. Nothing is changed.
 
     Raises:
         Damaged, StorageRefused: The queue.
@@ -83,52 +105,40 @@ def listing(workspace: Workspace, *, decisions: bool = False) -> ConsentListing:
     return ConsentListing(
         items=tuple(_waiting(item, hidden=workspace.agent is not None) for item in queue.proposals),
         total=len(queue.proposals),
-        decisions=queue.decisions if decisions else (),
+        decisions=queue.decisions if request.decisions else (),
     )
 
 
-def approve(workspace: Workspace, references: Sequence[str]) -> list[Agreed]:
+def approve(workspace: Workspace, request: RecordsRequest) -> Approved:
     """Remember what was proposed; the memory's history says who agreed.
-
-    Args:
-        workspace: Where it waits.
-        references: Which proposals.
 
     Raises:
         NotFound, Ambiguous: A reference, or the memory that was to change is gone.
-        Refused: An agent asks.
         Damaged, StorageRefused: The queue.
     """
-    _must_be_person(workspace)
     done = []
-    for proposal in _named(workspace, references):
+    for proposal in _named(workspace, request.references):
         memory = _applied(workspace, proposal)
         done.append(Agreed(id=proposal.id, memory=memory))
-    return done
+    return Approved(items=tuple(done))
 
 
-def reject(workspace: Workspace, references: Sequence[str]) -> list[Decision]:
+def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
     """Forget what was proposed; the trail keeps a digest, and the same is not asked again.
-
-    Args:
-        workspace: Where it waits.
-        references: Which proposals.
 
     Raises:
         NotFound, Ambiguous: A reference.
-        Refused: An agent asks.
         Damaged, StorageRefused: The queue.
     """
-    _must_be_person(workspace)
     done = []
-    for proposal in _named(workspace, references):
+    for proposal in _named(workspace, request.references):
         with workspace.transaction():
             _must_not_be_kept(workspace, proposal)
             done.append(_decide(workspace, proposal, "rejected"))
         if proposal.fact is not None:
-            with suppress(NotFound):
-                facts.reject(workspace, [proposal.fact])
-    return done
+            with suppress(NotFound), workspace.transaction():
+                facts.reject(workspace, RecordsRequest(references=(proposal.fact,)))
+    return Declined(items=tuple(done))
 
 
 def _waiting(proposal: Proposal, *, hidden: bool) -> Waiting:
@@ -156,13 +166,6 @@ def _told(changes: dict[str, Any]) -> str:
     if shown.keys() == {"content"}:
         return str(shown["content"])
     return "; ".join(f"{name}: {value}" for name, value in shown.items())
-
-
-def _must_be_person(workspace: Workspace) -> None:
-    workspace.must_be_writable()
-    if workspace.agent is not None:
-        why = f"{workspace.agent} may not decide this: a person does"
-        raise Refused(why, "run it without PMEM_AGENT and --agent")
 
 
 def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
@@ -296,8 +299,7 @@ def _decide(
     A process that died before this leaves it there; agreeing again is then settled by what is
     kept already.
     """
-    actor = workspace.gate.admit(workspace.actor, "the actor")
-    decision = decided(proposal, outcome, actor, workspace.now(), memory)
+    decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
 
     def settled(queue: Queue) -> Queue:
         if outcome == "rejected":

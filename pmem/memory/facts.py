@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from pmem.core.extraction.facts import extract, key
 from pmem.core.filters import Filter
-from pmem.core.policy import ACTIVITY
 from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import memories
+from pmem.memory.changes import RecordsRequest
 from pmem.memory.memories import AddRequest
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
@@ -46,14 +47,41 @@ class FactListing(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Stated, ...]
     total: int
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return each fact with the conversation that states it, and how many there are."""
+        items = [
+            {**msgspec.structs.asdict(item.fact), "conversation": item.conversation}
+            for item in self.items
+        ]
+        return {"items": items, "total": self.total}
 
-class FactFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which facts are meant; an empty field lets everything through."""
+
+class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which facts to list, so many at the most; an empty field lets everything through."""
 
     standing: Standing | None = Standing.PENDING
     types: tuple[MemoryType, ...] = ()
     conversation: str | None = None
     above: float = 0.0
+    limit: int | None = None
+    at: datetime | str | None = None
+
+
+class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which facts become memories: those named, and all pending ones of at least a confidence."""
+
+    references: tuple[str, ...] = ()
+    above: float | None = None
+
+
+class Rejected(msgspec.Struct, frozen=True, kw_only=True):
+    """Facts that were rejected."""
+
+    items: tuple[Fact, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return them, and how many they are."""
+        return {"items": self.items, "total": len(self.items)}
 
 
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +97,10 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
 
     items: tuple[Promotion, ...] = ()
     held: "tuple[Held, ...]" = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the memories, how many they are, and what waits."""
+        return {"items": self.items, "total": len(self.items), "held": self.held}
 
 
 def noted(
@@ -164,91 +196,71 @@ def promoted_at_once(
     return _with_standing(conversation, settled), promotions
 
 
-def listing(workspace: Workspace, wanted: FactFilter, limit: int | None = None) -> FactListing:
+def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
     """Return the facts that pass a filter, each once, the surest first.
 
-    Args:
-        workspace: Where they are.
-        wanted: The filter; what was promoted or rejected anywhere is pending nowhere.
-        limit: So many at the most.
+    What was promoted or rejected anywhere is pending nowhere.
 
     Raises:
         NotFound, Ambiguous: The conversation.
     """
-    workspace.must_reach(ACTIVITY)
     found = sorted(
         _distinct(workspace, wanted),
         key=lambda item: (-item.fact.confidence, item.fact.extracted_at, item.fact.id),
     )
-    return FactListing(items=tuple(found[:limit]), total=len(found))
+    return FactListing(items=tuple(found[: wanted.limit]), total=len(found))
 
 
-def promote(
-    workspace: Workspace, references: Sequence[str], above: float | None = None
-) -> Promotions:
+def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
     """Make memories of facts; one that needs a person's consent waits for it.
 
     A person who names a fact agrees to it. What only passes `above` is trusted as what was said.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones.
-        above: Also every pending fact of at least this confidence.
 
     Raises:
         NotFound, Ambiguous: A reference.
         InvalidValue: Nothing is asked for, or a confidence is out of range.
     """
-    workspace.must_reach(ACTIVITY)
-    with workspace.transaction():
-        chosen = _each_named(workspace, references)
-        named = set(chosen)
-        if above is not None:
-            if not 0 <= above <= 1:
-                raise InvalidValue(f"a confidence lies between 0 and 1, not {above:g}")
-            sure = listing(workspace, FactFilter(above=above)).items
-            chosen |= {short(item.fact.id): item for item in sure}
-        elif not chosen:
-            raise InvalidValue("no fact is named", "give ids, or --above 0.8")
-        made = [
-            _promoted(workspace, item, force=True, is_named=name in named)
-            for name, item in chosen.items()
-        ]
-        done = tuple(item for each in made for item in each.items)
-        _settle(workspace, [item.fact for item in done])
-        if any(item.memory.scope.app for item in done):
-            from pmem.memory.app_limit import make_room
+    above = request.above
+    chosen = _each_named(workspace, request.references)
+    named = set(chosen)
+    if above is not None:
+        if not 0 <= above <= 1:
+            raise InvalidValue(f"a confidence lies between 0 and 1, not {above:g}")
+        sure = list_facts(workspace, FactsRequest(above=above)).items
+        chosen |= {short(item.fact.id): item for item in sure}
+    elif not chosen:
+        raise InvalidValue("no fact is named", "give ids, or --above 0.8")
+    made = [
+        _promoted(workspace, item, force=True, is_named=name in named)
+        for name, item in chosen.items()
+    ]
+    done = tuple(item for each in made for item in each.items)
+    _settle(workspace, [item.fact for item in done])
+    if any(item.memory.scope.app for item in done):
+        from pmem.memory.app_limit import make_room
 
-            make_room(workspace)
+        make_room(workspace)
     return Promotions(items=done, held=tuple(item for each in made for item in each.held))
 
 
-def reject(workspace: Workspace, references: Sequence[str]) -> list[Fact]:
+def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
     """Reject facts: they are not pending any more, and never noted again.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones.
 
     Raises:
         NotFound, Ambiguous: A reference.
         InvalidValue: A fact was promoted before.
     """
-    workspace.must_reach(ACTIVITY)
-    with workspace.transaction():
-        rejected = []
-        for item in _each_named(workspace, references).values():
-            fact = item.fact
-            if fact.standing is Standing.PROMOTED:
-                raise InvalidValue(
-                    f"fact {short(fact.id)} is the memory {fact.memory}", "`pmem rm` removes it"
-                )
-            at = fact.settled_at or workspace.now()
-            rejected.append(
-                msgspec.structs.replace(fact, standing=Standing.REJECTED, settled_at=at)
+    rejected = []
+    for item in _each_named(workspace, request.references).values():
+        fact = item.fact
+        if fact.standing is Standing.PROMOTED:
+            raise InvalidValue(
+                f"fact {short(fact.id)} is the memory {fact.memory}", "`pmem rm` removes it"
             )
-        _settle(workspace, rejected)
-    return rejected
+        at = fact.settled_at or workspace.now()
+        rejected.append(msgspec.structs.replace(fact, standing=Standing.REJECTED, settled_at=at))
+    _settle(workspace, rejected)
+    return Rejected(items=tuple(rejected))
 
 
 def settle(workspace: Workspace, reference: str, memory: str) -> None:
@@ -275,7 +287,7 @@ def _all(workspace: Workspace) -> Iterator[Stated]:
             yield Stated(fact=fact, conversation=chunk.conversation, app=chunk.app)
 
 
-def _distinct(workspace: Workspace, wanted: FactFilter) -> Iterator[Stated]:
+def _distinct(workspace: Workspace, wanted: FactsRequest) -> Iterator[Stated]:
     """Yield one fact of each key; what was settled in one conversation is so in all."""
     only = wanted.conversation and conversation_named(workspace, wanted.conversation).id
     everything = list(_all(workspace))

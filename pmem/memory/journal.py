@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.core import checks
 from pmem.core.audit import Row, row
 from pmem.core.filters import EVERYTHING
 from pmem.core.journal import Entry, Historic, Step, Wanted, entry, log, steps
@@ -17,7 +18,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Decision
 from pmem.storage.store import Store
-from pmem.values.records import KINDS, Chunk, Conversation, Episode, Memory
+from pmem.values.records import KINDS, Chunk, Conversation, Episode, Event, Memory
 
 SHOWN: Final = 50
 
@@ -36,62 +37,96 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-def events(
-    workspace: Workspace,
-    wanted: Wanted = Wanted(),  # noqa: B008 - a frozen value
-    *,
-    record: str | None = None,
-    limit: int = SHOWN,
-) -> Journal:
-    """Return what happened to memories, episodes and conversations, the newest last.
+class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events to list: the newest of those that pass, at the most so many; all when 0.
 
-    Args:
-        workspace: Where they are.
-        wanted: The filter.
-        record: Only what happened to the record that this reference means.
-        limit: Only the newest, at the most so many; all of them when 0.
+    `record` leaves those of the record that this reference means; `at` lists those up to then.
+    """
+
+    wanted: Wanted = Wanted()
+    record: str | None = None
+    limit: int = SHOWN
+    at: datetime | str | None = None
+
+    @property
+    def named_categories(self) -> tuple[str, ...]:
+        """The categories of the kinds that it asks for by name."""
+        return tuple(filter(None, map(CATEGORY_OF_KIND.get, self.wanted.kinds)))
+
+    @property
+    def named_app(self) -> str | None:
+        """The app whose records it asks for by name."""
+        return self.wanted.app
+
+
+class RanRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which operations to list: the newest of a time, at the most so many; all when 0."""
+
+    after: datetime | None = None
+    before: datetime | None = None
+    limit: int = SHOWN
+
+
+class HistoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which record's history is to be shown, as it was at a moment or a revision if given."""
+
+    reference: str
+    at: datetime | str | None = None
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """What happened to one record, the oldest event first, and what each event led to."""
+
+    steps: tuple[Step, ...]
+
+    def to_plain(self) -> tuple[Event, ...]:
+        """Return the events."""
+        return tuple(step.event for step in self.steps)
+
+
+class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose audit trail is meant: all, or what concerns one user; as it was, if a time is given."""
+
+    user: str | None = None
+    at: datetime | str | None = None
+
+
+class Trail(msgspec.Struct, frozen=True, kw_only=True):
+    """The audit trail, the newest event last, and how many events it has."""
+
+    items: tuple[Row, ...]
+    total: int
+
+
+def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
+    """Return what happened to memories, episodes and conversations, the newest last.
 
     Raises:
         NotFound, Ambiguous: The reference.
         InvalidValue: Records of its kind keep no history, or the limit is below zero.
     """
-    workspace.must_reach(*filter(None, map(CATEGORY_OF_KIND.get, wanted.kinds)))
-    if wanted.app is not None:
-        workspace.must_serve(wanted.app)
-    if limit < 0:
-        raise InvalidValue(f"a limit must not be below zero, and {limit} is")
+    checks.limit(request.limit)
+    wanted, record = request.wanted, request.record
     records = _all(workspace, wanted) if record is None else iter([_historic(workspace, record)])
     found = log(records, wanted)
-    shown = found[max(0, len(found) - limit) :] if limit else found
+    shown = found[max(0, len(found) - request.limit) :] if request.limit else found
     return Journal(items=tuple(map(entry, shown)), total=len(found))
 
 
-def operations(
-    workspace: Workspace,
-    *,
-    after: datetime | None = None,
-    before: datetime | None = None,
-    limit: int = SHOWN,
-) -> Ran:
+def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
     """Return what ran in this clone, the newest last; the log is bounded and forgets the oldest.
-
-    Args:
-        workspace: Where.
-        after: From then on.
-        before: Before then.
-        limit: Only the newest, at the most so many; all of them when 0.
 
     Raises:
         InvalidValue: The limit is below zero.
     """
-    if limit < 0:
-        raise InvalidValue(f"a limit must not be below zero, and {limit} is")
+    checks.limit(request.limit)
+    after, before = request.after, request.before
     found = [
         item
         for item in ran(workspace)
         if (after is None or item.ts >= after) and (before is None or item.ts < before)
     ]
-    shown = found[max(0, len(found) - limit) :] if limit else found
+    shown = found[max(0, len(found) - request.limit) :] if request.limit else found
     return Ran(items=tuple(shown), total=len(found))
 
 
@@ -109,24 +144,27 @@ def ran(workspace: Workspace) -> Iterable[Operation]:
     return [item for item in found if item.memory is None or item.memory in seen]
 
 
-def story(workspace: Workspace, reference: str) -> list[Step]:
+def show_history(workspace: Workspace, request: HistoryRequest) -> History:
     """Return what happened to one record, and what each event led to, in its history's order.
 
     Raises:
         NotFound, Ambiguous: The reference.
         InvalidValue: Records of its kind keep no history.
     """
-    return steps(_historic(workspace, reference))
+    return History(steps=tuple(steps(_historic(workspace, request.reference))))
 
 
-def audit(workspace: Workspace, user: str | None = None) -> list[Row]:
+def audit(workspace: Workspace, request: AuditRequest) -> Trail:
     """Return the audit trail, the newest event last; what was purged has left none.
 
-    Args:
-        workspace: What to give out.
-        user: Only what happened to the memories that concern this user, and what was decided about
-            proposals that did.
+    One user's has what happened to the memories that concern this user, and what was decided
+    about proposals that did.
     """
+    rows = _trail(workspace, request.user)
+    return Trail(items=tuple(rows), total=len(rows))
+
+
+def _trail(workspace: Workspace, user: str | None) -> list[Row]:
     wanted = Wanted(user=user)
     rows = [row(step) for step in log(_all(workspace, wanted), wanted)]
     if workspace.is_past or not workspace.owns_local:

@@ -182,8 +182,7 @@ def _hold(
 ) -> Held | None:
     """Note a proposal, or one more signal for it; None where it has enough of them."""
     now = workspace.now()
-    actor = workspace.gate.admit(workspace.actor, "the actor")
-    agent = workspace.gate.admit(wanted.agent, "the agent")
+    actor, agent = workspace.actor, wanted.agent
     held: list[Held] = []
 
     def change(queue: Queue) -> Queue:

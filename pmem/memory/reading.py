@@ -10,7 +10,7 @@ import msgspec
 from pmem.core.filters import Filter
 from pmem.core.retention import valid_at
 from pmem.core.trust import with_trust
-from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound, Refused
+from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -20,7 +20,6 @@ from pmem.values.records import (
     Chunk,
     Conversation,
     Episode,
-    Event,
     Memory,
     Message,
     Record,
@@ -36,6 +35,21 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which record, or message, is to be shown: as it was at a moment or a revision, if given."""
 
     reference: str
+    at: datetime | str | None = None
+
+
+class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which conversation is meant: the latest active one when None.
+
+    For resuming, that is the latest paused one.
+    """
+
+    conversation: str | None = None
+
+
+class LookRequest(ConversationRequest, frozen=True, kw_only=True):
+    """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
+
     at: datetime | str | None = None
 
 
@@ -239,22 +253,6 @@ def _reason_for_none(workspace: Workspace) -> str:
     if workspace.memories.ids():
         return "no memory passes the filters; `pmem stats` shows what there is"
     return "no memory yet; `pmem add` keeps the first"
-
-
-def history(workspace: Workspace, reference: str) -> tuple[Event, ...]:
-    """Return what happened to a record, the oldest event first.
-
-    Raises:
-        NotFound, Ambiguous: The reference.
-        InvalidValue: Records of its kind keep no history.
-    """
-    record = get(workspace, reference)
-    if isinstance(record, Chunk):
-        raise InvalidValue(
-            f"chunk {record.id} keeps no history", "memories, episodes and conversations do"
-        )
-    assert isinstance(record, Memory | Episode | Conversation)
-    return record.history
 
 
 def get(workspace: Workspace, reference: str) -> Record:

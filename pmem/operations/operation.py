@@ -34,6 +34,8 @@ class Gate(Enum):
     NOTHING = auto()
     REQUEST = auto()
     """The whole request, before the operation sees it."""
+    THREAD = auto()
+    """The name of a thread alone, which is kept where the rest is not."""
     ITEMS = auto()
     """A stream of items: the request's `admit` is set, and lets them in one by one."""
 
@@ -68,6 +70,7 @@ class Operation(NamedTuple, Generic[Q, A]):
         logged: What the log of operations calls it: a part of pmem, a colon, and what it did. The
             answer's `noted` says how it went.
         effect: What a second run would do.
+        by_person: Whether no agent may do it.
     """
 
     name: str
@@ -83,3 +86,4 @@ class Operation(NamedTuple, Generic[Q, A]):
     recalls: bool = False
     logged: str = ""
     effect: Effect = Effect.SAFE
+    by_person: bool = False

@@ -43,13 +43,16 @@ def run(
         Unfinished: The disk refused something after records had been changed.
         PmemError: Whatever the operation itself raises.
     """
-    named: Caller = getattr(request, "named_caller", NOBODY)
+    named = Caller(*getattr(request, "named_caller", NOBODY))
     unit = asked_by(workspace, caller.joined(named))
     at: datetime | str | None = getattr(request, "at", None)
     if at is not None:
         from pmem.project.views import seen_at
 
         unit = seen_at(unit, at)
+    if operation.by_person and unit.agent is not None:
+        why = f"{unit.agent} may not decide this: a person does"
+        raise Refused(why, "run it without PMEM_AGENT and --agent")
     _check_scope(unit, operation, request)
     writes = _writes(operation, request)
     if writes is not Writes.NOTHING:
@@ -105,11 +108,20 @@ def _writes(operation: Operation[Q, A], request: Q) -> Writes:
 def _admitted(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
     """Return a request without secrets, or with what lets its items in one by one.
 
+    Who asks and who writes are kept with what they ask for, and so are looked at as well.
+
     Raises:
         SecretFound: It holds one, and the settings say that it is refused.
     """
+    if operation.gate is not Gate.NOTHING:
+        agent = unit.gate.admit(unit.caller.agent, "the agent")
+        unit.caller = unit.caller._replace(agent=agent)
+        unit.given_actor = unit.gate.admit(unit.given_actor, "the actor")
     if operation.gate is Gate.REQUEST:
         return unit.gate.admit(request)
+    if operation.gate is Gate.THREAD:
+        thread = unit.gate.admit(getattr(request, "thread", None), "the thread")
+        return cast(Q, msgspec.structs.replace(cast(Any, request), thread=thread))
     if operation.gate is Gate.ITEMS:
         streamed: Any = request
         return cast(Q, msgspec.structs.replace(streamed, admit=unit.gate.admit))

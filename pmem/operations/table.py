@@ -6,10 +6,43 @@ it. A row's type names its request and its answer. Nothing of a use case is load
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pmem.operations.operation import Effect, Gate, Operation, Writes
+from pmem.operations.operation import Effect, Gate, Operation, Scope, Writes
 
 if TYPE_CHECKING:
+    from pmem.conversation.conversations import (
+        ConversationsRequest,
+        Ended,
+        EndRequest,
+        Heard,
+        Overviews,
+        SayRequest,
+        StartRequest,
+    )
+    from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
+    from pmem.conversation.exchange import (
+        ArraysRequest,
+        Exported,
+        Imported,
+        MessagesRequest,
+    )
+    from pmem.conversation.pruning import PruneRequest, Pruning
+    from pmem.core.extraction.episodes import Arc
+    from pmem.core.queries import QueryRequest
     from pmem.memory.changes import Records, RecordsRequest, Removable
+    from pmem.memory.chunking import Transcript
+    from pmem.memory.citations import Verified, VerifyRequest
+    from pmem.memory.consent import Approved, ConsentListing, Declined, WaitingRequest
+    from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotions, Rejected
+    from pmem.memory.journal import (
+        AuditRequest,
+        EventsRequest,
+        History,
+        HistoryRequest,
+        Journal,
+        Ran,
+        RanRequest,
+        Trail,
+    )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
     from pmem.memory.memories import (
         AddAllRequest,
@@ -21,10 +54,38 @@ if TYPE_CHECKING:
         PinRequest,
         UnlinkRequest,
     )
-    from pmem.memory.reading import Block, Listing, ListRequest, Shown, ShowRequest
+    from pmem.memory.reading import (
+        Block,
+        ConversationRequest,
+        Listing,
+        ListRequest,
+        LookRequest,
+        Shown,
+        ShowRequest,
+    )
     from pmem.search.contexts import BuiltContext, ContextRequest
+    from pmem.search.evaluation import Evaluation, EvaluationRequest
+    from pmem.search.golden import QuestionAdded, QuestionRequest
+    from pmem.search.queries import QueryAnswer
     from pmem.search.search import Found, SearchRequest
-    from pmem.values.records import Memory, Record
+    from pmem.search.threads import (
+        Checkpoint,
+        CheckpointInfo,
+        CheckpointRequest,
+        Checkpoints,
+        CheckpointsRequest,
+        Delta,
+        SaveRequest,
+        ThreadRequest,
+    )
+    from pmem.search.usage import Overlay
+    from pmem.upkeep.checking import Checked
+    from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
+    from pmem.upkeep.doctor import DoctorRequest, Examination
+    from pmem.upkeep.scanning import Scanned, ScanRequest
+    from pmem.upkeep.statistics import Statistics
+    from pmem.values.records import Conversation, Episode, Memory, Record
+    from pmem.values.requests import AtRequest, NoArguments
 
 # memory: what was learned
 
@@ -83,9 +144,125 @@ UNLINK: Final["Operation[UnlinkRequest, Memory]"] = Operation(
     writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
 )  # fmt: skip
 
+HISTORY: Final["Operation[HistoryRequest, History]"] = Operation(
+    "history", "Show what happened to a record, the oldest event first",
+    "memory.journal:show_history"
+)  # fmt: skip
+EVENTS: Final["Operation[EventsRequest, Journal]"] = Operation(
+    "events", "Show what happened to all records, the newest last", "memory.journal:list_events"
+)
+OPERATIONS: Final["Operation[RanRequest, Ran]"] = Operation(
+    "operations", "Show what ran in this clone", "memory.journal:list_operations"
+)
+EXPORT_AUDIT: Final["Operation[AuditRequest, Trail]"] = Operation(
+    "export.audit", "Export the audit trail, one event each", "memory.journal:audit"
+)
+
 # facts and consent
 
+FACTS: Final["Operation[FactsRequest, FactListing]"] = Operation(
+    "facts.list", "List the facts that messages state, the surest first",
+    "memory.facts:list_facts", categories=("activity",)
+)  # fmt: skip
+PROMOTE: Final["Operation[PromoteRequest, Promotions]"] = Operation(
+    "facts.promote", "Make memories of facts", "memory.facts:promote",
+    categories=("activity",), writes=Writes.RECORDS, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+REJECT_FACTS: Final["Operation[RecordsRequest, Rejected]"] = Operation(
+    "facts.reject", "Reject facts: they are not pending any more, and never noted again",
+    "memory.facts:reject",
+    categories=("activity",), writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+WAITING: Final["Operation[WaitingRequest, ConsentListing]"] = Operation(
+    "consent.list", "List what waits for consent or for a second signal, the oldest first",
+    "memory.consent:list_waiting"
+)  # fmt: skip
+APPROVE: Final["Operation[RecordsRequest, Approved]"] = Operation(
+    "consent.approve", "Agree: remember what was proposed", "memory.consent:approve",
+    writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT, by_person=True
+)  # fmt: skip
+REJECT: Final["Operation[RecordsRequest, Declined]"] = Operation(
+    "consent.reject", "Do not agree: forget what was proposed, and do not ask again",
+    "memory.consent:reject",
+    writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.DESTRUCTIVE, by_person=True
+)  # fmt: skip
+
 # conversation: what was said
+
+START: Final["Operation[StartRequest, Conversation]"] = Operation(
+    "conversation.start", "Start a conversation; it becomes the current one",
+    "conversation.conversations:start",
+    categories=("activity",), writes=Writes.RECORDS, gate=Gate.REQUEST
+)  # fmt: skip
+SAY: Final["Operation[SayRequest, Heard]"] = Operation(
+    "conversation.say", "Add a message to a conversation", "conversation.conversations:say",
+    categories=("activity",), writes=Writes.RECORDS, gate=Gate.REQUEST, logged="hotpath:classify"
+)  # fmt: skip
+END: Final["Operation[EndRequest, Ended]"] = Operation(
+    "conversation.end", "End a conversation; the app that it is held in remembers it",
+    "conversation.conversations:end",
+    categories=("activity",), writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+PAUSE: Final["Operation[ConversationRequest, Conversation]"] = Operation(
+    "conversation.pause", "Pause a conversation", "conversation.conversations:pause",
+    categories=("activity",), writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+RESUME: Final["Operation[ConversationRequest, Conversation]"] = Operation(
+    "conversation.resume", "Make a paused or ended conversation active again",
+    "conversation.conversations:resume",
+    categories=("activity",), writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+CLEAR: Final["Operation[ConversationRequest, Conversation]"] = Operation(
+    "conversation.clear", "Let contexts start afresh; every message stays kept and searchable",
+    "conversation.conversations:clear",
+    categories=("activity",), writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+CONVERSATIONS: Final["Operation[ConversationsRequest, Overviews]"] = Operation(
+    "conversation.list", "List conversations, the earliest first",
+    "conversation.conversations:list_conversations", categories=("activity",)
+)  # fmt: skip
+TRANSCRIPT: Final["Operation[LookRequest, Transcript]"] = Operation(
+    "conversation.show", "Show a conversation with everything that was said in it",
+    "conversation.conversations:show", categories=("activity",)
+)  # fmt: skip
+PRUNE: Final["Operation[PruneRequest, Pruning]"] = Operation(
+    "conversation.prune", "Leave messages out of contexts; every one stays kept and searchable",
+    "conversation.pruning:prune", categories=("activity",), writes=Writes.RECORDS,
+    unless="dry_run", effect=Effect.IDEMPOTENT
+)  # fmt: skip
+USAGE: Final["Operation[LookRequest, Overlay]"] = Operation(
+    "conversation.stats", "Show what a conversation holds and what of it a context sees",
+    "search.usage:overlay", categories=("activity",)
+)  # fmt: skip
+ADD_EPISODE: Final["Operation[EpisodeRequest, Episode]"] = Operation(
+    "episode.add", "Add an episode by hand; those that messages make are noticed by themselves",
+    "conversation.episodes:add",
+    categories=("event",), writes=Writes.RECORDS, gate=Gate.REQUEST
+)  # fmt: skip
+EPISODES: Final["Operation[EpisodesRequest, EpisodeListing]"] = Operation(
+    "episode.list", "List episodes, the earliest first", "conversation.episodes:list_episodes",
+    categories=("event",)
+)  # fmt: skip
+EPISODE: Final["Operation[ShowRequest, Episode]"] = Operation(
+    "episode.show", "Show an episode", "conversation.episodes:show"
+)
+IMPORT_MESSAGES: Final["Operation[MessagesRequest, Imported]"] = Operation(
+    "import.messages", "Import a transcript; importing it again adds nothing",
+    "conversation.exchange:import_messages", Scope.WHOLE, doing="import",
+    writes=Writes.BESIDE, gate=Gate.ITEMS, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+IMPORT_ARRAYS: Final["Operation[ArraysRequest, Imported]"] = Operation(
+    "import.arrays", "Import the four array files of the multi-tier design",
+    "conversation.exchange:import_arrays", Scope.WHOLE, doing="import",
+    writes=Writes.BESIDE, gate=Gate.ITEMS, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+EXPORT_ARRAYS: Final["Operation[AtRequest, Exported]"] = Operation(
+    "export.arrays", "Export everything as four array files", "conversation.exchange:export_arrays"
+)
+ARC: Final["Operation[LookRequest, Arc]"] = Operation(
+    "episode.arc", "Show the narrative arc of a conversation: beginning, middle, end, key moments",
+    "conversation.episodes:narrative", categories=("event",)
+)  # fmt: skip
 
 # apps
 
@@ -97,12 +274,84 @@ SEARCH: Final["Operation[SearchRequest, Found]"] = Operation(
 )  # fmt: skip
 CONTEXT: Final["Operation[ContextRequest, BuiltContext]"] = Operation(
     "context", "Write the block that a model reads, within a token budget",
-    "search.contexts:build_context", recalls=True, logged="context:search"
+    "search.contexts:build_context", gate=Gate.THREAD, recalls=True, logged="context:search"
+)  # fmt: skip
+
+QUERY: Final["Operation[QueryRequest, QueryAnswer]"] = Operation(
+    "query", "Answer an agent's request, within its allowlist and its budget",
+    "search.queries:query", recalls=True, logged="hotpath:query"
+)  # fmt: skip
+EVALUATE: Final["Operation[EvaluationRequest, Evaluation]"] = Operation(
+    "eval.run", "Measure recall on a golden set", "search.evaluation:evaluate",
+    Scope.WHOLE, doing="evaluate recall", writes=Writes.BESIDE, only_if="accept",
+    effect=Effect.IDEMPOTENT
+)  # fmt: skip
+ADD_QUESTION: Final["Operation[QuestionRequest, QuestionAdded]"] = Operation(
+    "eval.add", "Add what a query must find to a golden set", "search.golden:add",
+    Scope.WHOLE, doing="add to a golden set", writes=Writes.RECORDS, gate=Gate.REQUEST,
+    effect=Effect.IDEMPOTENT
 )  # fmt: skip
 
 # threads and checkpoints
 
+DELTA: Final["Operation[ThreadRequest, Delta]"] = Operation(
+    "delta", "Show what is new to a thread since it last asked", "search.threads:tell_news",
+    gate=Gate.THREAD
+)  # fmt: skip
+SAVE_CHECKPOINT: Final["Operation[SaveRequest, CheckpointInfo]"] = Operation(
+    "checkpoint.save", "Save a thread's state in place of the one saved before",
+    "search.threads:save_checkpoint",
+    writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+LOAD_CHECKPOINT: Final["Operation[CheckpointRequest, Checkpoint]"] = Operation(
+    "checkpoint.load", "Return a thread's state as it was saved last",
+    "search.threads:load_checkpoint"
+)  # fmt: skip
+CHECKPOINTS: Final["Operation[CheckpointsRequest, Checkpoints]"] = Operation(
+    "checkpoint.list", "List checkpoints, the last saved first", "search.threads:list_checkpoints"
+)
+REMOVE_CHECKPOINT: Final["Operation[CheckpointRequest, CheckpointRequest]"] = Operation(
+    "checkpoint.rm", "Remove a thread's saved state for good", "search.threads:remove_checkpoint",
+    writes=Writes.BESIDE, effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+
 # upkeep: keeping it in order
+
+CHECK: Final["Operation[NoArguments, Checked]"] = Operation(
+    "check", "Read everything and report all that is wrong", "upkeep.checking:check",
+    Scope.WHOLE, doing="check the memory"
+)  # fmt: skip
+CHECK_STAGED: Final["Operation[NoArguments, Checked]"] = Operation(
+    "check.staged", "Report what is wrong with what is about to be committed, whoever commits",
+    "upkeep.check_commit:check_staged", Scope.NOTHING
+)  # fmt: skip
+SCAN: Final["Operation[ScanRequest, Scanned]"] = Operation(
+    "scan", "Look for secrets in the memory, and never show one", "upkeep.scanning:scan",
+    Scope.WHOLE, doing="scan the memory"
+)  # fmt: skip
+DOCTOR: Final["Operation[DoctorRequest, Examination]"] = Operation(
+    "doctor", "Look at everything that pmem needs around the records", "upkeep.doctor:doctor",
+    Scope.WHOLE, doing="look after the memory", writes=Writes.BESIDE, only_if="fix",
+    effect=Effect.IDEMPOTENT
+)  # fmt: skip
+CONSOLIDATE: Final["Operation[UpkeepRequest, UpkeepReport]"] = Operation(
+    "consolidate", "Archive what has faded, merge duplicates, link neighbours, fold recalls in",
+    "upkeep.consolidation:consolidate", Scope.WHOLE, doing="consolidate",
+    writes=Writes.BESIDE, unless="dry_run", effect=Effect.IDEMPOTENT
+)  # fmt: skip
+SWEEP: Final["Operation[UpkeepRequest, UpkeepReport]"] = Operation(
+    "sweep", "Remove what is unused, and delete what was removed long ago",
+    "upkeep.consolidation:sweep", Scope.WHOLE, doing="sweep",
+    writes=Writes.BESIDE, unless="dry_run", effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+STATS: Final["Operation[AtRequest, Statistics]"] = Operation(
+    "stats", "Show what the memory holds", "upkeep.statistics:statistics"
+)
+VERIFY: Final["Operation[VerifyRequest, Verified]"] = Operation(
+    "verify", "See whether the files and lines that memories cite still say the same",
+    "memory.citations:verify", Scope.WHOLE, doing="verify citations",
+    writes=Writes.BESIDE, only_if="update", effect=Effect.IDEMPOTENT
+)  # fmt: skip
 
 # git, and the project itself
 

@@ -7,7 +7,7 @@ The accepted run lies beside the golden set.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -16,7 +16,16 @@ from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 from pmem.errors import Damaged, InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.search.contexts import ContextRequest, build_context
-from pmem.search.golden import ACCEPTED, Golden, Kept, Question, content, names
+from pmem.search.golden import (
+    ACCEPTED,
+    Golden,
+    Kept,
+    Question,
+    content,
+    default_file,
+    names,
+    read,
+)
 from pmem.search.search import SearchRequest, search
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
@@ -34,6 +43,10 @@ _NAMED: Final = 3
 
 Progress = Callable[[int, int], None]
 """Called with how much is done and how much there is."""
+
+
+def _silent(done: int, total: int) -> None:
+    """Report no progress."""
 
 
 class Judged(Question, frozen=True, kw_only=True):
@@ -61,14 +74,18 @@ class Judged(Question, frozen=True, kw_only=True):
 class EvaluationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to measure.
 
-    `k` adds a recall@k to the usual ones, `budget` is the context's of questions that set
-    none, and `accept` keeps the run as what later ones are compared with.
+    The questions are those of `golden`, else of a file, else of the memory's own golden set. `k`
+    adds a recall@k to the usual ones, `budget` is the context's of questions that set none,
+    `accept` keeps the run as what later ones are compared with, and `progress` is told of the
+    questions as they are answered.
     """
 
-    golden: Golden
+    golden: Golden | None = None
+    file: str | None = None
     k: int = DEFAULT_K
     budget: int = DEFAULT_BUDGET
     accept: bool = False
+    progress: Progress = _silent
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,13 +116,23 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """A run, the accepted run's totals, and what differs between the two."""
+    """A run, the accepted run's totals, and what differs between the two.
+
+    `path` is the file of the golden set, if it is one.
+    """
 
     questions: tuple[Judged, ...]
     totals: dict[str, float]
     accepted: dict[str, float] | None
     regressions: tuple[Change, ...] = ()
     improvements: tuple[Change, ...] = ()
+    path: str | None = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all but the path."""
+        fields = msgspec.structs.asdict(self)
+        del fields["path"]
+        return fields
 
 
 def accepted_file(path: str) -> str:
@@ -113,33 +140,25 @@ def accepted_file(path: str) -> str:
     return os.path.splitext(path)[0] + ACCEPTED
 
 
-def evaluate(
-    workspace: Workspace,
-    request: EvaluationRequest,
-    progress: Progress = lambda done, total: None,
-) -> Evaluation:
+def evaluate(workspace: Workspace, request: EvaluationRequest) -> Evaluation:
     """Ask every question of a golden set and compare with the accepted run.
-
-    Args:
-        workspace: What is searched.
-        request: What to measure.
-        progress: Told of the questions as they are answered.
 
     Raises:
         InvalidValue: The set is empty, a number is too small, or there is no file beside
             which a run could be accepted.
-        Refused: The run is to be accepted in a read-only workspace.
         Damaged, StorageRefused: The accepted run cannot be read or written.
     """
-    workspace.must_reach_everything("evaluate recall")
-    _check(workspace, request)
-    run = _run(workspace, request, progress)
-    path = request.golden.path
+    golden = request.golden or read(request.file or default_file(workspace))
+    _check(golden, request)
+    run = _run(workspace, golden, request)
+    path = golden.path
     if request.accept and path is not None:
         accepted = os.path.abspath(accepted_file(path))
         with workspace.transaction(), refusals(accepted):
             write_own(workspace.root, accepted, dump(run))
-        return Evaluation(questions=run.questions, totals=run.totals, accepted=run.totals)
+        return Evaluation(
+            questions=run.questions, totals=run.totals, accepted=run.totals, path=path
+        )
     before = None if path is None else _accepted(accepted_file(path))
     changes = list(_changes(before, run, _figures(request.k)))
     return Evaluation(
@@ -148,6 +167,7 @@ def evaluate(
         accepted=before.totals if before else None,
         regressions=tuple(change for change in changes if change.is_regression),
         improvements=tuple(change for change in changes if not change.is_regression),
+        path=path,
     )
 
 
@@ -156,12 +176,9 @@ def label(reference: str) -> str:
     return short(reference) if is_id(reference) else reference
 
 
-def _check(workspace: Workspace, request: EvaluationRequest) -> None:
-    golden = request.golden
-    if request.accept:
-        workspace.must_be_writable()
-        if golden.path is None:
-            raise InvalidValue("a run is accepted beside its golden set, which must be a file")
+def _check(golden: Golden, request: EvaluationRequest) -> None:
+    if request.accept and golden.path is None:
+        raise InvalidValue("a run is accepted beside its golden set, which must be a file")
     if request.k < 1:
         raise InvalidValue(f"the number of hits must be at least 1, not {request.k}")
     if request.budget < 1:
@@ -171,13 +188,13 @@ def _check(workspace: Workspace, request: EvaluationRequest) -> None:
         raise InvalidValue(f"{where} holds no question", "`pmem eval add QUERY REF` adds one")
 
 
-def _run(workspace: Workspace, request: EvaluationRequest, progress: Progress) -> Run:
+def _run(workspace: Workspace, golden: Golden, request: EvaluationRequest) -> Run:
     judge = _Judge(workspace, request)
-    asked = request.golden.questions
+    asked = golden.questions
     judged = []
     for number, question in enumerate(asked, start=1):
         judged.append(judge.judge(question))
-        progress(number, len(asked))
+        request.progress(number, len(asked))
     return Run(
         budget=request.budget,
         totals=_totals(judged, _figures(request.k)),

@@ -10,9 +10,8 @@ from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, ser
 from pmem.core.queries import Item, QueryRequest
 from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text import terms
-from pmem.memory import recalls
-from pmem.project.caller import Caller, asked_by, within
-from pmem.project.workspace import Workspace, note_operation
+from pmem.project.caller import within
+from pmem.project.workspace import Workspace
 from pmem.search.search import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
 from pmem.values.times import parse_time
 
@@ -20,10 +19,23 @@ _TALK: Final = (Kind.CHUNK, Kind.MESSAGE)
 
 
 class QueryAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answers, the best first; `reason` says why there are none, or what was left out."""
+    """The answers, the best first, and the ids of those that count as recalled.
+
+    `reason` says why there are none, or what was left out.
+    """
 
     items: tuple[Item, ...]
     reason: str = ""
+    recalled: tuple[str, ...] = ()
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """What the log of operations says of it."""
+        return {"status": "ok" if self.items else "skipped"}
+
+    def to_plain(self) -> tuple[Item, ...]:
+        """Return the answers."""
+        return self.items
 
 
 def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
@@ -42,22 +54,19 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
         Refused: A category lies beyond the agent's allowlist, or the agent has none.
         InvalidValue: A time is none.
     """
-    asked = asked_by(workspace, Caller(request.agent))
-    seen = within(asked, _reach(asked, request))
+    seen = within(workspace, _reach(workspace, request))
     picked = pick(seen, _search(seen, request))
     found = list(_items(seen, request, picked))
     shown, too_long = queries.within_budget(found, request.budget_tokens, workspace.count)
-    recalls.note(workspace, _remembered(picked, shown))
-    note_operation(workspace, "hotpath", "query", status="ok" if shown else "skipped")
     reason = _reason(request, picked, too_long, len(shown))
     told = "; ".join(filter(None, (*notes_on(request.query), reason)))
-    return QueryAnswer(items=tuple(shown), reason=told)
+    recalled = tuple(_remembered(picked, shown))
+    return QueryAnswer(items=tuple(shown), reason=told, recalled=recalled)
 
 
 def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
     """Return what may answer: what is asked for, as far as the agent may see it."""
     own = workspace.reach or EVERYTHING
-    own.must_cover(request.named)
     return msgspec.structs.replace(
         serving(own, None),
         categories=own.categories if request.wanted is None else request.wanted,

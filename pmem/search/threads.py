@@ -67,8 +67,44 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class ThreadRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread by its name, as its owner chose it, such as a session's."""
+
+    thread: str
+
+
+class CheckpointRequest(ThreadRequest, frozen=True, kw_only=True):
+    """A thread's checkpoint; `user` is whose it is, where several have a thread of this name."""
+
+    user: str = ""
+
+
+class SaveRequest(CheckpointRequest, frozen=True, kw_only=True):
+    """A thread's state to save: a JSON object, such as `graph_state`, `context`, `messages`."""
+
+    state: dict[str, Any]
+
+
+class CheckpointsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose checkpoints to list; everyone's when None."""
+
+    user: str | None = None
+
+
+class Checkpoints(msgspec.Struct, frozen=True, kw_only=True):
+    """Checkpoints, the last saved first, and how many there are."""
+
+    items: tuple[CheckpointInfo, ...]
+    total: int
+
+
 class _ToldAlready(Exception):
     """Another read of the thread was quicker."""
+
+
+def tell_news(workspace: Workspace, request: ThreadRequest) -> Delta:
+    """Tell a thread what has happened to the memories since it last asked; see `delta`."""
+    return delta(workspace, request.thread)
 
 
 def delta(
@@ -94,7 +130,7 @@ def delta(
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
     """
-    name = _name(workspace.gate.admit(thread, "the thread"), "a thread's name")
+    name = _name(thread, "a thread's name")
     known = list(_told_of(workspace) if memories is None else memories)
 
     def choose(before: Seen) -> set[int]:
@@ -140,7 +176,7 @@ def mark_told(
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
     """
-    name = _name(workspace.gate.admit(thread, "the thread"), "a thread's name")
+    name = _name(thread, "a thread's name")
 
     def choose(before: Seen) -> set[int]:
         new = _new(memories, before)
@@ -159,31 +195,19 @@ def _new(memories: Sequence[Memory], seen: Seen) -> list[Change]:
     return changes(memories, seen.fingerprints) if seen.revision else []
 
 
-def save_checkpoint(
-    workspace: Workspace, thread: str, state: dict[str, Any], user: str = ""
-) -> CheckpointInfo:
+def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInfo:
     """Save a thread's state in place of the one saved before.
-
-    Args:
-        workspace: Where to.
-        thread: The thread's name.
-        state: A JSON object, such as `graph_state`, `context`, `messages` and `agents`.
-        user: The user's name, where several have a thread of this name.
 
     Raises:
         InvalidValue: A name is not allowed, or the state is no JSON object or too large.
-        Refused: The workspace is read-only.
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    workspace.must_be_writable()
-    name, owner = _names(workspace.gate.admit(thread, "the thread"), user)
-    owner = workspace.gate.admit(owner, "the user")
-    _encoded(state)  # what cannot be kept need not be looked at
-    data = _encoded(workspace.gate.admit(state, "the state"))
+    name, owner = _names(request)
+    data = _encoded(request.state)
     return _info(workspace.local.checkpoints.save(name, owner, data, workspace.now()))
 
 
-def load_checkpoint(workspace: Workspace, thread: str, user: str = "") -> Checkpoint:
+def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpoint:
     """Return a thread's state as it was saved last.
 
     Raises:
@@ -191,7 +215,7 @@ def load_checkpoint(workspace: Workspace, thread: str, user: str = "") -> Checkp
         InvalidValue: A name is not allowed.
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    name, owner = _names(thread, user)
+    name, owner = _names(request)
     found = workspace.local.checkpoints.load(name, owner)
     if found is None:
         raise _missing(name, owner)
@@ -211,32 +235,28 @@ def load_checkpoint(workspace: Workspace, thread: str, user: str = "") -> Checkp
     )
 
 
-def checkpoints(workspace: Workspace, user: str | None = None) -> list[CheckpointInfo]:
+def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> Checkpoints:
     """Return what checkpoints there are, the last saved first.
-
-    Args:
-        workspace: Where they are.
-        user: Only this user's; everyone's when None.
 
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    return [_info(saved) for saved in workspace.local.checkpoints.all(user)]
+    found = tuple(map(_info, workspace.local.checkpoints.all(request.user)))
+    return Checkpoints(items=found, total=len(found))
 
 
-def remove_checkpoint(workspace: Workspace, thread: str, user: str = "") -> None:
-    """Remove a thread's saved state for good.
+def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> CheckpointRequest:
+    """Remove a thread's saved state for good, and return whose it was.
 
     Raises:
         NotFound: None was saved for this thread and user.
         InvalidValue: A name is not allowed.
-        Refused: The workspace is read-only.
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    workspace.must_be_writable()
-    name, owner = _names(thread, user)
+    name, owner = _names(request)
     if not workspace.local.checkpoints.remove(name, owner):
         raise _missing(name, owner)
+    return request
 
 
 def _advanced(
@@ -260,8 +280,9 @@ def _name(text: str, what: str) -> str:
     return checks.text(text, what, checks.MOST_WORD_CHARACTERS)
 
 
-def _names(thread: str, user: str) -> tuple[str, str]:
-    return _name(thread, "a thread's name"), user and _name(user, "a user")
+def _names(request: CheckpointRequest) -> tuple[str, str]:
+    user = request.user and _name(request.user, "a user")
+    return _name(request.thread, "a thread's name"), user
 
 
 def _encoded(state: Any) -> bytes:

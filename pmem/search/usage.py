@@ -3,6 +3,7 @@
 import msgspec
 
 from pmem.conversation.pruning import Usage, usage
+from pmem.memory.reading import LookRequest
 from pmem.project.workspace import Workspace
 from pmem.search.contexts import ContextRequest, build_context
 
@@ -19,20 +20,16 @@ class Overlay(msgspec.Struct, frozen=True, kw_only=True):
     parts: dict[str, int]
 
 
-def overlay(workspace: Workspace, reference: str | None) -> Overlay:
+def overlay(workspace: Workspace, request: LookRequest) -> Overlay:
     """Count what a conversation holds and what a context shows of it, part by part.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
 
     Raises:
         NotFound, Ambiguous: The conversation.
         Damaged: A chunk's file is missing or cannot be used.
     """
-    figures = usage(workspace, reference)
-    request = ContextRequest(conversation=figures.conversation, recall=False)
-    built = build_context(workspace, request)
+    figures = usage(workspace, request.conversation)
+    asked = ContextRequest(conversation=figures.conversation, recall=False)
+    built = build_context(workspace, asked)
     return Overlay(
         usage=figures,
         budget=built.budget,

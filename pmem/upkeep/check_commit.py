@@ -40,6 +40,7 @@ from pmem.upkeep.checking import (
 )
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Memory, RecordType
+from pmem.values.requests import NoArguments
 from pmem.vcs.doubts import forsaken
 from pmem.vcs.ignoring import TRANSCRIPTS, says_shared
 
@@ -55,13 +56,11 @@ Files = Mapping[str, Entry]
 """What a commit holds, by path."""
 
 
-def check_staged(workspace: Workspace) -> Checked:
+def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG001
     """Report what is wrong with what is about to be committed, whoever commits.
 
-    Who may not see every record is told which files, and not what is wrong with them.
-
-    Args:
-        workspace: Whose memory folder. Nothing is changed.
+    Who may not see every record is told which files, and not what is wrong with them. Nothing is
+    changed.
 
     Raises:
         NotFound: It is in no git work tree, or there is no git.

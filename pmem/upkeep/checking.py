@@ -39,6 +39,7 @@ from pmem.values.records import (
     State,
     plain,
 )
+from pmem.values.requests import NoArguments
 from pmem.values.times import iso, shifted
 from pmem.vcs.doubts import forsaken, kept_twice, overruled, same_subjects
 from pmem.vcs.ignoring import exposed
@@ -64,13 +65,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-def check(workspace: Workspace) -> Checked:
-    """Read everything and report all that is wrong, by path.
-
-    Args:
-        workspace: What to look at. Nothing is changed.
-    """
-    workspace.must_reach_everything("check the memory")
+def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG001
+    """Read everything and report all that is wrong, by path. Nothing is changed."""
     from pmem.vcs.repair import problems
 
     links = tuple(link_findings(workspace.root))

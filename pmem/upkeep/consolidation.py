@@ -103,54 +103,40 @@ class UpkeepReport(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
 
 
-def consolidate(
-    workspace: Workspace,
-    *,
-    dry_run: bool = False,
-    expected: Iterable[PlannedStep] | None = None,
-) -> UpkeepReport:
+class UpkeepRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to do it, or only to say what would be done.
+
+    With `expected`, only these steps of an earlier plan are done, as far as they are the same.
+    """
+
+    dry_run: bool = False
+    expected: tuple[PlannedStep, ...] | None = None
+
+
+def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     """Archive what has faded, merge what says the same, link neighbours, fold recalls in.
 
-    Args:
-        workspace: What to consolidate.
-        dry_run: Only say what would be done.
-        expected: Do only these steps of an earlier plan, as far as they are still the same.
-
     Raises:
-        Refused: The workspace is read-only, and it is no dry run.
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
-    workspace.must_reach_everything("consolidate")
-    report = _run(workspace, _consolidation, dry_run=dry_run, expected=expected)
+    report = _run(workspace, _consolidation, request)
     judged = Judged(os.path.join(workspace.own_root, LOCAL), workspace.now())
     known = judged.known()
     fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]
-    if fresh and not dry_run:
+    if fresh and not request.dry_run:
         judged.note(map(_fingerprint, fresh))
     return msgspec.structs.replace(report, notices=tuple(fresh))
 
 
-def sweep(
-    workspace: Workspace,
-    *,
-    dry_run: bool = False,
-    expected: Iterable[PlannedStep] | None = None,
-) -> UpkeepReport:
+def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     """Remove what is unimportant and unused, and delete for good what was removed long ago.
 
-    Args:
-        workspace: What to sweep.
-        dry_run: Only say what would be done.
-        expected: Do only these steps of an earlier plan, as far as they are still the same.
-
     Raises:
-        Refused: The workspace is read-only, and it is no dry run.
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
-    workspace.must_reach_everything("sweep")
-    if not dry_run:
+    if not request.dry_run:
         drop_expired(workspace)
-    return _run(workspace, _sweep, dry_run=dry_run, expected=expected)
+    return _run(workspace, _sweep, request)
 
 
 def rules_of(workspace: Workspace) -> consolidation.Rules:
@@ -169,15 +155,8 @@ def rules_of(workspace: Workspace) -> consolidation.Rules:
     )
 
 
-def _run(
-    workspace: Workspace,
-    planner: Planner,
-    *,
-    dry_run: bool,
-    expected: Iterable[PlannedStep] | None,
-) -> UpkeepReport:
-    if not dry_run:
-        workspace.must_be_writable()
+def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> UpkeepReport:
+    dry_run, expected = request.dry_run, request.expected
     asked = None if expected is None else {step.id: step for step in expected}
     folds = asked is None or any(step.action == Action.FOLD for step in asked.values())
     with _recalls(workspace, dry_run=dry_run or not folds) as recalls:

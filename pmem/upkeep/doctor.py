@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,6 +22,7 @@ from pmem.upkeep.checking import (
     weak_settings,
 )
 from pmem.values.records import STORES
+from pmem.values.requests import NoArguments
 from pmem.vcs import gitsetup
 from pmem.vcs.ignoring import exposed, hide
 from pmem.vcs.repair.mending import CODES, mend
@@ -36,19 +37,33 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     fixed: bool = False
 
 
-def doctor(workspace: Workspace, *, fix: bool = False) -> list[Diagnosis]:
-    """Look at everything that pmem needs around the records.
+class DoctorRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to mend what can be mended without losing anything."""
 
-    Args:
-        workspace: What to look at.
-        fix: Mend what can be mended without losing anything.
+    fix: bool = False
 
-    Raises:
-        Refused: It is to mend in a read-only workspace.
-    """
-    workspace.must_reach_everything("look after the memory")
-    if fix:
-        workspace.must_be_writable()
+
+class Examination(msgspec.Struct, frozen=True, kw_only=True):
+    """All that `doctor` looked at."""
+
+    items: tuple[Diagnosis, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is well."""
+        return all(item.ok for item in self.items)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return each diagnosis, and whether everything is well."""
+        return {"items": self.items, "ok": self.ok}
+
+
+def doctor(workspace: Workspace, request: DoctorRequest) -> Examination:
+    """Look at everything that pmem needs around the records."""
+    return Examination(items=tuple(_diagnoses(workspace, fix=request.fix)))
+
+
+def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
     return [
         _version(),
         _configuration(workspace),
@@ -189,7 +204,7 @@ def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
 
 
 def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
-    checked = check(workspace)
+    checked = check(workspace, NoArguments())
     if fix and any(finding.code in CODES for finding in checked.findings):
         mended = mend(workspace)
         left = _records(workspace, fix=False)

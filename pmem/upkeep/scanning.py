@@ -38,56 +38,48 @@ class _File(msgspec.Struct, frozen=True):
     which: str = ""
 
 
-def scan(workspace: Workspace) -> Scanned:
-    """Look for secrets in the memory folder, in all that git may track or tracks against all rules.
+class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look at: the files, what the next commit changes, or all that git can reach."""
 
-    Args:
-        workspace: Whose memory folder. Nothing is changed.
-    """
-    workspace.must_reach_everything("scan the memory")
-    ours = (os.path.join(workspace.root, path) for path in _tracked(workspace))
-    paths = (*_paths(workspace.root), *filter(os.path.lexists, ours))
-    return _scanned(workspace, (_read(path) for path in paths))
+    staged: bool = False
+    history: bool = False
 
 
-def scan_staged(workspace: Workspace) -> Scanned:
-    """Look for secrets in the files that the next commit changes.
+def scan(workspace: Workspace, request: ScanRequest) -> Scanned:
+    """Look for secrets in the memory folder. Nothing is changed.
 
-    Args:
-        workspace: Whose memory folder. Nothing is changed.
+    Without more, all is looked at that git may track, or tracks against all rules.
 
     Raises:
-        NotFound: It is in no git work tree, or there is no git.
+        NotFound: It is in no git work tree, or there is no git; where git is asked.
+        StorageRefused: There is no repository, or git cannot read it.
     """
-    workspace.must_reach_everything("scan the memory")
+    if request.staged:
+        return _scanned(workspace, _staged(workspace))
+    return _scanned(workspace, _reachable(workspace) if request.history else _files(workspace))
+
+
+def _files(workspace: Workspace) -> Iterator[_File]:
+    ours = (os.path.join(workspace.root, path) for path in _tracked(workspace))
+    paths = (*_paths(workspace.root), *filter(os.path.lexists, ours))
+    return (_read(path) for path in paths)
+
+
+def _staged(workspace: Workspace) -> Iterator[_File]:
     repository = Repository(workspace.root, workspace.environment)
     staged = Staged(repository, workspace.root, workspace.environment)
     kept = sorted(path for path, left in staged.changes.items() if left)
     contents = repository.blobs([staged.files[path].object for path in kept])
-    pairs = zip(kept, contents, strict=True)
-    return _scanned(workspace, (_File(staged.where(path), data) for path, data in pairs))
+    return (_File(staged.where(path), data) for path, data in zip(kept, contents, strict=True))
 
 
-def scan_history(workspace: Workspace) -> Scanned:
-    """Look for secrets in every version of every file of the memory folder that git can reach.
-
-    Args:
-        workspace: Whose memory folder. Nothing is changed.
-
-    Raises:
-        NotFound: There is no git.
-        StorageRefused: There is no repository, or git cannot read it.
-    """
-    workspace.must_reach_everything("scan the memory")
+def _reachable(workspace: Workspace) -> Iterator[_File]:
     repository = Repository(workspace.root, workspace.environment)
     versions = repository.versions()
     contents = repository.blobs([name for name, _ in versions])
-    return _scanned(
-        workspace,
-        (
-            _File(os.path.join(workspace.root, path), data, name)
-            for (name, path), data in zip(versions, contents, strict=True)
-        ),
+    return (
+        _File(os.path.join(workspace.root, path), data, name)
+        for (name, path), data in zip(versions, contents, strict=True)
     )
 
 

@@ -20,6 +20,7 @@ from pmem.memory.journal import ran
 from pmem.project.workspace import Workspace
 from pmem.upkeep.consolidation import rules_of
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
+from pmem.values.requests import AtRequest
 
 LISTED: Final = 5
 """Entries in each list."""
@@ -88,12 +89,8 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[OperationCount, ...]
 
 
-def statistics(workspace: Workspace) -> Statistics:
-    """Count what the memory holds.
-
-    Args:
-        workspace: What to look at. Nothing is changed.
-    """
+def statistics(workspace: Workspace, request: AtRequest) -> Statistics:  # noqa: ARG001
+    """Count what the memory holds. Nothing is changed."""
     memories = recalls.counted(workspace, workspace.memories.find())
     episodes = list(workspace.episodes.find())
     conversations = list(workspace.conversations.find())

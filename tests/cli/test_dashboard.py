@@ -15,9 +15,12 @@ from pmem.cli.session import Line
 from pmem.core.growth import Period
 from pmem.core.journal import Historic, steps
 from pmem.core.visible import visible
-from pmem.upkeep.statistics import Statistics, statistics
+from pmem.operations import table
+from pmem.upkeep.statistics import Statistics
 from pmem.values.records import EventKind, Memory, MemoryType, Record
+from pmem.values.requests import AtRequest
 from tests import strategies
+from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.cli.test_overlay import TITLES, cells
 from tests.cli.test_streams import ESCAPE, on_terminal
@@ -50,7 +53,7 @@ def figures(count: int, content: str = "We use PostgreSQL") -> Statistics:
         )
         for number in range(count)
     ]
-    return statistics(store(*memories))
+    return ask(store(*memories), table.STATS, AtRequest())
 
 
 @pytest.mark.parametrize("width", [60, 61, 80, 99, 100, 101, 120, 200, 500])
@@ -85,7 +88,7 @@ def test_no_text_bends_an_edge(content: str) -> None:
 def test_any_figures_can_be_drawn_at_any_width(
     records: list[Record], now: datetime, width: int
 ) -> None:
-    found = statistics(store(*records, now=now))
+    found = ask(store(*records, now=now), table.STATS, AtRequest())
     assert list(dashboard.plain_lines(found))
     lines = list(dashboard.screen(found, width))
     if width >= dashboard.NARROW and not dashboard.note(found):

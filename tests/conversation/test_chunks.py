@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversation.pruning import usage
 from pmem.errors import Damaged
 from pmem.memory.chunking import MERGED_TOKENS
+from pmem.memory.reading import LookRequest
+from pmem.operations import table
 from pmem.storage.backend import InMemory
 from pmem.values.records import Chunk, Status
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -225,7 +227,7 @@ def test_a_damaged_chunk_does_not_stop_a_conversation(damage: str, place: int) -
     with pytest.raises(Damaged):
         made.transcript()
     with pytest.raises(Damaged):
-        usage(made.workspace, None)
+        ask(made.workspace, table.USAGE, LookRequest(conversation=None))
     assert made.check().findings
     left = [content for content in said if content not in {m.content for m in chunk.messages}]
     for content in left:
@@ -274,7 +276,7 @@ def test_nothing_is_lost_whatever_the_sizes(
     assert len(held) == len(set(held)) == made.facts().total
     recent = {message.id for message in conversation.recent_messages}
     assert set(conversation.pruned) <= recent
-    figures = usage(made.workspace, None)
+    figures = ask(made.workspace, table.USAGE, LookRequest(conversation=None)).usage
     parts = (figures.messages_in_context, figures.pruned_messages, figures.summarised_messages)
     assert sum(parts) == figures.total_messages == count
     assert sum(figures.messages_by_role.values()) == figures.messages_in_context

@@ -8,21 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.conversation.conversations import (
+    ConversationsRequest,
+    EndRequest,
     SayRequest,
-    change_status,
-    clear,
-    overviews,
-    say,
-    start,
-    transcript,
+    StartRequest,
 )
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
-from pmem.memory.reading import current
+from pmem.memory.reading import ConversationRequest, LookRequest, current
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
-from pmem.upkeep.checking import check
 from pmem.values.records import Conversation, EventKind, Message, Role, Status
+from pmem.values.requests import NoArguments
 from tests import strategies
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -38,27 +37,34 @@ def quick() -> Workspace:
 
 
 def tell(workspace: Workspace, content: str, **fields: Any) -> Message:
-    return say(workspace, SayRequest(content=content, **fields)).message
+    return ask(workspace, table.SAY, SayRequest(content=content, **fields)).message
 
 
 def contents(workspace: Workspace, reference: str | None = None) -> list[str]:
-    return [message.content for message in transcript(workspace, reference).messages]
+    return [
+        message.content
+        for message in ask(
+            workspace, table.TRANSCRIPT, LookRequest(conversation=reference)
+        ).messages
+    ]
 
 
 def test_a_new_conversation_is_the_current_one(workspace: Workspace) -> None:
-    first = start(workspace, "  Database choice ")
-    second = start(workspace)
+    first = ask(workspace, table.START, StartRequest(title="  Database choice "))
+    second = ask(workspace, table.START, StartRequest())
     assert (first.title, second.title) == ("Database choice", None)
     assert (first.status, first.started_at, first.turns) == (Status.ACTIVE, NOW, 0)
     assert first.history[0].event is EventKind.ADD
     assert first.history[0].actor == "tester"
     assert first.id < second.id
     assert current(workspace) == second
-    assert tell(workspace, "Hello").id in str(transcript(workspace, second.id))
+    assert tell(workspace, "Hello").id in str(
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=second.id))
+    )
 
 
 def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) -> None:
-    start(workspace)
+    ask(workspace, table.START, StartRequest())
     said = tell(
         workspace,
         "  Line one\n\tline two — ünï  ",
@@ -68,7 +74,7 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
         tool_call={"name": "ls"},
         tool_result=["a"],
     )
-    assert [said] == list(transcript(workspace, None).messages)
+    assert [said] == list(ask(workspace, table.TRANSCRIPT, LookRequest(conversation=None)).messages)
     assert said.content == "  Line one\n\tline two — ünï  "
     assert (said.role, said.speaker, said.importance) == (Role.ASSISTANT, "Bo", 0.9)
     assert said.tokens == workspace.count(said.content)
@@ -78,24 +84,24 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
 @given(st.lists(strategies.filled, max_size=25), st.integers(1, 6), st.integers(1, 6))
 def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, size: int) -> None:
     workspace = in_memory(max_recent_messages=most, chunk_size=size)
-    conversation = start(workspace)
+    conversation = ask(workspace, table.START, StartRequest())
     for content in said:
         tell(workspace, content)
-    found = transcript(workspace, conversation.id)
+    found = ask(workspace, table.TRANSCRIPT, LookRequest(conversation=conversation.id))
     assert [content.rstrip("\r\n") for content in said] == [item.content for item in found.messages]
     assert found.conversation.turns == len(said)
     assert len(found.conversation.recent_messages) <= most
     assert [chunk.number for chunk in found.chunks] == list(range(1, len(found.chunks) + 1))
     assert all(chunk.conversation == conversation.id for chunk in found.chunks)
     assert all(len(chunk.messages) <= size for chunk in found.chunks)
-    assert check(workspace).findings == ()
+    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
 
 
 def test_overflow_moves_the_oldest_into_a_summarised_chunk(quick: Workspace) -> None:
-    start(quick)
+    ask(quick, table.START, StartRequest())
     for number in range(6):
         tell(quick, f"Point {number}: the parser is slow. Really.", speaker="Ada")
-    found = transcript(quick, None)
+    found = ask(quick, table.TRANSCRIPT, LookRequest(conversation=None))
     assert [len(chunk.messages) for chunk in found.chunks] == [3]
     assert found.chunks[0].summary.splitlines()[0] == "Ada: Point 0: the parser is slow."
     assert "parser" in found.chunks[0].key_topics
@@ -108,22 +114,25 @@ def test_overflow_moves_the_oldest_into_a_summarised_chunk(quick: Workspace) -> 
 
 
 def test_the_current_conversation_is_the_latest_active_one(workspace: Workspace) -> None:
-    first, second = start(workspace, "first"), start(workspace, "second")
-    change_status(workspace, second.id, Status.ENDED, "done")
+    first, second = (
+        ask(workspace, table.START, StartRequest(title="first")),
+        ask(workspace, table.START, StartRequest(title="second")),
+    )
+    ask(workspace, table.END, EndRequest(conversation=second.id, outcome="done"))
     assert current(workspace) == workspace.conversations.get(first.id)
     tell(workspace, "to the first")
     assert contents(workspace, first.id) == ["to the first"]
-    change_status(workspace, None, Status.PAUSED)
+    ask(workspace, table.PAUSE, ConversationRequest())
     assert current(workspace) is None
     with pytest.raises(NotFound, match="no conversation is active"):
         tell(workspace, "to nobody")
-    resumed = change_status(workspace, None, Status.ACTIVE)
+    resumed = ask(workspace, table.RESUME, ConversationRequest())
     assert (resumed.id, resumed.status) == (first.id, Status.ACTIVE)
 
 
 def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
-    begun = start(workspace)
-    ended = change_status(workspace, None, Status.ENDED, "PostgreSQL it is")
+    begun = ask(workspace, table.START, StartRequest())
+    ended = ask(workspace, table.END, EndRequest(outcome="PostgreSQL it is")).conversation
     assert (ended.status, ended.outcome, ended.ended_at) == (Status.ENDED, "PostgreSQL it is", NOW)
     assert [event.before for event in ended.history] == [
         {},
@@ -132,16 +141,20 @@ def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
     (episode,) = workspace.episodes.find()
     assert (episode.summary, episode.conversation) == ("PostgreSQL it is", begun.id)
     assert ended.milestones == (episode.id,)
-    again = change_status(workspace, begun.id, Status.ENDED, None)
+    again = ask(workspace, table.END, EndRequest(conversation=begun.id)).conversation
     assert again == ended
-    resumed = change_status(workspace, begun.id, Status.ACTIVE)
+    resumed = ask(workspace, table.RESUME, ConversationRequest(conversation=begun.id))
     assert (resumed.ended_at, resumed.outcome) == (None, "PostgreSQL it is")
 
 
 @pytest.mark.parametrize("status", [Status.PAUSED, Status.ENDED])
 def test_what_is_not_active_takes_no_message(workspace: Workspace, status: Status) -> None:
-    conversation = start(workspace)
-    change_status(workspace, conversation.id, status)
+    conversation = ask(workspace, table.START, StartRequest())
+    request = EndRequest(conversation=conversation.id)
+    if status is Status.PAUSED:
+        ask(workspace, table.PAUSE, request)
+    else:
+        ask(workspace, table.END, request)
     with pytest.raises(InvalidValue, match=f"is {status}"):
         tell(workspace, "Hello", conversation=conversation.id)
     assert contents(workspace, conversation.id) == []
@@ -162,7 +175,7 @@ def test_what_is_not_active_takes_no_message(workspace: Workspace, status: Statu
 )
 def test_a_bad_message_is_refused_and_nothing_kept(fields: dict[str, Any], sentence: str) -> None:
     workspace = in_memory(**{"limits.message": 20})
-    start(workspace)
+    ask(workspace, table.START, StartRequest())
     with pytest.raises(InvalidValue, match=sentence):
         tell(workspace, **fields)
     assert contents(workspace) == []
@@ -171,65 +184,91 @@ def test_a_bad_message_is_refused_and_nothing_kept(fields: dict[str, Any], sente
 @pytest.mark.parametrize("title", ["", " ", "x" * 201])
 def test_a_bad_title_is_refused(workspace: Workspace, title: str) -> None:
     with pytest.raises(InvalidValue):
-        start(workspace, title)
-    assert overviews(workspace) == []
+        ask(workspace, table.START, StartRequest(title=title))
+    assert ask(workspace, table.CONVERSATIONS, ConversationsRequest()).items == ()
 
 
 def test_clearing_keeps_every_message(quick: Workspace) -> None:
-    conversation = start(quick)
+    conversation = ask(quick, table.START, StartRequest())
     for number in range(7):
         tell(quick, f"Point {number}")
-    cleared = clear(quick, None)
+    cleared = ask(quick, table.CLEAR, ConversationRequest(conversation=None))
     assert cleared.cleared_turns == 7
     assert [f"Point {number}" for number in range(7)] == contents(quick, conversation.id)
-    assert clear(quick, None) == cleared
+    assert ask(quick, table.CLEAR, ConversationRequest(conversation=None)) == cleared
     tell(quick, "Afresh")
     assert contents(quick)[-1] == "Afresh"
-    assert transcript(quick, None).conversation.cleared_turns == 7
+    assert (
+        ask(quick, table.TRANSCRIPT, LookRequest(conversation=None)).conversation.cleared_turns == 7
+    )
 
 
 def test_overviews_are_in_order_of_their_start() -> None:
     backend = InMemory()
     for days in (3, 1, 2):
         at = NOW - timedelta(days=days)
-        start(Workspace("nowhere", actor="tester", now=at, backend=backend), f"{days} days ago")
+        ask(
+            Workspace("nowhere", actor="tester", now=at, backend=backend),
+            table.START,
+            StartRequest(title=f"{days} days ago"),
+        )
     workspace = Workspace("nowhere", actor="tester", now=NOW, backend=backend)
-    assert [item.title for item in overviews(workspace)] == [
+    assert [
+        item.title for item in ask(workspace, table.CONVERSATIONS, ConversationsRequest()).items
+    ] == [
         "3 days ago",
         "2 days ago",
         "1 days ago",
     ]
-    change_status(workspace, None, Status.PAUSED)
-    assert [item.title for item in overviews(workspace, Status.PAUSED)] == ["1 days ago"]
+    ask(workspace, table.PAUSE, ConversationRequest())
+    assert [
+        item.title
+        for item in ask(
+            workspace, table.CONVERSATIONS, ConversationsRequest(status=Status.PAUSED)
+        ).items
+    ] == ["1 days ago"]
 
 
 def test_references_are_prefixes_short_ids_or_external_ids(workspace: Workspace) -> None:
-    one = start(workspace, "one")
-    assert transcript(workspace, one.id[-8:-2]).conversation == one
-    two = start(workspace, "two")
+    one = ask(workspace, table.START, StartRequest(title="one"))
+    assert (
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[-8:-2])).conversation
+        == one
+    )
+    two = ask(workspace, table.START, StartRequest(title="two"))
     prefix = one.id[:4]
     assert two.id.startswith(prefix)
     with pytest.raises(Ambiguous, match=one.id):
-        transcript(workspace, prefix)
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=prefix))
     with pytest.raises(NotFound):
-        transcript(workspace, "nothing-like-it")
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation="nothing-like-it"))
     with workspace.transaction():
         workspace.conversations.put(
             Conversation(id="zz-00000001", external_id="standup", started_at=NOW, updated_at=NOW)
         )
-    assert transcript(workspace, "standup").conversation.id == "zz-00000001"
+    assert (
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation="standup")).conversation.id
+        == "zz-00000001"
+    )
 
 
 def test_an_external_id_counts_before_the_start_of_an_id(workspace: Workspace) -> None:
-    one = start(workspace, "one")
+    one = ask(workspace, table.START, StartRequest(title="one"))
     for identifier, name in (("zz-00000001", one.id[:3]), ("zz-00000002", one.id[-8:])):
         with workspace.transaction():
             workspace.conversations.put(
                 Conversation(id=identifier, external_id=name, started_at=NOW, updated_at=NOW)
             )
-    assert transcript(workspace, one.id[:3]).conversation.id == "zz-00000001"
-    assert transcript(workspace, one.id[:4]).conversation == one
-    assert transcript(workspace, one.id[-8:]).conversation == one
+    assert (
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[:3])).conversation.id
+        == "zz-00000001"
+    )
+    assert (
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[:4])).conversation == one
+    )
+    assert (
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[-8:])).conversation == one
+    )
 
 
 def test_one_external_id_for_two_conversations_is_ambiguous(workspace: Workspace) -> None:
@@ -239,16 +278,18 @@ def test_one_external_id_for_two_conversations_is_ambiguous(workspace: Workspace
                 Conversation(id=identifier, external_id="talk", started_at=NOW, updated_at=NOW)
             )
     with pytest.raises(Ambiguous, match="zz-00000001 and zz-00000002"):
-        transcript(workspace, "talk")
+        ask(workspace, table.TRANSCRIPT, LookRequest(conversation="talk"))
 
 
 def test_a_conversation_without_its_chunk_is_damaged(quick: Workspace) -> None:
-    start(quick)
+    ask(quick, table.START, StartRequest())
     for number in range(6):
         tell(quick, f"Point {number}")
-    lost = transcript(quick, None).chunks[0]
+    lost = ask(quick, table.TRANSCRIPT, LookRequest(conversation=None)).chunks[0]
     with quick.transaction():
         quick.chunks.remove(lost.id)
     with pytest.raises(Damaged, match=f"{lost.id}.json is missing"):
-        transcript(quick, None)
-    assert [finding.code for finding in check(quick).findings] == ["dangling"]
+        ask(quick, table.TRANSCRIPT, LookRequest(conversation=None))
+    assert [finding.code for finding in ask(quick, table.CHECK, NoArguments()).findings] == [
+        "dangling"
+    ]

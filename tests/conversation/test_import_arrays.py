@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.conversation.exchange import Imported, export_arrays, import_arrays
+from pmem.conversation.exchange import (
+    ArraysRequest,
+    Imported,
+)
 from pmem.interchange import arrays
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change, InMemory
-from pmem.upkeep.checking import check
 from pmem.values.records import (
     STORES,
     Chunk,
@@ -28,7 +31,9 @@ from pmem.values.records import (
     Role,
     Status,
 )
+from pmem.values.requests import AtRequest, NoArguments
 from tests import strategies
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
@@ -156,7 +161,11 @@ def write(folder: Path, files: dict[str, Any]) -> str:
 
 
 def take(workspace: Workspace, folder: str) -> Imported:
-    return import_arrays(workspace, folder, lambda done, total: None)
+    return ask(
+        workspace,
+        table.IMPORT_ARRAYS,
+        ArraysRequest(folder=folder, progress=lambda done, total: None),
+    )
 
 
 def figures(done: Imported) -> tuple[int, int, int, int]:
@@ -229,7 +238,7 @@ def test_a_conversation_comes_in_with_its_chunks(workspace: Workspace, sample: s
         "Message 0 about invoices",
         "Message 1 about invoices",
     ]
-    assert check(workspace).findings == ()
+    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
 
 
 def test_importing_twice_adds_nothing_and_changes_no_byte(
@@ -263,7 +272,7 @@ def test_ids_of_other_forms_are_replaced_everywhere_alike(
         text = text.replace(known, plain)
     folder = write(tmp_path / "plain", json.loads(text))
     assert figures(take(workspace, folder)) == (5, 0, 0, 0)
-    assert check(workspace).findings == ()
+    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
     assert figures(take(workspace, folder)) == (0, 0, 5, 0)
 
 
@@ -408,13 +417,13 @@ def _filled(records: dict[RecordType, list[Record]]) -> Workspace:
 @settings(max_examples=examples(80))
 @given(everything)
 def test_export_then_import_gives_equal_records(records: dict[RecordType, list[Record]]) -> None:
-    files = export_arrays(_filled(records))
+    files = ask(_filled(records), table.EXPORT_ARRAYS, AtRequest()).files
     parsed = arrays.parse(files)
     assert parsed.skipped == []
     for type_ in STORES:
         expected = sorted(records[type_], key=lambda record: record.id)
         assert expected == parsed.records[type_]
-    assert files == export_arrays(_filled(parsed.records))
+    assert files == ask(_filled(parsed.records), table.EXPORT_ARRAYS, AtRequest()).files
 
 
 _OWN = {name: items[0] for name, items in FILES.items()}
@@ -437,7 +446,7 @@ def test_chunks_that_stand_only_in_their_conversation_come_in(
 ) -> None:
     folder = write(tmp_path / "some", {"conversations.json": CONVERSATIONS})
     assert figures(take(workspace, folder)) == (2, 0, 0, 0)
-    assert check(workspace).findings == ()
+    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
     assert len(workspace.chunks.get("mlk2o222-1b2c3d4e").messages) == 2
 
 

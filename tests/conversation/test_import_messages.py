@@ -16,16 +16,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.conversation.conversations import transcript
-from pmem.conversation.exchange import Imported, import_messages
+from pmem.conversation.exchange import Imported, MessagesRequest
 from pmem.errors import Damaged
 from pmem.interchange.messages import parse
 from pmem.memory.chunking import Transcript
+from pmem.memory.reading import LookRequest
+from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
 from pmem.values.records import Role
 from tests import strategies
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.faults.console import PROGRAM, bytes_of, pmem
@@ -54,11 +56,15 @@ def talk(count: int, name: str = "standup", start: int = 0) -> list[Line]:
 
 def take(workspace: Workspace, values: list[Line] | list[bytes], name: str = "talk") -> Imported:
     lines = [item if isinstance(item, bytes) else json.dumps(item).encode() for item in values]
-    return import_messages(workspace, lines, name, lambda done, total: None)
+    return ask(
+        workspace,
+        table.IMPORT_MESSAGES,
+        MessagesRequest(lines=lines, name=name, progress=lambda done, total: None),
+    )
 
 
 def kept(workspace: Workspace, name: str = "standup") -> Transcript:
-    return transcript(workspace, name)
+    return ask(workspace, table.TRANSCRIPT, LookRequest(conversation=name))
 
 
 def figures(done: Imported) -> tuple[int, int, int, int]:

@@ -12,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversation.pruning import Usage, usage, window
+from pmem.conversation.pruning import Usage, window
 from pmem.core.context.parts import Format
 from pmem.errors import InvalidValue
+from pmem.memory.reading import LookRequest
+from pmem.operations import table
 from pmem.storage.backend import InMemory
 from pmem.values.records import Message
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -64,7 +67,7 @@ def say(made: Project, *sizes: int) -> list[Message]:
 
 
 def figures(made: Project) -> Usage:
-    return usage(made.workspace, None)
+    return ask(made.workspace, table.USAGE, LookRequest(conversation=None)).usage
 
 
 def pruned(made: Project) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from contextlib import closing
 import pytest
 
 from pmem import Project
-from pmem.search.threads import save_checkpoint
+from pmem.operations import table
+from pmem.search.threads import SaveRequest
+from tests.asking import ask
 
 DIES = """
 import os, sqlite3, sys
@@ -30,7 +32,7 @@ def project(root: str) -> Project:
     made = Project(root)
     made.add("The oven is blue")
     made.search("oven")
-    save_checkpoint(made.workspace, "review", {"step": 3})
+    ask(made.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state={"step": 3}))
     return made
 
 

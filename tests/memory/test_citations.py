@@ -16,7 +16,7 @@ from pmem.core.context.filling import PATIENCE
 from pmem.errors import InvalidValue
 from pmem.library import Project
 from pmem.memory import citations
-from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, Watch
+from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, VerifyRequest, Watch
 from pmem.operations import table
 from pmem.search.contexts import ContextRequest
 from pmem.storage.git import sources as reading
@@ -223,7 +223,7 @@ def test_only_memories_that_hold_are_verified_unless_they_are_named(project: Pro
     project.remove(removed.id)
     Path("src/queue.py").unlink()
     assert verified(project) == [("src/queue.py", "gone")]
-    assert citations.verify(project.workspace).items[0].id == kept.memory.id
+    assert ask(project.workspace, table.VERIFY, VerifyRequest()).items[0].id == kept.memory.id
     assert verified(project, removed.id) == [("src/queue.py", "gone")]
 
 
@@ -245,7 +245,7 @@ def test_an_update_follows_the_text_and_leaves_a_trace(project: Project) -> None
     assert gone == memory.citations[1]
     event = now.history[-1]
     assert (event.event, event.source, list(event.before)) == ("UPDATE", "verify", ["citations"])
-    again = citations.verify(project.workspace, update=True)
+    again = ask(project.workspace, table.VERIFY, VerifyRequest(update=True))
     assert (again.updated, again.counts[State.FRESH], again.counts[State.GONE]) == (0, 1, 1)
     assert project.show(memory.id) == now
 
@@ -300,7 +300,7 @@ def test_citations_that_meet_become_one(project: Project) -> None:
     memory = cited(project, "src/queue.py:10")
     Path("src/queue.py").write_text(f"# new\n{TEXT}")
     project.edit(memory.id, cite=("src/queue.py:11",))
-    assert citations.verify(project.workspace, update=True).updated == 1
+    assert ask(project.workspace, table.VERIFY, VerifyRequest(update=True)).updated == 1
     now = project.show(memory.id)
     assert isinstance(now, Memory)
     assert [one.place for one in now.citations] == ["src/queue.py:11"]
@@ -352,7 +352,7 @@ def test_a_stranger_s_citation_reads_nothing_outside_and_blocks_nothing(
         Path(folder, "config").write_text(SECRET)
     planted(project, file, SECRET.encode())
     opened = _opened(monkeypatch)
-    done = citations.verify(project.workspace)
+    done = ask(project.workspace, table.VERIFY, VerifyRequest())
     (item,) = done.items
     assert item.state is State.GONE
     assert item.reason or file in ("shut.txt", "x" * 5000, "y" * 300), item
@@ -496,10 +496,10 @@ def test_a_project_too_large_to_be_looked_through_is_told(
     os.rename("src/queue.py", "src/zz.py")
     Path("src/aa.py").write_text(TEXT[50:])
     monkeypatch.setattr(citations, "SEARCHED_BYTES", 10)
-    done = citations.verify(project.workspace)
+    done = ask(project.workspace, table.VERIFY, VerifyRequest())
     assert (done.complete, done.items[0].state) == (False, State.GONE)
     monkeypatch.undo()
-    assert citations.verify(project.workspace).items[0].state is State.MOVED
+    assert ask(project.workspace, table.VERIFY, VerifyRequest()).items[0].state is State.MOVED
 
 
 def test_hidden_and_ignored_files_are_no_place_to_move_to(project: Project) -> None:

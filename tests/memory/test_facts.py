@@ -8,7 +8,7 @@ import pytest
 
 from pmem import Project
 from pmem.errors import Ambiguous, InvalidValue, NotFound
-from pmem.memory.facts import FactFilter, Promotion, Stated
+from pmem.memory.facts import FactsRequest, Promotion, Stated
 from pmem.storage.backend import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Fact, MemoryType, Message, Standing
@@ -470,4 +470,4 @@ def test_a_listing_can_be_narrowed() -> None:
     assert made.facts(above=0.9).total == 1
     assert only(made, types=(MemoryType.CONSTRAINT,)).fact.content == "We must never log passwords"
     assert made.facts(conversation=made.start_conversation().id).total == 0
-    assert FactFilter().standing is Standing.PENDING
+    assert FactsRequest().standing is Standing.PENDING

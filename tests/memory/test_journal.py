@@ -17,11 +17,13 @@ from pmem.conversation import exchange
 from pmem.core.audit import digest
 from pmem.core.journal import Historic, Kind
 from pmem.errors import Ambiguous, InvalidValue, NotFound
-from pmem.memory import journal
+from pmem.memory.journal import AuditRequest, EventsRequest
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change, InMemory
 from pmem.values.records import Chunk, EventKind
 from tests import strategies
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.test_journal import historic
 from tests.effort import examples
@@ -250,16 +252,23 @@ def test_the_newest_events_are_the_end_of_all_of_them(records: list[Historic], l
     backend = InMemory()
     backend.commit([Change(type(record), record.id, record) for record in records])
     memory = Workspace("/nowhere", now=NOW, backend=backend)
-    everything = journal.events(memory, limit=0).items
-    some = journal.events(memory, limit=limit)
+    everything = ask(memory, table.EVENTS, EventsRequest(limit=0)).items
+    some = ask(memory, table.EVENTS, EventsRequest(limit=limit))
     assert len(everything) == some.total
     assert everything[max(0, len(everything) - limit) :] == some.items or limit == 0
-    assert len(everything) == len(journal.audit(memory))
+    assert len(everything) == len(ask(memory, table.EXPORT_AUDIT, AuditRequest()).items)
 
 
 @given(strategies.texts)
 def test_a_user_whom_nothing_concerns_has_an_empty_trail(user: str) -> None:
-    assert [] == journal.audit(Workspace("/nowhere", now=NOW, backend=InMemory()), user)
+    assert (
+        ()
+        == ask(
+            Workspace("/nowhere", now=NOW, backend=InMemory()),
+            table.EXPORT_AUDIT,
+            AuditRequest(user=user),
+        ).items
+    )
 
 
 @pytest.mark.parametrize("command", ["history", "events"])

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from pmem import Project
-from pmem.conversation.episodes import EpisodeRequest, add
+from pmem.conversation.episodes import EpisodeRequest
 from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.presence import last_use, presence
 from pmem.core.lifecycle.states import MOVES, moved
 from pmem.core.retention import decay
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable
+from pmem.operations import table
 from pmem.storage.backend import InMemory
 from pmem.values.records import Access, Event, EventKind, Memory, State
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -87,7 +89,7 @@ class Lives(RuleBasedStateMachine):
     @rule(target=known, text=st.sampled_from(TEXTS), significance=shares)
     def something_happens(self, text: str, significance: float) -> str:
         request = EpisodeRequest(summary=text, significance=significance)
-        return add(self.project.workspace, request).id
+        return ask(self.project.workspace, table.ADD_EPISODE, request).id
 
     @rule(id_=known, text=st.sampled_from(TEXTS))
     def somebody_edits(self, id_: str, text: str) -> None:

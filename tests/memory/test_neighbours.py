@@ -11,15 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
-from pmem.conversation import conversations
 from pmem.conversation.conversations import SayRequest
 from pmem.core.duplicates import claim_of, pairs
 from pmem.core.lifecycle.plan import Action
 from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue
+from pmem.operations import table
 from pmem.storage.backend import InMemory
 from pmem.storage.store import Store
 from pmem.values.records import EventKind, Memory, State
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -59,7 +60,7 @@ def links(memory: Memory) -> list[tuple[str, str, float]]:
 
 
 def say(project: Project, text: str) -> None:
-    conversations.say(project.workspace, SayRequest(content=text))
+    ask(project.workspace, table.SAY, SayRequest(content=text))
 
 
 def active(project: Project, memory: Memory) -> list[Memory]:

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversation.exchange import import_messages
+from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.memories import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
-from pmem.search.evaluation import Evaluation, EvaluationRequest, Judged, Run, evaluate
+from pmem.search.evaluation import Evaluation, EvaluationRequest, Judged, Run
 from pmem.search.golden import Golden, Question, QuestionAdded, QuestionRequest, parse, read
 from pmem.search.search import Found, Hit, Kind, SearchRequest
 from pmem.storage.backend import InMemory
@@ -40,7 +40,11 @@ def keep(workspace: Workspace, content: str, **fields: Any) -> Memory:
 
 
 def run(workspace: Workspace, *questions: Question, **fields: Any) -> Evaluation:
-    return evaluate(workspace, EvaluationRequest(golden=Golden(questions, "set.jsonl"), **fields))
+    return ask(
+        workspace,
+        table.EVALUATE,
+        EvaluationRequest(golden=Golden(questions, "set.jsonl"), **fields),
+    )
 
 
 def judged(workspace: Workspace, **fields: Any) -> Judged:
@@ -60,7 +64,7 @@ def text_of(path: str) -> str:
 
 
 def question_added(workspace: Workspace, query: str, ref: str, **fields: Any) -> QuestionAdded:
-    return golden.add(workspace, QuestionRequest(query=query, reference=ref, **fields))
+    return ask(workspace, table.ADD_QUESTION, QuestionRequest(query=query, reference=ref, **fields))
 
 
 @pytest.fixture
@@ -70,7 +74,11 @@ def full() -> Workspace:
     keep(workspace, "The database is PostgreSQL")
     keep(workspace, "Lunch is at noon")
     line = b'{"id": "m7", "content": "The dinosaur is extinct"}'
-    import_messages(workspace, [line], "talk", lambda done, total: None)
+    ask(
+        workspace,
+        table.IMPORT_MESSAGES,
+        MessagesRequest(lines=[line], name="talk", progress=lambda done, total: None),
+    )
     return workspace
 
 
@@ -385,7 +393,7 @@ def test_progress_is_told(full: Workspace) -> None:
     told: list[tuple[int, int]] = []
     asked = tuple(Question(query=query, must=("m7",)) for query in "ab")
     request = EvaluationRequest(golden=Golden(asked))
-    evaluate(full, request, lambda done, total: told.append((done, total)))
+    ask(full, table.EVALUATE, request)
     assert told == [(1, 2), (2, 2)]
 
 
@@ -402,7 +410,7 @@ def test_progress_is_told(full: Workspace) -> None:
 def test_what_cannot_be_measured_is_an_error(full: Workspace, fields: Any, why: str) -> None:
     known = {"golden": Golden((Question(query="q", must=("m7",)),))}
     with pytest.raises(InvalidValue, match=why):
-        evaluate(full, EvaluationRequest(**known | fields))
+        ask(full, table.EVALUATE, EvaluationRequest(**known | fields))
 
 
 # The accepted run
@@ -528,7 +536,7 @@ def test_a_damaged_accepted_run_is_named_and_left_alone(full: Workspace, text: s
 def test_a_set_without_a_file_has_no_accepted_run(full: Workspace, ranking: Ranking) -> None:
     ranking("x-00000001")
     run(full, ONE, accept=True)
-    assert evaluate(full, EvaluationRequest(golden=Golden((ONE,)))).accepted is None
+    assert ask(full, table.EVALUATE, EvaluationRequest(golden=Golden((ONE,)))).accepted is None
 
 
 def test_a_read_only_run_measures_and_accepts_nothing(ranking: Ranking) -> None:

@@ -22,7 +22,7 @@ from pmem.memory.memories import (
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.contexts import ContextRequest
-from pmem.search.evaluation import EvaluationRequest, evaluate
+from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import Golden, Question
 from pmem.search.search import Found, Kind
 from pmem.values.ids import short
@@ -325,7 +325,7 @@ def test_an_evaluation_does_not_count_what_is_brought_along(
     )
     question = Question(query="parser written in C", must=(ids["grammar"],), budget=800)
     request = EvaluationRequest(golden=Golden((question,), "set.jsonl"))
-    (judged,) = evaluate(workspace, request).questions
+    (judged,) = ask(workspace, table.EVALUATE, request).questions
     assert judged.ranks == {ids["grammar"]: None}
     assert not judged.covered
     shown = recalled(context(workspace, question.query, 800))

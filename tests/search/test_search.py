@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from pmem.conversation.conversations import SayRequest, change_status, clear, say, start
-from pmem.conversation.exchange import import_messages
+from pmem.conversation.conversations import (
+    EndRequest,
+    SayRequest,
+    StartRequest,
+)
+from pmem.conversation.exchange import MessagesRequest
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
@@ -15,12 +19,13 @@ from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.memories import AddRequest, EditRequest, PinRequest
+from pmem.memory.reading import ConversationRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.contexts import ContextRequest
 from pmem.search.search import Found, Kind, SearchRequest
 from pmem.storage.backend import InMemory
-from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State, Status
+from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask
 from tests.conftest import NOW
 
@@ -64,9 +69,13 @@ def full() -> Workspace:
                 updated_at=NOW,
             )
         )
-    start(workspace, "Live")
+    ask(workspace, table.START, StartRequest(title="Live"))
     for number in range(6):
-        say(workspace, SayRequest(content=f"Message {number} on the parser", speaker="Ada"))
+        ask(
+            workspace,
+            table.SAY,
+            SayRequest(content=f"Message {number} on the parser", speaker="Ada"),
+        )
     return workspace
 
 
@@ -179,9 +188,11 @@ def test_time_travel_searches_what_was_known_then() -> None:
 
 def test_time_travel_finds_what_had_been_said_by_then() -> None:
     workspace = in_memory(max_recent_messages=2, chunk_size=4)
-    start(workspace)
+    ask(workspace, table.START, StartRequest())
     for minute in range(6):
-        say(later(workspace, minutes=minute), SayRequest(content=f"parser note {minute}"))
+        ask(
+            later(workspace, minutes=minute), table.SAY, SayRequest(content=f"parser note {minute}")
+        )
     chunked = later(workspace, minutes=10)
     found = find(chunked, "parser", at=NOW + timedelta(minutes=1))
     assert sorted(texts(found)) == ["parser note 0", "parser note 1"]
@@ -305,17 +316,17 @@ def test_important_and_pinned_memories_come_first_when_room_is_short() -> None:
 
 
 def test_a_cleared_conversation_starts_afresh(full: Workspace) -> None:
-    clear(full, None)
+    ask(full, table.CLEAR, ConversationRequest(conversation=None))
     built = context(full, budget=1000)
     assert section(built, "recent") == section(built, "summaries") == []
-    say(full, SayRequest(content="A new start for the parser", speaker="Bo"))
+    ask(full, table.SAY, SayRequest(content="A new start for the parser", speaker="Bo"))
     assert section(context(full, budget=1000), "recent") == ["A new start for the parser"]
     assert section(context(full, budget=1000), "earlier") == []
     assert "Message 5 on the parser" in texts(find(full, "message parser"))
 
 
 def test_an_ended_conversation_is_shown_only_when_it_is_named(full: Workspace) -> None:
-    ended = change_status(full, None, Status.ENDED)
+    ended = ask(full, table.END, EndRequest()).conversation
     assert section(context(full, budget=1000), "recent") == []
     named = context(full, budget=1000, conversation=ended.id)
     assert len(section(named, "recent")) == 4
@@ -363,7 +374,13 @@ def test_what_was_said_at_one_time_stands_in_the_order_in_which_it_was_said() ->
         for text in said
         for name in ("monday", "tuesday")
     ]
-    import_messages(workspace, [line.encode() for line in lines], "talk", lambda done, total: None)
+    ask(
+        workspace,
+        table.IMPORT_MESSAGES,
+        MessagesRequest(
+            lines=[line.encode() for line in lines], name="talk", progress=lambda done, total: None
+        ),
+    )
     texts_ = section(context(workspace, "slow parser", budget=1000), "earlier")
     expected = [f"{text} {name}" for name in ("monday", "tuesday") for text in said]
     places = [expected.index(text) for text in texts_]

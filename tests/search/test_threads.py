@@ -11,12 +11,14 @@ from hypothesis import given, settings
 
 from pmem import Project
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import threads
-from pmem.search.threads import Delta
+from pmem.search.threads import CheckpointRequest, CheckpointsRequest, Delta, SaveRequest
 from pmem.storage.local.state import LocalState, Threads
 from pmem.values.records import Event, EventKind, dump
 from tests import strategies
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -143,8 +145,12 @@ def test_memories_that_were_read_already_are_not_read_again(
 
 def test_nothing_that_git_tracks_changes(project: Project) -> None:
     delta(project)
-    threads.save_checkpoint(project.workspace, "review", {"context": "step 3"})
-    threads.load_checkpoint(project.workspace, "review")
+    ask(
+        project.workspace,
+        table.SAVE_CHECKPOINT,
+        SaveRequest(thread="review", state={"context": "step 3"}),
+    )
+    ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review"))
     assert status() == ""
 
 
@@ -155,8 +161,10 @@ def test_a_damaged_state_is_named_and_kept(project: Project) -> None:
         file.write(b"no database")
     for request in (
         lambda: delta(project),
-        lambda: threads.save_checkpoint(project.workspace, "review", {}),
-        lambda: threads.checkpoints(project.workspace),
+        lambda: ask(
+            project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state={})
+        ),
+        lambda: ask(project.workspace, table.CHECKPOINTS, CheckpointsRequest()).items,
     ):
         with pytest.raises(Damaged) as caught:
             request()
@@ -170,16 +178,22 @@ def test_a_name_must_be_usable(name: str, project: Project) -> None:
     with pytest.raises(InvalidValue):
         delta(project, name)
     with pytest.raises(InvalidValue):
-        threads.save_checkpoint(project.workspace, name, {})
+        ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread=name, state={}))
     with pytest.raises(InvalidValue):
-        threads.load_checkpoint(project.workspace, name)
+        ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread=name))
 
 
 @pytest.mark.parametrize("name", ["会话 42", "a'; drop table thread; --", "../../evil", "🧵"])
 def test_any_other_name_will_do(name: str, project: Project) -> None:
     assert revisions(delta(project, name)) == (0, 1, 0)
-    threads.save_checkpoint(project.workspace, name, {"context": name}, user=name)
-    assert threads.load_checkpoint(project.workspace, name, name).state == {"context": name}
+    ask(
+        project.workspace,
+        table.SAVE_CHECKPOINT,
+        SaveRequest(thread=name, state={"context": name}, user=name),
+    )
+    assert ask(
+        project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread=name, user=name)
+    ).state == {"context": name}
     assert sorted(os.listdir(".project-memory/local")).count("state.sqlite3") == 1
 
 
@@ -195,8 +209,10 @@ STATE = {
 
 
 def test_a_state_comes_back_in_another_process_as_it_was_saved(project: Project) -> None:
-    saved = threads.save_checkpoint(project.workspace, "review", STATE)
-    again = threads.load_checkpoint(Workspace(project.workspace.root), "review")
+    saved = ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=STATE))
+    again = ask(
+        Workspace(project.workspace.root), table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")
+    )
     assert again.state == STATE
     assert list(again.state) == list(STATE)
     assert (again.created_at, again.updated_at) == (NOW, NOW)
@@ -209,24 +225,35 @@ def test_any_json_object_comes_back(
     tmp_path_factory: pytest.TempPathFactory, state: dict[str, Any]
 ) -> None:
     workspace = Workspace(str(tmp_path_factory.mktemp("state")), now=NOW)
-    threads.save_checkpoint(workspace, "review", state)
-    again = threads.load_checkpoint(workspace, "review").state
+    ask(workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=state))
+    again = ask(workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")).state
     assert orjson.dumps(again) == orjson.dumps(state)
 
 
 def test_users_do_not_share_a_thread(project: Project) -> None:
     workspace = project.workspace
     for user in ("", "mira", "ben"):
-        threads.save_checkpoint(workspace, "review", {"context": user}, user)
-    assert threads.load_checkpoint(workspace, "review", "mira").state == {"context": "mira"}
-    assert [info.user for info in threads.checkpoints(workspace)] == ["", "ben", "mira"]
-    assert [info.user for info in threads.checkpoints(workspace, "ben")] == ["ben"]
-    threads.remove_checkpoint(workspace, "review", "ben")
+        ask(
+            workspace,
+            table.SAVE_CHECKPOINT,
+            SaveRequest(thread="review", state={"context": user}, user=user),
+        )
+    assert ask(
+        workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review", user="mira")
+    ).state == {"context": "mira"}
+    assert [
+        info.user for info in ask(workspace, table.CHECKPOINTS, CheckpointsRequest()).items
+    ] == ["", "ben", "mira"]
+    assert [
+        info.user
+        for info in ask(workspace, table.CHECKPOINTS, CheckpointsRequest(user="ben")).items
+    ] == ["ben"]
+    ask(workspace, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review", user="ben"))
     with pytest.raises(NotFound) as caught:
-        threads.load_checkpoint(workspace, "review", "ben")
+        ask(workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review", user="ben"))
     assert "checkpoint list" in caught.value.hint
     with pytest.raises(NotFound):
-        threads.remove_checkpoint(workspace, "review", "ben")
+        ask(workspace, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review", user="ben"))
 
 
 def _nested(levels: int) -> dict[str, Any]:
@@ -255,34 +282,49 @@ REFUSED: dict[str, Any] = {
 
 @pytest.mark.parametrize("state", REFUSED.values(), ids=REFUSED)
 def test_what_would_not_come_back_is_refused(state: Any, project: Project) -> None:
-    threads.save_checkpoint(project.workspace, "review", {"context": "kept"})
+    ask(
+        project.workspace,
+        table.SAVE_CHECKPOINT,
+        SaveRequest(thread="review", state={"context": "kept"}),
+    )
     with pytest.raises(InvalidValue) as caught:
-        threads.save_checkpoint(project.workspace, "review", state)
+        ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=state))
     assert "state" in caught.value.message
     assert len(caught.value.message) < 200
-    assert threads.load_checkpoint(project.workspace, "review").state == {"context": "kept"}
+    assert ask(
+        project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")
+    ).state == {"context": "kept"}
 
 
 def test_the_largest_and_the_deepest_state_come_back(project: Project) -> None:
     largest = {"context": "x" * (threads.MOST_CHECKPOINT_BYTES - len('{"context":""}'))}
     for state in (largest, _nested(240)):
-        threads.save_checkpoint(project.workspace, "review", state)
-        assert threads.load_checkpoint(project.workspace, "review").state == state
+        ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=state))
+        assert (
+            ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")).state
+            == state
+        )
 
 
 def test_a_read_only_run_saves_and_removes_nothing(project: Project) -> None:
-    threads.save_checkpoint(project.workspace, "review", {"context": "kept"})
+    ask(
+        project.workspace,
+        table.SAVE_CHECKPOINT,
+        SaveRequest(thread="review", state={"context": "kept"}),
+    )
     looking = Project(".project-memory", read_only=True).workspace
     with pytest.raises(Refused):
-        threads.save_checkpoint(looking, "review", {})
+        ask(looking, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state={}))
     with pytest.raises(Refused):
-        threads.remove_checkpoint(looking, "review")
-    assert threads.load_checkpoint(looking, "review").state == {"context": "kept"}
+        ask(looking, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review"))
+    assert ask(looking, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")).state == {
+        "context": "kept"
+    }
 
 
 @pytest.mark.parametrize("data", [b"[1]", b"{", b"\xff", b""])
 def test_a_checkpoint_that_is_no_object_is_damaged(data: bytes, project: Project) -> None:
     LocalState(project.workspace.root).checkpoints.save("review", "", data, NOW)
     with pytest.raises(Damaged) as caught:
-        threads.load_checkpoint(project.workspace, "review")
+        ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review"))
     assert "review" in caught.value.message

@@ -2,8 +2,8 @@
 
 import orjson
 
-from pmem.conversation import conversations, exchange
-from pmem.conversation.conversations import SayRequest
+from pmem.conversation.conversations import SayRequest, StartRequest
+from pmem.conversation.exchange import MessagesRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.memories import AddAllRequest, AddRequest, EditRequest, LinkRequest
 from pmem.operations import table
@@ -24,9 +24,9 @@ def prepare(root: str) -> None:
         first, second, third = workspace.memories.ids()
         ask(workspace, table.LINK, LinkRequest(start=first, end=second))
         ask(workspace, table.LINK, LinkRequest(start=second, end=third))
-        conversations.start(workspace, "talk")
+        ask(workspace, table.START, StartRequest(title="talk"))
         for number in range(8):
-            conversations.say(workspace, SayRequest(content=f"message {number}"))
+            ask(workspace, table.SAY, SayRequest(content=f"message {number}"))
 
 
 def add_one(workspace: Workspace) -> None:
@@ -44,7 +44,7 @@ def edit_one(workspace: Workspace) -> None:
 
 
 def say_and_overflow(workspace: Workspace) -> None:
-    conversations.say(workspace, SayRequest(content="one too many"))
+    ask(workspace, table.SAY, SayRequest(content="one too many"))
 
 
 def purge_a_conversation(workspace: Workspace) -> None:
@@ -65,7 +65,11 @@ def import_a_transcript(workspace: Workspace) -> None:
         orjson.dumps({"conversation": "t", "id": str(number), "content": f"imported {number}"})
         for number in range(7)
     ]
-    exchange.import_messages(workspace, lines, "t", lambda done, total: None)
+    ask(
+        workspace,
+        table.IMPORT_MESSAGES,
+        MessagesRequest(lines=lines, name="t", progress=lambda done, total: None),
+    )
 
 
 COMMANDS = [

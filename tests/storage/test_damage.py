@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from pmem.conversation.exchange import import_arrays
+from pmem.conversation.exchange import ArraysRequest
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, TooLarge, Unresolved
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
@@ -224,7 +224,11 @@ def test_an_import_over_a_damaged_record_is_refused(root: str, data: bytes) -> N
     write(path_of(root, BAD), data)
     write("arrays/long-term-memory.json", b"[" + dump_line(memory(BAD, "over it")) + b"]")
     with pytest.raises(Damaged):
-        import_arrays(opened(root), "arrays", lambda done, total: None)
+        ask(
+            opened(root),
+            table.IMPORT_ARRAYS,
+            ArraysRequest(folder="arrays", progress=lambda done, total: None),
+        )
     assert data == contents(path_of(root, BAD))
 
 

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.files.filesystems import is_shared, kind_of
 from pmem.upkeep import doctor
+from pmem.upkeep.doctor import DoctorRequest
+from tests.asking import ask
 
 TABLE = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -19,7 +22,7 @@ a line that is none
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> str:
+def mounts(tmp_path: Path) -> str:
     path = tmp_path / "mountinfo"
     path.write_text(TABLE.format(place=tmp_path))
     return str(path)
@@ -38,9 +41,9 @@ def table(tmp_path: Path) -> str:
     ],
 )
 def test_the_nearest_and_latest_mount_counts(
-    table: str, tmp_path: Path, folder: str, kind: str
+    mounts: str, tmp_path: Path, folder: str, kind: str
 ) -> None:
-    assert kind_of(str(tmp_path / folder), table) == kind
+    assert kind_of(str(tmp_path / folder), mounts) == kind
 
 
 def test_a_system_without_such_a_table_tells_nothing(tmp_path: Path) -> None:
@@ -60,7 +63,9 @@ def test_others_are_not_suspected(kind: str) -> None:
 def test_doctor_tells_of_weak_locks(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     def told() -> tuple[bool, str]:
         return next(
-            (item.ok, item.detail) for item in doctor.doctor(workspace) if item.name == "writable"
+            (item.ok, item.detail)
+            for item in ask(workspace, table.DOCTOR, DoctorRequest()).items
+            if item.name == "writable"
         )
 
     monkeypatch.setattr(doctor, "kind_of", lambda folder: "nfs4")

@@ -17,8 +17,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pmem.conversation import conversations, exchange
-from pmem.conversation.conversations import SayRequest
+from pmem.conversation import exchange
+from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory import reading
 from pmem.memory.changes import RecordsRequest
@@ -160,8 +160,8 @@ class Chaos(RuleBasedStateMachine):
 
     def _say(self, workspace: Workspace, request: SayRequest) -> None:
         if reading.current(workspace) is None:
-            conversations.start(workspace, "talk")
-        conversations.say(workspace, request)
+            ask(workspace, table.START, StartRequest(title="talk"))
+        ask(workspace, table.SAY, request)
 
     @rule(said=st.lists(texts, max_size=9), name=st.sampled_from("tu"))
     def import_transcript(self, said: list[str], name: str) -> None:

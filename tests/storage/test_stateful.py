@@ -14,13 +14,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pmem.conversation import conversations
-from pmem.conversation.conversations import SayRequest
+from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
 from pmem.memory import reading
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.memories import AddAllRequest, AddRequest, EditRequest, LinkRequest
+from pmem.memory.reading import LookRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
@@ -158,16 +158,20 @@ class Folder(RuleBasedStateMachine):
 
     @rule(handle=handles)
     def start_talking(self, handle: int) -> None:
-        self.change(handle, conversations.start)
+        self.change(handle, lambda w: ask(w, table.START, StartRequest()))
 
     @rule(handle=handles, text=texts)
     def say(self, handle: int, text: str) -> None:
         talk = reading.current(opened(self.root))
-        said = conversations.transcript(opened(self.root), talk.id).messages if talk else ()
+        said = (
+            ask(opened(self.root), table.TRANSCRIPT, LookRequest(conversation=talk.id)).messages
+            if talk
+            else ()
+        )
         touched = [talk.id] if talk else []
-        self.change(handle, lambda w: conversations.say(w, SayRequest(content=text)), *touched)
+        self.change(handle, lambda w: ask(w, table.SAY, SayRequest(content=text)), *touched)
         if talk:
-            now = conversations.transcript(opened(self.root), talk.id)
+            now = ask(opened(self.root), table.TRANSCRIPT, LookRequest(conversation=talk.id))
             assert [*(message.content for message in said), text] == [
                 message.content for message in now.messages
             ]
@@ -202,7 +206,7 @@ class Folder(RuleBasedStateMachine):
                 table.PURGE,
                 PurgeRequest(references=(self.some_memory(place),), force=True),
             ),
-            lambda w: conversations.say(w, SayRequest(content="last words")),
+            lambda w: ask(w, table.SAY, SayRequest(content="last words")),
             lambda w: ask(
                 w,
                 table.ADD_ALL,

@@ -28,9 +28,9 @@ from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.upkeep import consolidation
-from pmem.upkeep.checking import check
-from pmem.upkeep.consolidation import PlannedStep, UpkeepReport
+from pmem.upkeep.consolidation import PlannedStep, UpkeepReport, UpkeepRequest
 from pmem.values.records import Episode, EventKind, Memory, State
+from pmem.values.requests import NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, TEXTS, crowds, event, identifier, memory
@@ -77,7 +77,11 @@ def check_whole(root: str) -> None:
     """See that every merge is complete on all its records, and nothing else is wrong."""
     workspace = opened(root)
     expected = {"ahead", "same_subject"}
-    assert [found for found in check(workspace).findings if found.code not in expected] == []
+    assert [
+        found
+        for found in ask(workspace, table.CHECK, NoArguments()).findings
+        if found.code not in expected
+    ] == []
     known = memories(root)
     for record in known.values():
         for happened in record.history:
@@ -106,15 +110,16 @@ def test_a_run_does_what_the_dry_run_said_and_a_second_one_nothing(
         now = NOW + days * DAY
         for number in recalled:
             opened(folder).access.note([identifier(number)], now - DAY)
-        for run in (consolidation.consolidate, consolidation.sweep):
+        for operation in (table.CONSOLIDATE, table.SWEEP):
             before = bytes_of(folder, local=True)
-            planned = run(opened(folder, now=now), dry_run=True)
+            planned = ask(opened(folder, now=now), operation, UpkeepRequest(dry_run=True))
             assert bytes_of(folder, local=True) == before
             with mock.patch("os.fsync"):
-                done = run(opened(folder, now=now))
+                done = ask(opened(folder, now=now), operation, UpkeepRequest())
                 assert ids(done) == ids(planned) == ids(done, "done")
                 assert (done.plan, done.counts) == (planned.plan, planned.counts)
-                again = run(opened(folder, now=now + timedelta(seconds=1)))
+                later = opened(folder, now=now + timedelta(seconds=1))
+                again = ask(later, operation, UpkeepRequest())
             assert (again.steps, again.waiting) == ((), 0)
             check_whole(folder)
     finally:
@@ -136,11 +141,11 @@ def test_a_thousand_memories_come_to_rest(root: str) -> None:
     fill(root, crowd)
     with mock.patch("os.fsync"):
         for _ in range(8):
-            done = consolidation.consolidate(opened(root))
+            done = ask(opened(root), table.CONSOLIDATE, UpkeepRequest())
             assert ids(done) == ids(done, "done")
             if not done.waiting:
                 break
-        assert consolidation.consolidate(opened(root)).steps == ()
+        assert ask(opened(root), table.CONSOLIDATE, UpkeepRequest()).steps == ()
     check_whole(root)
     assert len(memories(root)) == 1000
 
@@ -167,22 +172,22 @@ DUE = [Action.ARCHIVE, Action.MERGE, Action.MERGE, Action.LINK]
 
 
 def test_exactly_the_plan_that_was_kept_is_done(due: str) -> None:
-    plan = kept(consolidation.consolidate(opened(due), dry_run=True))
+    plan = kept(ask(opened(due), table.CONSOLIDATE, UpkeepRequest(dry_run=True)))
     assert [step.action for step in plan] == DUE
     some = [plan[0], plan[2]]
-    done = consolidation.consolidate(opened(due, now=NOW + DAY), expected=some)
+    done = ask(opened(due, now=NOW + DAY), table.CONSOLIDATE, UpkeepRequest(expected=tuple(some)))
     assert [(step.id, step.outcome) for step in done.steps] == [(s.id, "done") for s in some]
     assert (done.missing, done.beyond) == ((), 2)
-    again = consolidation.consolidate(opened(due), expected=some)
+    again = ask(opened(due), table.CONSOLIDATE, UpkeepRequest(expected=tuple(some)))
     assert (again.steps, again.beyond) == ((), 2)
     assert [step.id for step in again.missing] == [step.id for step in some]
 
 
 def test_a_step_whose_record_was_edited_is_missing_and_the_others_are_done(due: str) -> None:
-    plan = kept(consolidation.consolidate(opened(due), dry_run=True))
+    plan = kept(ask(opened(due), table.CONSOLIDATE, UpkeepRequest(dry_run=True)))
     edit(due, 2, content="We use MongoDB.")
     fill(due, [memory(8, "ana owns the BILLING service!")])
-    done = consolidation.consolidate(opened(due), expected=plan)
+    done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest(expected=tuple(plan)))
     assert [step.action for step in done.steps] == [Action.ARCHIVE, Action.LINK]
     assert [step.id for step in done.missing] == [plan[1].id, plan[2].id]
     assert done.beyond == 1, "the merge of three is not the merge of two"
@@ -255,7 +260,7 @@ def test_what_changes_between_planning_and_doing_is_left_and_the_rest_is_done(
     due: str, number: int, fields: dict[str, Any], left: Action
 ) -> None:
     with meanwhile(lambda: edit(due, number, **fields)):
-        done = consolidation.consolidate(opened(due))
+        done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
     changed = [step for step in done.steps if step.outcome == "changed"]
     assert [step.action for step in changed] == [left]
     assert sorted(step.action for step in done.steps) == sorted(DUE)
@@ -272,17 +277,19 @@ def test_a_link_to_what_was_purged_meanwhile_is_not_made(due: str) -> None:
             workspace.memories.remove(identifier(5))
 
     with meanwhile(purge):
-        done = consolidation.consolidate(opened(due))
+        done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
     assert [step.action for step in done.steps if step.outcome == "changed"] == [Action.LINK]
     check_whole(due)
 
 
 def test_what_others_add_meanwhile_waits_for_the_next_run(due: str) -> None:
     with meanwhile(lambda: fill(due, [memory(9, SAME[0])])):
-        done = consolidation.consolidate(opened(due))
+        done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
     assert ids(done) == ids(done, "done")
-    assert [s.action for s in consolidation.consolidate(opened(due)).steps] == [Action.MERGE]
-    assert consolidation.consolidate(opened(due)).steps == ()
+    assert [s.action for s in ask(opened(due), table.CONSOLIDATE, UpkeepRequest()).steps] == [
+        Action.MERGE
+    ]
+    assert ask(opened(due), table.CONSOLIDATE, UpkeepRequest()).steps == ()
 
 
 def test_two_runs_that_planned_the_same_do_it_once(due: str) -> None:
@@ -290,8 +297,10 @@ def test_two_runs_that_planned_the_same_do_it_once(due: str) -> None:
     fill(due, [memory(8, "Bo owns login", subject="login", history=busy)])
     inner: list[UpkeepReport] = []
     later = NOW + timedelta(seconds=1)
-    with meanwhile(lambda: inner.append(consolidation.consolidate(opened(due, now=later)))):
-        outer = consolidation.consolidate(opened(due))
+    with meanwhile(
+        lambda: inner.append(ask(opened(due, now=later), table.CONSOLIDATE, UpkeepRequest()))
+    ):
+        outer = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
     assert len(ids(inner[0], "done")) == len(ids(outer, "changed")) == 5
     found = list(memories(due).values())
     assert sum("unsettled" in known.tags for known in found) == 1
@@ -308,7 +317,7 @@ def interrupted(root: str, at: int, act: Act) -> int:
 
     def body() -> None:
         with mock.patch.object(consolidation, "BATCH", 1), fault(at, act):
-            consolidation.consolidate(opened(root, lock_timeout=60.0))
+            ask(opened(root, lock_timeout=60.0), table.CONSOLIDATE, UpkeepRequest())
 
     return in_a_child(body)
 
@@ -333,9 +342,9 @@ def test_whoever_is_interrupted_leaves_whole_groups_and_loses_no_recall(
         with mock.patch("os.fsync"), mock.patch("sys.stderr"):
             stopped += interrupted(folder, at, act) != 0
             check_whole(folder)
-            done = consolidation.consolidate(opened(folder))
+            done = ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
             assert "changed" not in {step.outcome for step in done.steps}
-            assert consolidation.consolidate(opened(folder)).steps == ()
+            assert ask(opened(folder), table.CONSOLIDATE, UpkeepRequest()).steps == ()
         check_whole(folder)
         found = memories(folder)
         assert [n for n in range(1, 8) if found[identifier(n)].state is State.ACTIVE] == [
@@ -406,17 +415,17 @@ def test_two_processes_at_once_double_nothing(root: str) -> None:
     check_whole(root)
     found = memories(root)
     assert sum(known.access.count for known in found.values() if known.state is State.ACTIVE) == 3
-    assert consolidation.consolidate(opened(root)).steps == ()
+    assert ask(opened(root), table.CONSOLIDATE, UpkeepRequest()).steps == ()
 
 
 def test_a_read_only_run_plans_but_does_nothing(due: str) -> None:
     recall(due, 5, 1)
     before = bytes_of(due, local=True)
     workspace = Workspace(due, actor="tester", now=NOW, read_only=True)
-    for run in (consolidation.consolidate, consolidation.sweep):
+    for operation in (table.CONSOLIDATE, table.SWEEP):
         with pytest.raises(Refused, match="read-only"):
-            run(workspace)
-    planned = consolidation.consolidate(workspace, dry_run=True)
+            ask(workspace, operation, UpkeepRequest())
+    planned = ask(workspace, table.CONSOLIDATE, UpkeepRequest(dry_run=True))
     assert [step.action for step in planned.steps] == [Action.FOLD, *DUE]
     assert bytes_of(due, local=True) == before
 
@@ -427,7 +436,7 @@ def test_damaged_files_are_left_out_and_reported(due: str) -> None:
     recall(due, 2, 1)
     recall(due, 5, 1)
     workspace = opened(due)
-    done = consolidation.consolidate(workspace)
+    done = ask(workspace, table.CONSOLIDATE, UpkeepRequest())
     assert sorted(ids(done)) == sorted(ids(done, "done"))
     assert [step.action for step in done.steps].count(Action.MERGE) == 1
     assert [problem.path for problem in workspace.problems] == [path]
@@ -441,7 +450,7 @@ def test_a_file_that_may_not_be_read_is_left_out_also_when_it_was_recalled(due: 
     os.unlink(path)
     os.mkdir(path)
     recall(due, 2, 1)
-    done = consolidation.consolidate(opened(due))
+    done = ask(opened(due), table.CONSOLIDATE, UpkeepRequest())
     assert sorted(ids(done)) == sorted(ids(done, "done"))
     assert os.path.isdir(path)
 
@@ -460,7 +469,7 @@ def test_what_was_deleted_takes_late_links_with_it(root: str) -> None:
         return plan
 
     with mock.patch.object(consolidation, "_sweep", planner):
-        done = consolidation.sweep(opened(root))
+        done = ask(opened(root), table.SWEEP, UpkeepRequest())
     assert ids(done, "done")
     assert memories(root).keys() == {identifier(2), identifier(3)}
     assert all(not known.relationships for known in memories(root).values())
@@ -475,14 +484,14 @@ def test_a_merged_memory_comes_back_by_restore_and_stays(one: str, other: str) -
         initialise(folder)
         fill(folder, [memory(1, one), memory(2, other)])
         with mock.patch("os.fsync"):
-            consolidation.consolidate(opened(folder))
+            ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
             gone = [known.id for known in memories(folder).values() if known.state is State.MERGED]
             if gone:
                 ask(opened(folder), table.RESTORE, RecordsRequest(references=tuple(gone)))
-                consolidation.consolidate(opened(folder))
+                ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
                 found = memories(folder).values()
                 assert {known.state for known in found} == {State.ACTIVE}
-                assert consolidation.consolidate(opened(folder)).steps == ()
+                assert ask(opened(folder), table.CONSOLIDATE, UpkeepRequest()).steps == ()
     finally:
         shutil.rmtree(folder)
 

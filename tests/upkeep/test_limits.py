@@ -17,12 +17,13 @@ from pmem.core.findings import line_of_value
 from pmem.core.queries import QueryRequest
 from pmem.core.text import fold
 from pmem.errors import Damaged, InvalidValue, PmemError, Refused
+from pmem.operations import table
 from pmem.project.masking import Mask
 from pmem.project.workspace import Workspace
-from pmem.search import queries
 from pmem.values import bounds
 from pmem.values.records import Conversation, Event, EventKind, dump
 from pmem.values.rules import Secrets
+from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.hostile.projects import GOOD, OTHER, memory
@@ -186,7 +187,7 @@ def test_a_very_long_query_is_answered_by_its_beginning_and_says_so(root: str) -
         assert [note.partition(":")[2] for note in notes] == [
             f" only its first {bounds.QUERY_CHARACTERS:,} are searched for"
         ]
-    assert "are searched for" in queries.query(made.workspace, QueryRequest(query=LONG)).reason
+    assert "are searched for" in ask(made.workspace, table.QUERY, QueryRequest(query=LONG)).reason
 
 
 @pytest.mark.parametrize("command", [("search", "-"), ("context", "-"), ("query", "-")])

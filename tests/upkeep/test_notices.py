@@ -7,7 +7,9 @@ from unittest import mock
 
 import pytest
 
-from pmem.upkeep import consolidation
+from pmem.operations import table
+from pmem.upkeep.consolidation import UpkeepRequest
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, memory
 from tests.storage.folders import opened
@@ -16,7 +18,7 @@ from tests.upkeep.test_consolidation import SAME, fill
 
 def told(root: str, days: float = 0.0, **options: Any) -> int:
     """Consolidate and return how many pairs are said to be left alone."""
-    report = consolidation.consolidate(opened(root, now=NOW + days * DAY), **options)
+    report = ask(opened(root, now=NOW + days * DAY), table.CONSOLIDATE, UpkeepRequest(**options))
     return len(report.notices)
 
 

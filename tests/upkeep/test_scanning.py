@@ -9,8 +9,10 @@ from typing import Final
 import pytest
 
 from pmem.core.secrets.texts import in_file
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.upkeep import scanning
+from pmem.upkeep.scanning import ScanRequest
+from tests.asking import ask
 from tests.core.secrets import drawing, labelled
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, git, ok
@@ -129,7 +131,7 @@ def test_what_is_allowed_is_not_told(repository: str) -> None:
 
 def test_without_git_only_the_folder_can_be_scanned(root: str) -> None:
     workspace = Workspace(root, environment=os.environ)
-    assert scanning.scan(workspace).findings == ()
+    assert ask(workspace, table.SCAN, ScanRequest()).findings == ()
     assert pmem("scan", "--history").code != 0
 
 

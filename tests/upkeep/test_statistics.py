@@ -7,11 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change, InMemory
-from pmem.upkeep.statistics import LISTED, statistics
+from pmem.upkeep.statistics import LISTED
 from pmem.values.records import Access, Episode, EpisodeType, Memory, Record, State, dump_line
+from pmem.values.requests import AtRequest
 from tests import strategies
+from tests.asking import ask
 from tests.conftest import NOW
 from tests.effort import examples
 
@@ -44,7 +47,7 @@ def days(count: float) -> datetime:
     strategies.times,
 )
 def test_figures_add_up_over_any_records_at_any_time(records: list[Record], now: datetime) -> None:
-    found = statistics(store(*records, now=now))
+    found = ask(store(*records, now=now), table.STATS, AtRequest())
     memories = [record for record in records if isinstance(record, Memory)]
     active = [record for record in memories if record.state is State.ACTIVE]
     assert len(memories) == found.memories == sum(found.by_state.values())
@@ -59,7 +62,7 @@ def test_figures_add_up_over_any_records_at_any_time(records: list[Record], now:
 
 
 def test_an_empty_store_has_figures_too() -> None:
-    found = statistics(store())
+    found = ask(store(), table.STATS, AtRequest())
     assert (0, (), (), (), 0) == (
         found.memories,
         found.growth,
@@ -82,7 +85,7 @@ def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
         created_at=NOW,
         updated_at=NOW,
     )
-    found = statistics(
+    found = ask(
         store(
             memory(1, valid_until=days(3)),
             memory(2, state=gone, purge_at=days(1), valid_until=days(0.5)),
@@ -91,7 +94,9 @@ def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
             memory(5, state=State.ARCHIVED, valid_until=days(1)),
             memory(6),
             episode,
-        )
+        ),
+        table.STATS,
+        AtRequest(),
     )
     assert [("purge", "Text 2"), ("purge", "A turn"), ("expires", "Text 1")] == [
         (item.what, item.text) for item in found.expiring
@@ -100,7 +105,9 @@ def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
 
 
 def test_only_the_next_few_endings_are_listed() -> None:
-    found = statistics(store(*(memory(n, valid_until=days(9 - n)) for n in range(8))))
+    found = ask(
+        store(*(memory(n, valid_until=days(9 - n)) for n in range(8))), table.STATS, AtRequest()
+    )
     assert ["Text 7", "Text 6", "Text 5", "Text 4", "Text 3"] == [
         item.text for item in found.expiring
     ]
@@ -112,7 +119,7 @@ def test_the_most_used_are_not_among_the_least_used() -> None:
         memory(number, access=Access(count=count, last_at=days(number) if count else None))
         for number, count in enumerate(uses)
     ]
-    found = statistics(store(*memories))
+    found = ask(store(*memories), table.STATS, AtRequest())
     assert [("Text 4", 9), ("Text 3", 9), ("Text 1", 7), ("Text 6", 3), ("Text 7", 2)] == [
         (item.text, item.count) for item in found.most_used
     ]
@@ -120,7 +127,11 @@ def test_the_most_used_are_not_among_the_least_used() -> None:
 
 
 def test_nothing_that_was_never_recalled_is_most_used() -> None:
-    found = statistics(store(memory(1), memory(2, state=State.ARCHIVED, access=Access(count=9))))
+    found = ask(
+        store(memory(1), memory(2, state=State.ARCHIVED, access=Access(count=9))),
+        table.STATS,
+        AtRequest(),
+    )
     assert ((), ["Text 1"]) == (found.most_used, [item.text for item in found.least_used])
 
 
@@ -138,12 +149,12 @@ def test_recalls_that_wait_count_like_those_in_the_records(root: str) -> None:
 def test_memories_that_say_the_same_are_counted() -> None:
     same = [memory(number, content="The port is 80") for number in (1, 2, 3)]
     other = memory(4, content="The port is 81")
-    assert 2 == statistics(store(*same, other)).duplicates
+    assert 2 == ask(store(*same, other), table.STATS, AtRequest()).duplicates
 
 
 def test_the_budget_is_a_contexts_and_its_share_that_of_active_memories() -> None:
     workspace = store(memory(1, tokens=300), memory(2, tokens=900, state=State.ARCHIVED))
-    found = statistics(workspace)
+    found = ask(workspace, table.STATS, AtRequest())
     assert workspace.settings.default_budget == found.budget
     assert (300, round(300 / found.budget, 4)) == (found.tokens, found.budget_share)
 
@@ -152,6 +163,6 @@ def test_a_project_gives_the_same_figures(workspace: Workspace) -> None:
     project = Project(workspace.root, actor="ada", now=NOW)
     project.add("One", valid_until=days(2))
     found = project.stats()
-    assert statistics(workspace) == found
+    assert ask(workspace, table.STATS, AtRequest()) == found
     assert ["One"] == [item.text for item in found.expiring]
     assert set(msgspec.to_builtins(found)) == set(found.__struct_fields__)
