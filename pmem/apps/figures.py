@@ -12,6 +12,7 @@ from pmem.memory.app_limit import SOURCE
 from pmem.memory.app_memories import budget_of, state_of
 from pmem.project.workspace import Workspace
 from pmem.values.records import Conversation, EventKind, Memory, State
+from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import shifted
 
 RATE_HOURS: Final = 24
@@ -76,12 +77,14 @@ class AppFigures(msgspec.Struct, frozen=True, kw_only=True):
     energy: Energy | None
 
 
-def statistics(workspace: Workspace) -> AppFigures:
-    """Count what apps remember.
+class Polled(msgspec.Struct, frozen=True, kw_only=True):
+    """The units that models have spent since this was last asked."""
 
-    Args:
-        workspace: What to look at. Nothing is changed.
-    """
+    spent: float
+
+
+def statistics(workspace: Workspace, request: AtRequest) -> AppFigures:  # noqa: ARG001
+    """Count what apps remember. Nothing is changed."""
     return figures_of(
         workspace, workspace.memories.find(EVERYTHING), workspace.conversations.find()
     )
@@ -147,14 +150,13 @@ def energy(workspace: Workspace) -> Energy | None:
     )
 
 
-def poll_energy(workspace: Workspace) -> float:
+def poll_energy(workspace: Workspace, request: NoArguments) -> Polled:  # noqa: ARG001
     """Return the units that models have spent since this was last asked.
 
     Raises:
-        Damaged, Locked, StorageRefused, Refused: See `LocalState.writing`.
+        Damaged, Locked, StorageRefused: See `LocalState.writing`.
     """
-    workspace.must_be_writable()
-    return state_of(workspace).poll(workspace.now(), budget_of(workspace))
+    return Polled(spent=state_of(workspace).poll(workspace.now(), budget_of(workspace)))
 
 
 def _seen(workspace: Workspace) -> tuple[set[str], set[str]]:

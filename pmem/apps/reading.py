@@ -1,35 +1,69 @@
 """What an app may see: its own memories, one by one or as the block that a model reads."""
 
 from collections import Counter
+from datetime import datetime
 
 import msgspec
 
 from pmem.core.apps.block import block, fitting, newest_first
 from pmem.core.filters import EVERYTHING
 from pmem.errors import NotFound, PmemError
-from pmem.memory import recalls
-from pmem.memory.app_memories import AppMemory, members, name_of, one_of, shown, state_of
+from pmem.memory.app_memories import (
+    AppAnswer,
+    AppMemory,
+    AppRequest,
+    members,
+    name_of,
+    one_of,
+    shown,
+    state_of,
+)
 from pmem.memory.reading import conversation_named
 from pmem.project.workspace import Workspace
 from pmem.values.records import Conversation, State, Status
+from pmem.values.requests import AtRequest
 
 
-class AppListing(msgspec.Struct, frozen=True, kw_only=True):
+class AppLookRequest(AppRequest, frozen=True, kw_only=True):
+    """Which app is to be looked at, as it is or as it was."""
+
+    at: datetime | str | None = None
+
+
+class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):
+    """Which memory of an app is to be shown."""
+
+    reference: str
+
+
+class AppContextRequest(AppLookRequest, frozen=True, kw_only=True):
+    """For which app to write a block, and for which of its conversations, as figures count it.
+
+    That is the app's current one when None.
+    """
+
+    conversation: str | None = None
+
+
+class AppListing(AppAnswer, frozen=True, kw_only=True):
     """An app's memories, the newest update first, and how many it may have."""
 
-    app: str
     items: tuple[AppMemory, ...]
     total: int
     limit: int
 
 
-class AppContext(msgspec.Struct, frozen=True, kw_only=True):
+class AppContext(AppAnswer, frozen=True, kw_only=True):
     """The block that a model reads; `omitted` are memories that it has no room for."""
 
-    app: str
     text: str
     items: tuple[AppMemory, ...]
     omitted: tuple[str, ...]
+
+    @property
+    def recalled(self) -> list[str]:
+        """The ids of what counts as recalled."""
+        return [memory.id for memory in self.items]
 
 
 class AppOverview(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,55 +77,48 @@ class AppOverview(msgspec.Struct, frozen=True, kw_only=True):
     installed: bool
 
 
-def listing(workspace: Workspace, app: str) -> AppListing:
-    """Return the memories of an app, the newest update first.
+class AppOverviews(msgspec.Struct, frozen=True, kw_only=True):
+    """The apps that have left a trace, by name, and how many they are."""
 
-    Args:
-        workspace: Where they are.
-        app: The app's name.
+    items: tuple[AppOverview, ...]
+    total: int
+
+
+def listing(workspace: Workspace, request: AppLookRequest) -> AppListing:
+    """Return the memories of an app, the newest update first.
 
     Raises:
         InvalidValue: The app's name is not allowed.
     """
-    app = name_of(app)
+    app = name_of(request.app)
     found = tuple(map(shown, newest_first(members(workspace, app))))
     limit = workspace.settings.apps.limit
     return AppListing(app=app, items=found, total=len(found), limit=limit)
 
 
-def show(workspace: Workspace, app: str, reference: str) -> AppMemory:
+def show(workspace: Workspace, request: AppShowRequest) -> AppMemory:
     """Return one memory of an app, whatever its state.
 
     Raises:
         NotFound, Ambiguous: The app has none that the reference means.
         InvalidValue: The app's name is not allowed.
     """
-    memory = one_of(workspace, name_of(app), reference)
-    if not workspace.is_past:
-        recalls.note(workspace, [memory.id])
-    return shown(memory)
+    return shown(one_of(workspace, name_of(request.app), request.reference))
 
 
-def context(workspace: Workspace, app: str, conversation: str | None = None) -> AppContext:
+def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
     """Write the block of an app's memories for a model; empty where there are none.
-
-    Args:
-        workspace: Where they are.
-        app: The app's name.
-        conversation: For which conversation, as the figures count it; the app's current one
-            when None.
 
     Raises:
         InvalidValue: The app's name is not allowed.
         NotFound, Ambiguous: The conversation, or it is another app's.
     """
-    app = name_of(app)
-    held = _held_in(workspace, app, conversation)
+    app = name_of(request.app)
+    held = _held_in(workspace, app, request.conversation)
     settings = workspace.settings
     most = settings.apps.limit
     found = fitting(members(workspace, app), most, most * settings.limits.app_memory)
     if found.shown and not workspace.is_past:
-        recalls.note(workspace, [memory.id for memory in found.shown])
         _note(workspace, held, app)
     clean = [workspace.mask.fields(memory) for memory in found.shown]
     return AppContext(
@@ -125,12 +152,14 @@ def _note(workspace: Workspace, conversation: Conversation | None, app: str) -> 
         return
 
 
-def apps(workspace: Workspace) -> list[AppOverview]:
-    """Return every app that has left a trace, by name.
+def list_apps(workspace: Workspace, request: AtRequest) -> AppOverviews:  # noqa: ARG001
+    """Return every app that has left a trace, by name."""
+    found = tuple(apps(workspace))
+    return AppOverviews(items=found, total=len(found))
 
-    Args:
-        workspace: Where to look.
-    """
+
+def apps(workspace: Workspace) -> list[AppOverview]:
+    """Return every app that has left a trace, by name."""
     memories = [m for m in workspace.memories.find(EVERYTHING) if m.scope.app]
     held = Counter(item.app for item in workspace.conversations.find() if item.app)
     active = Counter(m.scope.app for m in memories if m.state is State.ACTIVE)

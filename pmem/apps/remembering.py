@@ -15,6 +15,7 @@ from pmem.memory.app_limit import Compacted, compact, once_more, within
 from pmem.memory.app_memories import (
     MOST_IMPORTANT,
     AppMemory,
+    AppRequest,
     Decided,
     members,
     name_of,
@@ -36,17 +37,24 @@ KIND = "conversation"
 Action = Literal["created", "updated", "known", "deferred", "skipped"]
 
 
-class RememberRequest(msgspec.Struct, frozen=True, kw_only=True):
+class RememberRequest(AppRequest, frozen=True, kw_only=True):
     """What an app is to remember: a text, or what an ended conversation leaves.
 
-    `importance` goes from 0 to 10; half of that when it is None.
+    `importance` goes from 0 to 10; half of that when it is None. `models` sum up and decide; the
+    rules do when None.
     """
 
-    app: str
     content: str | None = None
     conversation: str | None = None
     importance: float | None = None
     tags: tuple[str, ...] = ()
+    models: Models | None = None
+
+
+class CompactRequest(AppRequest, frozen=True, kw_only=True):
+    """Which app is to be held to its limit; `models` decide, or the rules when None."""
+
+    models: Models | None = None
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,15 +84,8 @@ class _Draft(NamedTuple):
     failure: str = ""
 
 
-def remember(
-    workspace: Workspace, request: RememberRequest, models: Models | None = None
-) -> Remembered:
+def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     """Make a memory for an app, and room for it.
-
-    Args:
-        workspace: Where to.
-        request: What to remember.
-        models: Who sums up and decides; by rules when None.
 
     Raises:
         UsageError: The request has both a text and a conversation, or neither.
@@ -93,14 +94,12 @@ def remember(
         NotFound, Ambiguous: The conversation.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
-    workspace.must_be_writable()
-    request = workspace.gate.admit(request)
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
     app = name_of(request.app)
     wanted = _wanted(workspace, app, request)
     conversation = _ended(workspace, app, request.conversation)
-    models = models or offline()
+    models = request.models or offline()
     before = catch_up(workspace, app, models)
     state_of(workspace).install(app)
     if conversation is None:
@@ -110,31 +109,27 @@ def remember(
     return replace(done, decisions=(*before, *done.decisions))
 
 
-def tidy(workspace: Workspace, app: str, models: Models | None = None) -> Compacted:
+def tidy(workspace: Workspace, request: CompactRequest) -> Compacted:
     """Do the work for an app that was put off, and hold it to its limit; see `compact`."""
-    workspace.must_be_writable()
-    models = models or offline()
-    before = catch_up(workspace, name_of(app), models)
-    done = compact(workspace, app, models)
+    models = request.models or offline()
+    before = catch_up(workspace, name_of(request.app), models)
+    done = compact(workspace, request.app, models)
     return replace(done, decisions=(*before, *done.decisions))
 
 
-def on_end(
-    workspace: Workspace, conversation: Conversation, models: Models | None = None
-) -> Remembered | None:
-    """Let the app of a conversation that has ended remember it; never fail.
+def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | None:
+    """Let the app of a conversation that has ended remember it, by the rules; never fail.
 
     Args:
         workspace: Where to.
         conversation: As it ended; one of no app leaves nothing.
-        models: Who sums up and decides; by rules when None.
     """
     app = conversation.app
     if app is None or conversation.status is not Status.ENDED:
         return None
     try:
         request = RememberRequest(app=app, conversation=conversation.id)
-        return remember(workspace, request, models)
+        return remember(workspace, request)
     except PmemError as error:
         return Remembered(action="skipped", app=app, reason=error.message)
     except Exception as error:  # the end of the conversation stands, come what may

@@ -5,20 +5,29 @@ from typing import Annotated
 
 import typer
 
-from pmem import apps
 from pmem.apps import (
+    AppContextRequest,
+    AppDeleteRequest,
     AppFigures,
+    AppLookRequest,
     AppMemory,
     AppOverview,
+    AppRequest,
+    AppShowRequest,
+    CompactRequest,
     Remembered,
     RememberRequest,
+    UninstallRequest,
 )
 from pmem.cli import options, render
 from pmem.cli.notes import room_notes
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
+from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import State
+from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import day
 
 App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
@@ -49,7 +58,7 @@ def remember(
         importance=importance,
         tags=tuple(tag or ()),
     )
-    done = apps.remember(session.workspace, request)
+    done = session.run(table.REMEMBER, request)
     lines = []
     if done.memory is not None:
         lines = [[(f"{_WORDS[done.action]} ", "green"), *_memory_line(done.memory)]]
@@ -91,17 +100,16 @@ def list_(
 ) -> Answer:
     """List an app's memories, the newest update first; or the apps there are."""
     session: Session = ctx.obj
-    workspace = session.workspace_at(at)
     if app is None:
-        known = apps.apps(workspace)
+        known = session.run(table.APPS, AtRequest(at=session.at(at)))
         return Answer(
-            data={"items": known, "total": len(known)},
-            lines=map(_overview_line, known),
-            note="" if known else "no app remembers anything; `pmem app remember` begins",
+            data=known,
+            lines=map(_overview_line, known.items),
+            note="" if known.items else "no app remembers anything; `pmem app remember` begins",
         )
-    found = apps.listing(workspace, app)
+    found = session.run(table.APP_MEMORIES, AppLookRequest(app=app, at=session.at(at)))
     return Answer(
-        data=render.masked(found, "app"),
+        data=found,
         lines=map(_memory_line, found.items),
         note="" if found.items else f"app {found.app} has no memory",
     )
@@ -112,7 +120,8 @@ def show(
 ) -> Answer:
     """Show one memory of an app."""
     session: Session = ctx.obj
-    memory = apps.show(session.workspace_at(at), app, reference)
+    request = AppShowRequest(app=app, reference=reference, at=session.at(at))
+    memory = session.run(table.APP_MEMORY, request)
     return Answer(data=memory, lines=_memory_lines(memory))
 
 
@@ -127,20 +136,21 @@ def context(
 ) -> Answer:
     """Write an app's memories as a block for a model."""
     session: Session = ctx.obj
-    built = apps.context(session.workspace_at(at), app, conversation)
+    request = AppContextRequest(app=app, conversation=conversation, at=session.at(at))
+    built = session.run(table.APP_CONTEXT, request)
     note = "" if built.items else f"app {built.app} has no memory"
     if built.omitted:
         note = f"no room for {', '.join(map(short, built.omitted))}"
-    return Answer(data=render.masked(built, "app"), raw=built.text, note=note)
+    return Answer(data=built, raw=built.text, note=note)
 
 
 def compact(ctx: typer.Context, app: App) -> Answer:
     """Hold an app to its limit: one decision for each memory too many."""
     session: Session = ctx.obj
-    done = apps.tidy(session.workspace, app)
+    done = session.run(table.COMPACT, CompactRequest(app=app))
     lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
-    return Answer(data=render.masked(done, "app"), lines=lines, note=said)
+    return Answer(data=done, lines=lines, note=said)
 
 
 def delete(
@@ -153,7 +163,8 @@ def delete(
 ) -> Answer:
     """Remove one memory of an app; `pmem restore` brings it back until it is purged."""
     session: Session = ctx.obj
-    gone = apps.delete(session.workspace, app, reference, for_good=for_good)
+    request = AppDeleteRequest(app=app, reference=reference, for_good=for_good)
+    gone = session.run(table.APP_DELETE, request)
     word = "deleted" if for_good else "removed"
     return Answer(data=gone, lines=[[(f"{word} ", "yellow"), *_memory_line(gone)]])
 
@@ -166,9 +177,9 @@ def purge(
     """Delete all memories of an app for good."""
     session: Session = ctx.obj
     _ask_to_purge(app, "not purged", yes=yes)
-    done = apps.purge(session.workspace, app)
+    done = session.run(table.APP_PURGE, AppRequest(app=app))
     lines: list[Line] = [[("deleted ", "yellow"), (_many(done.deleted), "")]]
-    return Answer(data=render.masked(done, "app"), lines=lines)
+    return Answer(data=done, lines=lines)
 
 
 def uninstall(
@@ -183,10 +194,10 @@ def uninstall(
     session: Session = ctx.obj
     if with_memories:
         _ask_to_purge(app, "not uninstalled", yes=yes)
-    done = apps.uninstall(session.workspace, app, purged=with_memories)
+    done = session.run(table.UNINSTALL, UninstallRequest(app=app, purge=with_memories))
     said = f"{_many(done.deleted)} deleted" if with_memories else f"{_many(done.kept)} kept"
-    done = render.masked(done, "app")
-    return Answer(data=done, lines=[[("uninstalled ", "yellow"), (f"{done.app}  {said}", "")]])
+    line: Line = [("uninstalled ", "yellow"), (f"{unsecret(done.app)}  {said}", "")]
+    return Answer(data=done, lines=[line])
 
 
 def stats(
@@ -198,9 +209,9 @@ def stats(
 ) -> Answer:
     """Show what apps remember, and what models have spent on it."""
     session: Session = ctx.obj
-    found = apps.statistics(session.workspace_at(at))
+    found = session.run(table.APP_STATS, AtRequest(at=session.at(at)))
     if poll:
-        apps.poll_energy(session.workspace)
+        session.run(table.POLL_ENERGY, NoArguments())
     return Answer(data=found, lines=figure_lines(found))
 
 

@@ -1,46 +1,60 @@
 """What a project does for apps, each of which sees its own memories only."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
 
-from pmem import apps
+from msgspec.structs import replace
+
 from pmem.apps import (
     AppContext,
+    AppContextRequest,
+    AppDeleteRequest,
     AppFigures,
     AppListing,
+    AppLookRequest,
     AppMemory,
     AppOverview,
+    AppRequest,
+    AppShowRequest,
     Compacted,
+    CompactRequest,
     Models,
     Purged,
     Remembered,
     RememberRequest,
     Uninstalled,
+    UninstallRequest,
 )
 from pmem.library.typed import Typed, made
-from pmem.project.workspace import Workspace
+from pmem.operations import table
+from pmem.operations.operation import Operation
+from pmem.values.requests import AtRequest, NoArguments
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+class Run(Protocol):
+    """Runs an operation, and returns its answer."""
+
+    def __call__(self, operation: Operation[Request, Result], request: Request, /) -> Result: ...
 
 
 class Apps(Typed):
     """Operations on apps' memories. Threads may share it, as they may the project.
 
     Args:
-        opened: Returns a unit of work where they are.
+        run: Runs an operation, and returns its answer.
         models: Who sums conversations up and decides what goes; by rules when None.
     """
 
-    def __init__(self, opened: Callable[[], Workspace], models: Models | None = None) -> None:
-        self._opened = opened
+    def __init__(self, run: Run, models: Models | None = None) -> None:
+        self._run = run
         self._models = models
-
-    @property
-    def workspace(self) -> Workspace:
-        """A unit of work of its own (see `Project.workspace`)."""
-        return self._opened()
 
     def using(self, models: Models) -> "Apps":
         """Return the same with models that sum up and decide."""
-        return Apps(self._opened, models)
+        return Apps(self._run, models)
 
     def remember(self, app: str, content: str | None = None, **request: Any) -> Remembered:
         """Make a memory for an app, and room for it.
@@ -55,44 +69,46 @@ class Apps(Typed):
             InvalidValue: A value is not allowed.
         """
         wanted = made(RememberRequest, app=app, content=content, **request)
-        return apps.remember(self.workspace, wanted, self._models)
+        return self._run(table.REMEMBER, replace(wanted, models=self._models))
 
     def all(self) -> Iterable[AppOverview]:
         """Return every app that has left a trace."""
-        return apps.apps(self.workspace)
+        return self._run(table.APPS, AtRequest()).items
 
     def list(self, app: str) -> AppListing:
         """Return the memories of an app, the newest update first."""
-        return apps.listing(self.workspace, app)
+        return self._run(table.APP_MEMORIES, AppLookRequest(app=app))
 
     def show(self, app: str, reference: str) -> AppMemory:
         """Return one memory of an app."""
-        return apps.show(self.workspace, app, reference)
+        return self._run(table.APP_MEMORY, AppShowRequest(app=app, reference=reference))
 
     def context(self, app: str, conversation: str | None = None) -> AppContext:
         """Write the block of an app's memories for a model."""
-        return apps.context(self.workspace, app, conversation)
+        return self._run(table.APP_CONTEXT, AppContextRequest(app=app, conversation=conversation))
 
     def compact(self, app: str) -> Compacted:
         """Hold an app to its limit, and do the work that was put off for it."""
-        return apps.tidy(self.workspace, app, self._models)
+        return self._run(table.COMPACT, CompactRequest(app=app, models=self._models))
 
     def delete(self, app: str, reference: str, *, for_good: bool = False) -> AppMemory:
         """Remove one memory of an app."""
-        return apps.delete(self.workspace, app, reference, for_good=for_good)
+        return self._run(
+            table.APP_DELETE, AppDeleteRequest(app=app, reference=reference, for_good=for_good)
+        )
 
     def purge(self, app: str) -> Purged:
         """Delete all memories of an app for good."""
-        return apps.purge(self.workspace, app)
+        return self._run(table.APP_PURGE, AppRequest(app=app))
 
     def uninstall(self, app: str, *, purge: bool = False) -> Uninstalled:
         """Note that an app is gone; its memories outlive it, unless they are purged."""
-        return apps.uninstall(self.workspace, app, purged=purge)
+        return self._run(table.UNINSTALL, UninstallRequest(app=app, purge=purge))
 
     def stats(self) -> AppFigures:
         """Count what apps remember, and what models have spent on it."""
-        return apps.statistics(self.workspace)
+        return self._run(table.APP_STATS, AtRequest())
 
     def poll_energy(self) -> float:
         """Return the units that models have spent since this was last asked."""
-        return apps.poll_energy(self.workspace)
+        return self._run(table.POLL_ENERGY, NoArguments()).spent

@@ -167,7 +167,7 @@ class Project(Memories, Conversations):
     @property
     def apps(self) -> Apps:
         """What apps remember, each for itself."""
-        return Apps(lambda: self.workspace)
+        return Apps(self._run)
 
     def changelog(self, revisions: str = "HEAD..") -> Changelog:
         """Say what the memory learned, changed and forgot between two git revisions.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from pmem.core.apps.deciding import Decision, Surplus, Unusable, checked, impersonal, oldest
@@ -12,7 +11,7 @@ from pmem.core.lifecycle.presence import presence
 from pmem.core.retention import changed, purge_time
 from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory import recalls
-from pmem.memory.app_memories import Decided, members, name_of
+from pmem.memory.app_memories import AppAnswer, Decided, members, name_of
 from pmem.memory.app_models import Decider, Models, answer, may_work, offline
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import Waiting
@@ -27,10 +26,9 @@ T = TypeVar("T")
 _Kept = list[Memory]
 
 
-class Compacted(msgspec.Struct, frozen=True, kw_only=True):
+class Compacted(AppAnswer, frozen=True, kw_only=True):
     """What a compaction did, and how many memories there are now; `deferred` if it waits."""
 
-    app: str
     decisions: tuple[Decided, ...]
     memories: int
     limit: int
@@ -52,7 +50,6 @@ def compact(workspace: Workspace, app: str, models: Models | None = None) -> Com
         InvalidValue: The app's name is not allowed.
         Locked, StorageRefused, Refused: See `Workspace.transaction`; nothing changed.
     """
-    workspace.must_be_writable()
     app, decider = name_of(app), (models or offline()).decider
     limit = workspace.settings.apps.limit
     if decider.is_free:

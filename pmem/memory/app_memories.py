@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from pmem.core import checks
 from pmem.core.filters import Filter
@@ -35,6 +36,11 @@ class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
     conversation: str | None
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def recalled(self) -> tuple[str]:
+        """The id of what counts as recalled."""
+        return (self.id,)
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,22 +108,13 @@ def members(workspace: Workspace, app: str) -> list[Memory]:
     Args:
         workspace: Where they are.
         app: The app's name.
-
-    Raises:
-        Refused: Another app asks.
     """
-    workspace.must_serve(app)
     found = workspace.memories.twins(app_key(app))
     return sorted(found, key=lambda memory: (memory.created_at, memory.id))
 
 
 def all_of(workspace: Workspace, app: str) -> list[Memory]:
-    """Return every memory of an app, whatever its state.
-
-    Raises:
-        Refused: Another app asks.
-    """
-    workspace.must_serve(app)
+    """Return every memory of an app, whatever its state."""
     return list(workspace.memories.find(Filter(app=app, states=())))
 
 
@@ -140,6 +137,29 @@ def one_of(workspace: Workspace, app: str, reference: str) -> Memory:
 def _fitting(memories: Iterable[Memory], reference: str) -> list[Memory]:
     fits = [memory for memory in memories if reference and matches(reference, memory.id)]
     return [memory for memory in fits if reference in (memory.id, short(memory.id))] or fits
+
+
+class AppRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which app is meant, by its name."""
+
+    app: str
+
+    @property
+    def named_app(self) -> str:
+        """The app whose memories it asks for by name."""
+        return self.app
+
+
+class AppAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer about an app, whose name it repeats."""
+
+    app: str
+
+    def to_plain(self) -> Any:
+        """Return the same without the secrets that the name repeats."""
+        from pmem.core.secrets import unsecret
+
+        return replace(self, app=unsecret(self.app))
 
 
 def state_of(workspace: Workspace) -> AppState:

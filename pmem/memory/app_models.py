@@ -5,7 +5,7 @@ gives nonsense), it can neither lose a memory nor stop a command.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -58,7 +58,7 @@ class Decider(Protocol):
         ...
 
 
-class Models(NamedTuple):
+class Models(msgspec.Struct, frozen=True):
     """Who does the work for apps."""
 
     summariser: Summariser

@@ -9,6 +9,26 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.operations.operation import Effect, Gate, Operation, Scope, Writes
 
 if TYPE_CHECKING:
+    from pmem.apps import (
+        AppContext,
+        AppContextRequest,
+        AppDeleteRequest,
+        AppFigures,
+        AppListing,
+        AppLookRequest,
+        AppMemory,
+        AppOverviews,
+        AppRequest,
+        AppShowRequest,
+        Compacted,
+        CompactRequest,
+        Polled,
+        Purged,
+        Remembered,
+        RememberRequest,
+        Uninstalled,
+        UninstallRequest,
+    )
     from pmem.conversation.conversations import (
         ConversationsRequest,
         Ended,
@@ -264,7 +284,49 @@ ARC: Final["Operation[LookRequest, Arc]"] = Operation(
     "conversation.episodes:narrative", categories=("event",)
 )  # fmt: skip
 
-# apps
+# apps: what apps remember
+
+REMEMBER: Final["Operation[RememberRequest, Remembered]"] = Operation(
+    "app.remember", "Make a memory for an app, and room for it", "apps.remembering:remember",
+    writes=Writes.BESIDE, gate=Gate.REQUEST
+)  # fmt: skip
+APPS: Final["Operation[AtRequest, AppOverviews]"] = Operation(
+    "app.list", "List the apps that have left a trace", "apps.reading:list_apps"
+)
+APP_MEMORIES: Final["Operation[AppLookRequest, AppListing]"] = Operation(
+    "app.memories", "List an app's memories, the newest update first", "apps.reading:listing"
+)
+APP_MEMORY: Final["Operation[AppShowRequest, AppMemory]"] = Operation(
+    "app.show", "Show one memory of an app", "apps.reading:show", recalls=True
+)
+APP_CONTEXT: Final["Operation[AppContextRequest, AppContext]"] = Operation(
+    "app.context", "Write an app's memories as a block for a model", "apps.reading:context",
+    recalls=True
+)  # fmt: skip
+COMPACT: Final["Operation[CompactRequest, Compacted]"] = Operation(
+    "app.compact", "Hold an app to its limit: one decision for each memory too many",
+    "apps.remembering:tidy", writes=Writes.BESIDE, effect=Effect.IDEMPOTENT
+)  # fmt: skip
+APP_DELETE: Final["Operation[AppDeleteRequest, AppMemory]"] = Operation(
+    "app.delete", "Remove one memory of an app; `restore` brings it back until it is purged",
+    "apps.removal:delete", writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+APP_PURGE: Final["Operation[AppRequest, Purged]"] = Operation(
+    "app.purge", "Delete all memories of an app for good", "apps.removal:purge",
+    writes=Writes.BESIDE, effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+UNINSTALL: Final["Operation[UninstallRequest, Uninstalled]"] = Operation(
+    "app.uninstall", "Note that an app is gone; its memories outlive it, unless they are purged",
+    "apps.removal:uninstall", writes=Writes.BESIDE, effect=Effect.DESTRUCTIVE
+)  # fmt: skip
+APP_STATS: Final["Operation[AtRequest, AppFigures]"] = Operation(
+    "app.stats", "Show what apps remember, and what models have spent on it",
+    "apps.figures:statistics"
+)  # fmt: skip
+POLL_ENERGY: Final["Operation[NoArguments, Polled]"] = Operation(
+    "app.poll", "Return the units that models have spent since this was last asked",
+    "apps.figures:poll_energy", writes=Writes.BESIDE
+)  # fmt: skip
 
 # search: what is found again
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -406,7 +407,7 @@ def _take(project: Project, step: str, app: str, pick: int, number: int) -> None
     elif step == "lie":
         liar = OfflineDecider()
         lie = list(LIES.values())[pick]
-        models = fakes.models(lie)._replace(decider=_free(liar, lie))
+        models = msgspec.structs.replace(fakes.models(lie), decider=_free(liar, lie))
         project.apps.using(models).remember(app, f"Case {number} is open.")
     elif mine:
         memory = mine[pick % len(mine)]
