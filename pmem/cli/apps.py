@@ -20,10 +20,10 @@ from pmem.apps import (
     UninstallRequest,
 )
 from pmem.cli import options, render
-from pmem.cli.notes import room_notes
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
+from pmem.memory.app_memories import room_notes
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import State

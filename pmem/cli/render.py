@@ -158,13 +158,9 @@ def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
 def _show_notes(session: "Session", note: str) -> None:
     if note:
         _note(note)
-    if session.opened is not None and session.opened.made_room:
-        from pmem.cli.notes import room_notes
-
-        for line in room_notes(session.opened.made_room):
+    for done in session.outcomes:
+        for line in done.notes:
             _note(line)
-    for passed in session.gate_notes:
-        _write(sys.stderr, f"pmem: {clean(passed)}\n")
     for problem in session.problems:
         _note(f"pmem: left out: {problem.message}")
 

@@ -224,11 +224,6 @@ class Session:
         return "" if conflict is None else conflict.message
 
     @property
-    def gate_notes(self) -> list[str]:
-        """The secrets in what came in or goes out, and what became of them; not they themselves."""
-        return [] if self.opened is None else self.opened.notes
-
-    @property
     def opened(self) -> Workspace | None:
         """The workspace, if the command opened it."""
         return self.__dict__.get("workspace")

@@ -16,6 +16,7 @@ from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.memory.app_limit import make_room
+from pmem.memory.app_memories import Decided
 from pmem.memory.chunking import read_once
 from pmem.project.events import event_of
 from pmem.project.references import living
@@ -56,7 +57,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What an import led to.
 
     `undecided` names those unchanged that say something else in the file, and are as old there as
-    here: neither is the later one.
+    here: neither is the later one. `made_room` is what went so that apps keep to their limits.
     """
 
     added: int
@@ -64,6 +65,13 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: int
     skipped: tuple[Skipped, ...]
     undecided: tuple[str, ...] = ()
+    made_room: tuple[Decided, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all but what made room; what is skipped repeats no secret."""
+        fields = msgspec.structs.asdict(self)
+        del fields["made_room"]
+        return fields
 
 
 def _as_it_is(item: Any, where: str) -> Any:  # noqa: ARG001 - as the gate's `admit`
@@ -191,8 +199,13 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
                     undecided.append(where)
                 request.progress(sum(counts.values()) + len(refused), total)
         refused += _cut_loose(workspace)
-        make_room(workspace)
-    return Imported(**counts, skipped=(*parsed.skipped, *refused), undecided=tuple(undecided))
+        made_room = make_room(workspace)
+    return Imported(
+        **counts,
+        made_room=made_room,
+        skipped=(*parsed.skipped, *refused),
+        undecided=tuple(undecided),
+    )
 
 
 def export_arrays(workspace: Workspace, request: AtRequest) -> Exported:  # noqa: ARG001

@@ -110,13 +110,14 @@ def _is_new(workspace: Workspace, identifier: str) -> bool:
     return workspace.memories.before(identifier) is None
 
 
-def make_room(workspace: Workspace) -> None:
+def make_room(workspace: Workspace) -> tuple[Decided, ...]:
     """Hold the apps to their limit that a transaction gives more memories, inside it.
-
-    By the rules; what went is noted in the workspace.
 
     Args:
         workspace: With the memories put.
+
+    Returns:
+        What went, by the rules.
     """
     grown = {
         change.record.scope.app
@@ -124,8 +125,8 @@ def make_room(workspace: Workspace) -> None:
         if isinstance(change.record, Memory) and change.record.state is State.ACTIVE
     }
     decider = offline().decider
-    for app in sorted(filter(None, grown)):
-        workspace.made_room += within(workspace, app, decider)
+    apps = sorted(filter(None, grown))
+    return tuple(made for app in apps for made in within(workspace, app, decider))
 
 
 def must_have_room(workspace: Workspace, app: str) -> None:

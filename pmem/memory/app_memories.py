@@ -1,6 +1,6 @@
 """An app's memories as its commands show them, and how they are found."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ from pmem.values.records import Memory, State
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
 _SHOWN: Final = 5
+_TOLD: Final = 20
+"""Decisions that are told one by one."""
 
 
 class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,6 +134,22 @@ def one_of(workspace: Workspace, app: str, reference: str) -> Memory:
         fits = ", ".join(memory.id for memory in found[:_SHOWN])
         raise Ambiguous(f"{reference!r} fits {fits}", "give more of the id")
     return found[0]
+
+
+def room_notes(decisions: Sequence[Decided]) -> Iterator[str]:
+    """Say what went so that apps keep to their limits.
+
+    Args:
+        decisions: What was decided.
+    """
+    for decided in decisions[:_TOLD]:
+        why = decided.reason + (f" ({decided.failure})" if decided.failure else "")
+        if decided.merged:
+            yield f"made room: {short(decided.merged)} went into {short(decided.target)}; {why}"
+        else:
+            yield f"made room: removed {short(decided.target)}; {why}"
+    if len(decisions) > _TOLD:
+        yield f"and {len(decisions) - _TOLD} more; --json has them all"
 
 
 def _fitting(memories: Iterable[Memory], reference: str) -> list[Memory]:

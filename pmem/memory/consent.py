@@ -17,6 +17,7 @@ from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
+from pmem.memory.app_memories import Decided
 from pmem.memory.changes import RecordsRequest, change
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -76,9 +77,10 @@ class Agreed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person agreed to."""
+    """What a person agreed to, and what made room for it."""
 
     items: tuple[Agreed, ...]
+    made_room: tuple[Decided, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return it, and how much it is."""
@@ -117,10 +119,11 @@ def approve(workspace: Workspace, request: RecordsRequest) -> Approved:
         Damaged, StorageRefused: The queue.
     """
     done = []
+    made_room: list[Decided] = []
     for proposal in _named(workspace, request.references):
-        memory = _applied(workspace, proposal)
+        memory = _applied(workspace, proposal, made_room)
         done.append(Agreed(id=proposal.id, memory=memory))
-    return Approved(items=tuple(done))
+    return Approved(items=tuple(done), made_room=tuple(made_room))
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
@@ -186,8 +189,8 @@ def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     return list(found.values())
 
 
-def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
-    """Write what was proposed, in one transaction."""
+def _applied(workspace: Workspace, proposal: Proposal, made_room: list[Decided]) -> Memory:
+    """Write what was proposed, in one transaction; what made room for it is added to a list."""
     detail = {
         "field": proposal.field,
         "proposed_by": proposal.agent or proposal.actor,
@@ -208,10 +211,10 @@ def _applied(workspace: Workspace, proposal: Proposal) -> Memory:
         _must_wait(workspace.proposals.read(), proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
-        make_room(workspace)
+        made_room += make_room(workspace)
         if proposal.fact is not None:
             facts.settle(workspace, proposal.fact, memory.id)
-        workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
+        workspace.after_commit(partial(_decide, workspace, proposal, "approved", memory.id))
     return memory
 
 
@@ -236,7 +239,7 @@ def _with(
     def apply(memory: Memory, event: Event) -> Memory:
         _must_wait(workspace.proposals.read(), proposal)
         _must_be_active(memory)
-        workspace.once_kept.append(partial(_decide, workspace, proposal, "approved", memory.id))
+        workspace.after_commit(partial(_decide, workspace, proposal, "approved", memory.id))
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
         fields = {name: getattr(wanted, name) for name in changes}
         agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})

@@ -30,6 +30,7 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
+    from pmem.memory.app_memories import Decided
     from pmem.memory.proposals import Held
 
 
@@ -93,10 +94,11 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promotions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that became memories, and what waits for a person's consent instead."""
+    """Facts that became memories, what waits for consent instead, and what made room for them."""
 
     items: tuple[Promotion, ...] = ()
     held: "tuple[Held, ...]" = ()
+    made_room: "tuple[Decided, ...]" = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories, how many they are, and what waits."""
@@ -236,11 +238,12 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
     ]
     done = tuple(item for each in made for item in each.items)
     _settle(workspace, [item.fact for item in done])
-    if any(item.memory.scope.app for item in done):
-        from pmem.memory.app_limit import make_room
+    held = tuple(item for each in made for item in each.held)
+    if not any(item.memory.scope.app for item in done):
+        return Promotions(items=done, held=held)
+    from pmem.memory.app_limit import make_room
 
-        make_room(workspace)
-    return Promotions(items=done, held=tuple(item for each in made for item in each.held))
+    return Promotions(items=done, held=held, made_room=make_room(workspace))
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:

@@ -27,6 +27,7 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
+    from pmem.memory.app_memories import Decided
     from pmem.memory.proposals import Held
 
 
@@ -60,7 +61,8 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
 
     `neighbours` says where the links of the new memory lead, and why. What an agent proposes may
     be `queued` until a person agrees, or be `waiting` for a second signal: then nothing was
-    added, and `held` says what waits. `lints` says what could be written better.
+    added, and `held` says what waits. `lints` says what could be written better,
+    and `made_room` what went so that an app keeps to its limit.
     """
 
     action: Literal["added", "suggested", "queued", "waiting", "rejected"]
@@ -70,6 +72,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     held: "Held | None" = None
     lints: tuple[str, ...] = ()
+    made_room: "tuple[Decided, ...]" = ()
 
     @property
     def memory(self) -> Memory:
@@ -103,9 +106,10 @@ class AddAllRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AddedAll(msgspec.Struct, frozen=True, kw_only=True):
-    """What adding several memories led to, one by one."""
+    """What adding several memories led to, one by one, and what went to make room for them."""
 
     items: tuple[Added, ...]
+    made_room: "tuple[Decided, ...]" = ()
 
     def count(self, action: str) -> int:
         """Return to how many something happened, such as `added`."""
@@ -193,7 +197,8 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
     Raises:
         InvalidValue: A value is not allowed.
     """
-    return add_all(workspace, AddAllRequest(memories=(request,))).items[0]
+    done = add_all(workspace, AddAllRequest(memories=(request,)))
+    return msgspec.structs.replace(done.items[0], made_room=done.made_room)
 
 
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
@@ -211,11 +216,12 @@ def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
         _admitted(workspace, memory, wanted)
         for memory, wanted in zip(memories, request.memories, strict=True)
     ]
+    made_room: Sequence[Decided] = ()
     if any(memory.scope.app for memory in memories):
         from pmem.memory.app_limit import make_room
 
-        make_room(workspace)
-    return AddedAll(items=tuple(done))
+        made_room = make_room(workspace)
+    return AddedAll(items=tuple(done), made_room=tuple(made_room))
 
 
 def put_new(

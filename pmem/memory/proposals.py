@@ -210,7 +210,7 @@ def _hold(
             return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
         is_new = all(_is_other(old, signal) for old in known.signals)
         if is_new and wanted.kind == "signals":
-            workspace.once_kept.append(lambda: _forget(workspace, known))
+            workspace.after_commit(lambda: _forget(workspace, known))
             return queue
         again = _signalled(known, signal) if is_new else known
         held.append(_held(again))

@@ -5,6 +5,7 @@ secrets in the request, the transaction, the operation itself, and what it leave
 all of it is decided here from the operation's row in the table, and nowhere else.
 """
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import datetime
 from importlib import import_module
@@ -69,7 +70,7 @@ def run(
         _note_run(unit, operation, result)
     return Outcome(
         result=result,
-        notes=tuple(unit.notes),
+        notes=tuple(_notes(unit, result)),
         problems=tuple(_problems(workspace, unit)),
         has_written=unit.has_written,
     )
@@ -147,6 +148,16 @@ def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
 
     node, _, op = operation.logged.partition(":")
     Operations(unit.root).note([logged(unit.now(), cast("Node", node), op, told)])
+
+
+def _notes(unit: Workspace, result: Any) -> Iterator[str]:
+    """Yield what is to be told beside an answer: what made room for it, secrets that were found."""
+    made_room = getattr(result, "made_room", ())
+    if made_room:
+        from pmem.memory.app_memories import room_notes
+
+        yield from room_notes(made_room)
+    yield from (f"pmem: {note}" for note in unit.notes)
 
 
 def _problems(workspace: Workspace, unit: Workspace) -> dict[Problem, None]:

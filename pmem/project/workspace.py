@@ -74,10 +74,7 @@ class Workspace:
         """What a view of the past is of, in words (see `views`)."""
         self.notes: list[str] = []
         """What whoever asks is told of secrets that were found, in words."""
-        self.made_room: list[Any] = []
-        """What went so that apps keep to their limits (see `apps.make_room`)."""
-        self.once_kept: list[Callable[[], object]] = []
-        """What a transaction does once its changes are on disk, under its lock still."""
+        self._after_commit: list[Callable[[], object]] = []
         self.has_written = False
         """Whether a transaction has changed anything."""
         self.present: Workspace | None = None
@@ -312,11 +309,19 @@ class Workspace:
             try:
                 yield
                 self.has_written |= commit(self)
-                for act in self.once_kept:
+                for act in self._after_commit:
                     act()
             finally:
-                self.once_kept.clear()
+                self._after_commit.clear()
                 self._forget()
+
+    def after_commit(self, act: Callable[[], object]) -> None:
+        """Do something once a transaction's changes are on disk, under its lock still.
+
+        Args:
+            act: What to do; it is not done when the transaction fails.
+        """
+        self._after_commit.append(act)
 
     def check_writable(self) -> None:
         """See that this run may write at all.
