@@ -9,6 +9,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import checks, exactjson
+from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
@@ -120,23 +121,11 @@ def _doubts(found: Shown) -> Iterator[Line]:
         yield [(f"{'conflict:':<15}", "yellow"), (sentence, "")]
 
 
+@options.filtered(without="speaker")
 def list_(
     ctx: typer.Context,
-    types: options.Types = None,
-    category: options.Categories = None,
-    tag: options.Tags = None,
-    subject: options.Subject = None,
-    app: options.App = None,
-    user: options.User = None,
-    role: options.ByRole = None,
-    min_importance: options.AtLeast = None,
-    max_importance: options.AtMost = None,
-    pinned: options.Pinned = None,
-    state: options.States = None,
-    trust: options.Trusted = None,
-    all_states: options.AllStates = False,
-    after: options.After = None,
-    before: options.Before = None,
+    *,
+    wanted: Filter,
     at: options.At = None,
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, help="Only the latest so many.")
@@ -147,25 +136,6 @@ def list_(
 ) -> Answer:
     """List memories, the oldest first."""
     session: Session = ctx.obj
-    wanted = options.filters(
-        session,
-        types=types,
-        categories=category,
-        tags=tag,
-        subject=subject,
-        app=app,
-        user=user,
-        role=role,
-        speaker=None,
-        at_least=min_importance,
-        at_most=max_importance,
-        pinned=pinned,
-        trust=trust,
-        states=state,
-        all_states=all_states,
-        after=after,
-        before=before,
-    )
     request = ListRequest(wanted=wanted, limit=limit, at=session.at(at))
     if block:
         written = session.run(table.BLOCK, request)

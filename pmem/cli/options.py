@@ -1,10 +1,13 @@
 """Options that several commands share, and how they become filters."""
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, Final
 
 import typer
 
-from pmem.cli.session import Session
+from pmem.cli.session import Answer, Session
 from pmem.core.checks import share
 from pmem.core.filters import Filter
 from pmem.core.trust import Trust
@@ -14,78 +17,95 @@ Reference = Annotated[str, typer.Argument(metavar="REF", help="An id, or the sta
 References = Annotated[list[str], typer.Argument(metavar="REF...", help="Ids, or their starts.")]
 
 Types = Annotated[list[MemoryType] | None, typer.Option("--type", help="Only this type.")]
-Categories = Annotated[list[str] | None, typer.Option("--category", help="Only this category.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag.")]
-Subject = Annotated[str | None, typer.Option(help="Only on this subject.")]
 App = Annotated[str | None, typer.Option(help="Only of this app.")]
 User = Annotated[str | None, typer.Option(help="Only of this user.")]
-ByRole = Annotated[str | None, typer.Option("--role", help="Only of this role.")]
-BySpeaker = Annotated[str | None, typer.Option("--speaker", help="Only by this speaker.")]
-AtLeast = Annotated[
-    float | None, typer.Option("--min-importance", help="At least so important, 0 to 1.")
-]
-AtMost = Annotated[
-    float | None, typer.Option("--max-importance", help="At most so important, 0 to 1.")
-]
-Pinned = Annotated[bool | None, typer.Option("--pinned/--not-pinned", help="Only (un)pinned.")]
 Trusted = Annotated[
     Trust | None, typer.Option("--trust", help="Only what is trusted at least so far.")
 ]
-States = Annotated[list[State] | None, typer.Option("--state", help="In this state [active].")]
-AllStates = Annotated[bool, typer.Option("--all-states", help="In any state.")]
-After = Annotated[str | None, typer.Option("--after", metavar="TIME", help="Made from then on.")]
-Before = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Made before then.")]
 At = Annotated[
     str | None,
     typer.Option(
         "--at", metavar="TIME|REV", help="As it was, and what held, at that time or git revision."
     ),
 ]
+_FILTERS: Final[dict[str, Any]] = {
+    "types": Types,
+    "category": Annotated[list[str] | None, typer.Option(help="Only this category.")],
+    "tag": Annotated[list[str] | None, typer.Option(help="Only with this tag.")],
+    "subject": Annotated[str | None, typer.Option(help="Only on this subject.")],
+    "app": App,
+    "user": User,
+    "role": Annotated[str | None, typer.Option(help="Only of this role.")],
+    "speaker": Annotated[str | None, typer.Option(help="Only by this speaker.")],
+    "min_importance": Annotated[float | None, typer.Option(help="At least so important, 0 to 1.")],
+    "max_importance": Annotated[float | None, typer.Option(help="At most so important, 0 to 1.")],
+    "pinned": Annotated[
+        bool | None, typer.Option("--pinned/--not-pinned", help="Only (un)pinned.")
+    ],
+    "trust": Trusted,
+    "state": Annotated[list[State] | None, typer.Option(help="In this state [active].")],
+    "all_states": Annotated[bool, typer.Option("--all-states", help="In any state.")],
+    "after": Annotated[str | None, typer.Option(metavar="TIME", help="Made from then on.")],
+    "before": Annotated[str | None, typer.Option(metavar="TIME", help="Made before then.")],
+}
+"""The options that make a filter, by the names of their values."""
 
 
-def filters(
-    session: Session,
-    *,
-    types: list[MemoryType] | None,
-    categories: list[str] | None,
-    tags: list[str] | None,
-    subject: str | None,
-    app: str | None,
-    user: str | None,
-    role: str | None,
-    speaker: str | None,
-    at_least: float | None,
-    at_most: float | None,
-    pinned: bool | None,
-    trust: Trust | None,
-    states: list[State] | None,
-    all_states: bool,
-    after: str | None,
-    before: str | None,
-) -> Filter:
-    """Turn the shared options into the filter that they describe.
+def filtered(*, without: str = "") -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Give a command the options that make a filter, in the place of its parameter `wanted`.
+
+    Args:
+        without: One of the options that it does not have.
+    """
+
+    def decorate(command: Callable[..., Answer]) -> Callable[..., Answer]:
+        signature = inspect.signature(command)
+        parameters: list[inspect.Parameter] = []
+        for each in signature.parameters.values():
+            parameters += _options(without) if each.name == "wanted" else [each]
+
+        @wraps(command)
+        def run(ctx: typer.Context, **given: Any) -> Answer:
+            asked = {name: given.pop(name, None) for name in _FILTERS}
+            return command(ctx, wanted=_filter(ctx.obj, asked), **given)
+
+        run.__dict__["__signature__"] = signature.replace(parameters=parameters)
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return run
+
+    return decorate
+
+
+def _options(without: str) -> list[inspect.Parameter]:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(
+            name, kind, default=False if name == "all_states" else None, annotation=annotation
+        )
+        for name, annotation in _FILTERS.items()
+        if name != without
+    ]
+
+
+def _filter(session: Session, given: Mapping[str, Any]) -> Filter:
+    """Turn the options of a filter into the filter that they describe.
 
     Raises:
         InvalidValue: A time is none, or an importance lies outside 0 to 1.
     """
-    for bound in (at_least, at_most):
+    for bound in (given["min_importance"], given["max_importance"]):
         if bound is not None:
             share("importance", bound)
+    same = ("subject", "app", "user", "role", "speaker", "pinned", "trust")
     return Filter(
-        types=tuple(types or ()),
-        categories=tuple(categories or ()),
-        tags=tuple(tags or ()),
-        subject=subject,
-        app=app,
-        user=user,
+        **{name: given[name] for name in same},
+        types=tuple(given["types"] or ()),
+        categories=tuple(given["category"] or ()),
+        tags=tuple(given["tag"] or ()),
         agent=session.asker and session.concerned,
-        role=role,
-        speaker=speaker,
-        importance_min=at_least,
-        importance_max=at_most,
-        pinned=pinned,
-        trust=trust,
-        states=() if all_states else tuple(states or (State.ACTIVE,)),
-        created_after=session.time(after),
-        created_before=session.time(before),
+        importance_min=given["min_importance"],
+        importance_max=given["max_importance"],
+        states=() if given["all_states"] else tuple(given["state"] or (State.ACTIVE,)),
+        created_after=session.time(given["after"]),
+        created_before=session.time(given["before"]),
     )

@@ -8,6 +8,7 @@ import typer
 
 from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
+from pmem.core.filters import Filter
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.core.trust import shown
@@ -23,6 +24,7 @@ _PLAIN_LINK = "related_to"
 _WORDS_BEFORE = 8
 
 
+@options.filtered()
 def search(
     ctx: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY|-", help="What to look for.")],
@@ -30,22 +32,8 @@ def search(
         int | None, typer.Option("-k", "--top-k", help="How many hits [retrieval_top_k].")
     ] = None,
     kind: Annotated[list[Kind] | None, typer.Option(help="Only this kind.")] = None,
-    types: options.Types = None,
-    category: options.Categories = None,
-    tag: options.Tags = None,
-    subject: options.Subject = None,
-    app: options.App = None,
-    user: options.User = None,
-    role: options.ByRole = None,
-    speaker: options.BySpeaker = None,
-    min_importance: options.AtLeast = None,
-    max_importance: options.AtMost = None,
-    pinned: options.Pinned = None,
-    trust: options.Trusted = None,
-    state: options.States = None,
-    all_states: options.AllStates = False,
-    after: options.After = None,
-    before: options.Before = None,
+    *,
+    wanted: Filter,
     at: options.At = None,
     threshold: Annotated[float, typer.Option(help="Drop lower scores, 0 to 1.")] = 0.0,
     explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
@@ -65,25 +53,6 @@ def search(
 ) -> Answer:
     """Find memories, episodes, chunk summaries and messages."""
     session: Session = ctx.obj
-    wanted = options.filters(
-        session,
-        types=types,
-        categories=category,
-        tags=tag,
-        subject=subject,
-        app=app,
-        user=user,
-        role=role,
-        speaker=speaker,
-        at_least=min_importance,
-        at_most=max_importance,
-        pinned=pinned,
-        trust=trust,
-        states=state,
-        all_states=all_states,
-        after=after,
-        before=before,
-    )
     request = SearchRequest(
         query=session.input(query, "the query"),
         kinds=tuple(kind or ()),
