@@ -1,57 +1,31 @@
 """What the table says of one use case."""
 
-from enum import Enum, auto
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, Literal, TypeVar
+
+import msgspec
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 
 
-class Writes(Enum):
-    """What an operation writes."""
+Scope = Literal["content", "whole", "nothing"]
+"""How much of the memory an operation needs to see: what whoever asks may see (what the request
+names must lie within), all of it (whoever may not see everything is refused), or none of it."""
 
-    NOTHING = auto()
-    RECORDS = auto()
-    """Records, in one transaction that the pipeline holds around it."""
-    BESIDE = auto()
-    """Settings, local state or files, or records in transactions of its own."""
+Writes = Literal["", "records", "beside"]
+"""What it writes: nothing; records, in one transaction that the pipeline holds around it; or
+settings, local state, files, or records in transactions of its own."""
 
+Gate = Literal["", "request", "thread", "items"]
+"""What of the request is kept, and so must hold no secret: nothing; all of it; the name of a thread
+alone; or a stream of items, which the request's `admit` lets in one by one."""
 
-class Scope(Enum):
-    """How much of the memory an operation needs to see."""
-
-    NOTHING = auto()
-    """None of it: nobody is kept from it."""
-    CONTENT = auto()
-    """What whoever asks may see; what the request names must lie within."""
-    WHOLE = auto()
-    """All of it: whoever may not see everything is refused."""
+Effect = Literal["safe", "idempotent", "destructive"]
+"""What it does to what is there: it takes nothing away; a second run changes nothing more, and
+there is a way back; or what it takes away does not come back."""
 
 
-class Gate(Enum):
-    """What the gate looks at, so that no secret is kept."""
-
-    NOTHING = auto()
-    REQUEST = auto()
-    """The whole request, before the operation sees it."""
-    THREAD = auto()
-    """The name of a thread alone, which is kept where the rest is not."""
-    ITEMS = auto()
-    """A stream of items: the request's `admit` is set, and lets them in one by one."""
-
-
-class Effect(Enum):
-    """What a second run would do, and whether there is a way back."""
-
-    SAFE = auto()
-    """It takes nothing away."""
-    IDEMPOTENT = auto()
-    """A second run changes nothing more, and there is a way back."""
-    DESTRUCTIVE = auto()
-    """What it takes away does not come back."""
-
-
-class Operation(NamedTuple, Generic[Q, A]):
+class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     """One use case.
 
     Attributes:
@@ -76,14 +50,14 @@ class Operation(NamedTuple, Generic[Q, A]):
     name: str
     meaning: str
     function: str
-    scope: Scope = Scope.CONTENT
+    scope: Scope = "content"
     categories: tuple[str, ...] = ()
     doing: str = ""
-    writes: Writes = Writes.NOTHING
+    writes: Writes = ""
     only_if: str = ""
     unless: str = ""
-    gate: Gate = Gate.NOTHING
+    gate: Gate = ""
     recalls: bool = False
     logged: str = ""
-    effect: Effect = Effect.SAFE
+    effect: Effect = "safe"
     by_person: bool = False

@@ -1,13 +1,15 @@
 """What an operation led to, and its one plain form for every front end."""
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from pmem.storage.backend import Problem
 
 A = TypeVar("A")
 
 
-class Outcome(NamedTuple, Generic[A]):
+class Outcome(msgspec.Struct, Generic[A], frozen=True):
     """What an operation led to.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from pmem.errors import Refused, StorageRefused, Unfinished
-from pmem.operations.operation import Gate, Operation, Scope, Writes
+from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
 from pmem.project.workspace import Workspace
@@ -44,8 +44,8 @@ def run(
         Unfinished: The disk refused something after records had been changed.
         PmemError: Whatever the operation itself raises.
     """
-    named = Caller(*getattr(request, "named_caller", NOBODY))
-    unit = asked_by(workspace, caller.joined(named))
+    named: tuple[str | None, str | None] = getattr(request, "named_caller", (None, None))
+    unit = asked_by(workspace, caller.joined(Caller(*named)))
     at: datetime | str | None = getattr(request, "at", None)
     if at is not None:
         from pmem.project.views import seen_at
@@ -56,10 +56,10 @@ def run(
         raise Refused(why, "run it without PMEM_AGENT and --agent")
     _check_scope(unit, operation, request)
     writes = _writes(operation, request)
-    if writes is not Writes.NOTHING:
+    if writes:
         unit.check_writable()
     try:
-        with unit.transaction() if writes is Writes.RECORDS else nullcontext():
+        with unit.transaction() if writes == "records" else nullcontext():
             result = function_of(operation)(unit, _admitted(unit, operation, request))
     except StorageRefused as error:
         if unit.has_written:
@@ -88,10 +88,10 @@ def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> Non
     Raises:
         Refused: Something lies beyond; the sentence says what.
     """
-    reach = unit.reach if operation.scope is not Scope.NOTHING else None
+    reach = unit.reach if operation.scope != "nothing" else None
     if reach is None:
         return
-    if operation.scope is Scope.WHOLE:
+    if operation.scope == "whole":
         raise Refused(*reach.refusal(operation.doing))
     app = getattr(request, "named_app", None)
     reach.must_cover([*operation.categories, *getattr(request, "named_categories", ())])
@@ -103,7 +103,7 @@ def _writes(operation: Operation[Q, A], request: Q) -> Writes:
     """Tell what an operation writes, if its request does not keep it from doing so."""
     is_off = operation.unless and getattr(request, operation.unless)
     is_on = not operation.only_if or getattr(request, operation.only_if)
-    return operation.writes if is_on and not is_off else Writes.NOTHING
+    return operation.writes if is_on and not is_off else ""
 
 
 def _admitted(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
@@ -114,16 +114,19 @@ def _admitted(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
     Raises:
         SecretFound: It holds one, and the settings say that it is refused.
     """
-    if operation.gate is not Gate.NOTHING:
+    thread = getattr(request, "thread", None)
+    if operation.gate == "thread":
+        if thread is None:
+            return request
+        clean = unit.gate.admit(thread, "the thread")
+        return cast(Q, msgspec.structs.replace(cast(Any, request), thread=clean))
+    if operation.gate:
         agent = unit.gate.admit(unit.caller.agent, "the agent")
-        unit.caller = unit.caller._replace(agent=agent)
+        unit.caller = Caller(agent, unit.caller.app)
         unit.given_actor = unit.gate.admit(unit.given_actor, "the actor")
-    if operation.gate is Gate.REQUEST:
+    if operation.gate == "request":
         return unit.gate.admit(request)
-    if operation.gate is Gate.THREAD:
-        thread = unit.gate.admit(getattr(request, "thread", None), "the thread")
-        return cast(Q, msgspec.structs.replace(cast(Any, request), thread=thread))
-    if operation.gate is Gate.ITEMS:
+    if operation.gate == "items":
         streamed: Any = request
         return cast(Q, msgspec.structs.replace(streamed, admit=unit.gate.admit))
     return request

@@ -4,9 +4,11 @@ The command line, the library and every server read this table; the pipeline run
 it. A row's type names its request and its answer. Nothing of a use case is loaded before it runs.
 """
 
+from __future__ import annotations  # a row's type is for readers and checkers: it costs nothing
+
 from typing import TYPE_CHECKING, Any, Final
 
-from pmem.operations.operation import Effect, Gate, Operation, Scope, Writes
+from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
     from pmem.apps import (
@@ -109,310 +111,310 @@ if TYPE_CHECKING:
 
 # memory: what was learned
 
-ADD: Final["Operation[AddRequest, Added]"] = Operation(
+ADD: Final[Operation[AddRequest, Added]] = Operation(
     "add", "Add a memory, or find the one that should be updated instead", "memory.memories:add",
-    writes=Writes.RECORDS, gate=Gate.REQUEST, logged="hotpath:create"
+    writes="records", gate="request", logged="hotpath:create"
 )  # fmt: skip
-SHOW: Final["Operation[ShowRequest, Shown]"] = Operation(
+SHOW: Final[Operation[ShowRequest, Shown]] = Operation(
     "show", "Show a record, or a message, whole", "memory.reading:show", recalls=True
 )
-LIST: Final["Operation[ListRequest, Listing]"] = Operation(
+LIST: Final[Operation[ListRequest, Listing]] = Operation(
     "list", "List memories, the oldest first", "memory.reading:list_memories"
 )
 
-BLOCK: Final["Operation[ListRequest, Block]"] = Operation(
+BLOCK: Final[Operation[ListRequest, Block]] = Operation(
     "block", "Write memories as the block of a system prompt", "memory.reading:write_block"
 )
-ADD_ALL: Final["Operation[AddAllRequest, AddedAll]"] = Operation(
+ADD_ALL: Final[Operation[AddAllRequest, AddedAll]] = Operation(
     "add_all", "Add several memories, all of them or none", "memory.memories:add_all",
-    writes=Writes.RECORDS, gate=Gate.REQUEST, logged="hotpath:create"
+    writes="records", gate="request", logged="hotpath:create"
 )  # fmt: skip
-EDIT: Final["Operation[EditRequest, Memory]"] = Operation(
+EDIT: Final[Operation[EditRequest, Memory]] = Operation(
     "edit", "Change a memory; its history keeps what it was", "memory.memories:edit",
-    writes=Writes.RECORDS, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+    writes="records", gate="request", effect="idempotent"
 )  # fmt: skip
-SUPERSEDE: Final["Operation[EditRequest, Superseded]"] = Operation(
+SUPERSEDE: Final[Operation[EditRequest, Superseded]] = Operation(
     "supersede", "Let a new memory take the place of one, which held until now",
-    "memory.lifecycle:supersede", writes=Writes.RECORDS, gate=Gate.REQUEST
+    "memory.lifecycle:supersede", writes="records", gate="request"
 )  # fmt: skip
-SUPERSEDE_BY: Final["Operation[SupersedeByRequest, Superseded]"] = Operation(
+SUPERSEDE_BY: Final[Operation[SupersedeByRequest, Superseded]] = Operation(
     "supersede_by", "Let a memory that exists take the place of another one",
-    "memory.lifecycle:supersede_by", writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    "memory.lifecycle:supersede_by", writes="records", effect="idempotent"
 )  # fmt: skip
-REMOVE: Final["Operation[RecordsRequest, Records[Removable]]"] = Operation(
+REMOVE: Final[Operation[RecordsRequest, Records[Removable]]] = Operation(
     "rm", "Remove memories or episodes; `restore` brings them back until they are purged",
-    "memory.lifecycle:remove", writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    "memory.lifecycle:remove", writes="records", effect="idempotent"
 )  # fmt: skip
-RESTORE: Final["Operation[RecordsRequest, Records[Removable]]"] = Operation(
+RESTORE: Final[Operation[RecordsRequest, Records[Removable]]] = Operation(
     "restore", "Bring back what was removed or archived", "memory.lifecycle:restore",
-    writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    writes="records", effect="idempotent"
 )  # fmt: skip
-PURGE: Final["Operation[PurgeRequest, Records[Record]]"] = Operation(
+PURGE: Final[Operation[PurgeRequest, Records[Record]]] = Operation(
     "purge", "Delete records for good, with every link to them", "memory.lifecycle:purge",
-    writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+    writes="records", effect="destructive"
 )  # fmt: skip
-PIN: Final["Operation[PinRequest, Removable]"] = Operation(
+PIN: Final[Operation[PinRequest, Removable]] = Operation(
     "pin", "Pin a memory or an episode, so that it never fades, or unpin it",
-    "memory.memories:pin", writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    "memory.memories:pin", writes="records", effect="idempotent"
 )  # fmt: skip
-LINK: Final["Operation[LinkRequest, Memory]"] = Operation(
+LINK: Final[Operation[LinkRequest, Memory]] = Operation(
     "link", "Link one memory to another", "memory.memories:link",
-    writes=Writes.RECORDS, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+    writes="records", gate="request", effect="idempotent"
 )  # fmt: skip
-UNLINK: Final["Operation[UnlinkRequest, Memory]"] = Operation(
+UNLINK: Final[Operation[UnlinkRequest, Memory]] = Operation(
     "unlink", "Remove the links from one memory to another", "memory.memories:unlink",
-    writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    writes="records", effect="idempotent"
 )  # fmt: skip
 
-HISTORY: Final["Operation[HistoryRequest, History]"] = Operation(
+HISTORY: Final[Operation[HistoryRequest, History]] = Operation(
     "history", "Show what happened to a record, the oldest event first",
     "memory.journal:show_history"
 )  # fmt: skip
-EVENTS: Final["Operation[EventsRequest, Journal]"] = Operation(
+EVENTS: Final[Operation[EventsRequest, Journal]] = Operation(
     "events", "Show what happened to all records, the newest last", "memory.journal:list_events"
 )
-OPERATIONS: Final["Operation[RanRequest, Ran]"] = Operation(
+OPERATIONS: Final[Operation[RanRequest, Ran]] = Operation(
     "operations", "Show what ran in this clone", "memory.journal:list_operations"
 )
-EXPORT_AUDIT: Final["Operation[AuditRequest, Trail]"] = Operation(
+EXPORT_AUDIT: Final[Operation[AuditRequest, Trail]] = Operation(
     "export.audit", "Export the audit trail, one event each", "memory.journal:audit"
 )
 
 # facts and consent
 
-FACTS: Final["Operation[FactsRequest, FactListing]"] = Operation(
+FACTS: Final[Operation[FactsRequest, FactListing]] = Operation(
     "facts.list", "List the facts that messages state, the surest first",
     "memory.facts:list_facts", categories=("activity",)
 )  # fmt: skip
-PROMOTE: Final["Operation[PromoteRequest, Promotions]"] = Operation(
+PROMOTE: Final[Operation[PromoteRequest, Promotions]] = Operation(
     "facts.promote", "Make memories of facts", "memory.facts:promote",
-    categories=("activity",), writes=Writes.RECORDS, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+    categories=("activity",), writes="records", gate="request", effect="idempotent"
 )  # fmt: skip
-REJECT_FACTS: Final["Operation[RecordsRequest, Rejected]"] = Operation(
+REJECT_FACTS: Final[Operation[RecordsRequest, Rejected]] = Operation(
     "facts.reject", "Reject facts: they are not pending any more, and never noted again",
     "memory.facts:reject",
-    categories=("activity",), writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+    categories=("activity",), writes="records", effect="destructive"
 )  # fmt: skip
-WAITING: Final["Operation[WaitingRequest, ConsentListing]"] = Operation(
+WAITING: Final[Operation[WaitingRequest, ConsentListing]] = Operation(
     "consent.list", "List what waits for consent or for a second signal, the oldest first",
     "memory.consent:list_waiting"
 )  # fmt: skip
-APPROVE: Final["Operation[RecordsRequest, Approved]"] = Operation(
+APPROVE: Final[Operation[RecordsRequest, Approved]] = Operation(
     "consent.approve", "Agree: remember what was proposed", "memory.consent:approve",
-    writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT, by_person=True
+    writes="beside", gate="request", effect="idempotent", by_person=True
 )  # fmt: skip
-REJECT: Final["Operation[RecordsRequest, Declined]"] = Operation(
+REJECT: Final[Operation[RecordsRequest, Declined]] = Operation(
     "consent.reject", "Do not agree: forget what was proposed, and do not ask again",
     "memory.consent:reject",
-    writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.DESTRUCTIVE, by_person=True
+    writes="beside", gate="request", effect="destructive", by_person=True
 )  # fmt: skip
 
 # conversation: what was said
 
-START: Final["Operation[StartRequest, Conversation]"] = Operation(
+START: Final[Operation[StartRequest, Conversation]] = Operation(
     "conversation.start", "Start a conversation; it becomes the current one",
     "conversation.conversations:start",
-    categories=("activity",), writes=Writes.RECORDS, gate=Gate.REQUEST
+    categories=("activity",), writes="records", gate="request"
 )  # fmt: skip
-SAY: Final["Operation[SayRequest, Heard]"] = Operation(
+SAY: Final[Operation[SayRequest, Heard]] = Operation(
     "conversation.say", "Add a message to a conversation", "conversation.conversations:say",
-    categories=("activity",), writes=Writes.RECORDS, gate=Gate.REQUEST, logged="hotpath:classify"
+    categories=("activity",), writes="records", gate="request", logged="hotpath:classify"
 )  # fmt: skip
-END: Final["Operation[EndRequest, Ended]"] = Operation(
+END: Final[Operation[EndRequest, Ended]] = Operation(
     "conversation.end", "End a conversation; the app that it is held in remembers it",
     "conversation.conversations:end",
-    categories=("activity",), writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+    categories=("activity",), writes="beside", gate="request", effect="idempotent"
 )  # fmt: skip
-PAUSE: Final["Operation[ConversationRequest, Conversation]"] = Operation(
+PAUSE: Final[Operation[ConversationRequest, Conversation]] = Operation(
     "conversation.pause", "Pause a conversation", "conversation.conversations:pause",
-    categories=("activity",), writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    categories=("activity",), writes="records", effect="idempotent"
 )  # fmt: skip
-RESUME: Final["Operation[ConversationRequest, Conversation]"] = Operation(
+RESUME: Final[Operation[ConversationRequest, Conversation]] = Operation(
     "conversation.resume", "Make a paused or ended conversation active again",
     "conversation.conversations:resume",
-    categories=("activity",), writes=Writes.RECORDS, effect=Effect.IDEMPOTENT
+    categories=("activity",), writes="records", effect="idempotent"
 )  # fmt: skip
-CLEAR: Final["Operation[ConversationRequest, Conversation]"] = Operation(
+CLEAR: Final[Operation[ConversationRequest, Conversation]] = Operation(
     "conversation.clear", "Let contexts start afresh; every message stays kept and searchable",
     "conversation.conversations:clear",
-    categories=("activity",), writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+    categories=("activity",), writes="records", effect="destructive"
 )  # fmt: skip
-CONVERSATIONS: Final["Operation[ConversationsRequest, Overviews]"] = Operation(
+CONVERSATIONS: Final[Operation[ConversationsRequest, Overviews]] = Operation(
     "conversation.list", "List conversations, the earliest first",
     "conversation.conversations:list_conversations", categories=("activity",)
 )  # fmt: skip
-TRANSCRIPT: Final["Operation[LookRequest, Transcript]"] = Operation(
+TRANSCRIPT: Final[Operation[LookRequest, Transcript]] = Operation(
     "conversation.show", "Show a conversation with everything that was said in it",
     "conversation.conversations:show", categories=("activity",)
 )  # fmt: skip
-PRUNE: Final["Operation[PruneRequest, Pruning]"] = Operation(
+PRUNE: Final[Operation[PruneRequest, Pruning]] = Operation(
     "conversation.prune", "Leave messages out of contexts; every one stays kept and searchable",
-    "conversation.pruning:prune", categories=("activity",), writes=Writes.RECORDS,
-    unless="dry_run", effect=Effect.IDEMPOTENT
+    "conversation.pruning:prune", categories=("activity",), writes="records",
+    unless="dry_run", effect="idempotent"
 )  # fmt: skip
-USAGE: Final["Operation[LookRequest, Overlay]"] = Operation(
+USAGE: Final[Operation[LookRequest, Overlay]] = Operation(
     "conversation.stats", "Show what a conversation holds and what of it a context sees",
     "search.usage:overlay", categories=("activity",)
 )  # fmt: skip
-ADD_EPISODE: Final["Operation[EpisodeRequest, Episode]"] = Operation(
+ADD_EPISODE: Final[Operation[EpisodeRequest, Episode]] = Operation(
     "episode.add", "Add an episode by hand; those that messages make are noticed by themselves",
     "conversation.episodes:add",
-    categories=("event",), writes=Writes.RECORDS, gate=Gate.REQUEST
+    categories=("event",), writes="records", gate="request"
 )  # fmt: skip
-EPISODES: Final["Operation[EpisodesRequest, EpisodeListing]"] = Operation(
+EPISODES: Final[Operation[EpisodesRequest, EpisodeListing]] = Operation(
     "episode.list", "List episodes, the earliest first", "conversation.episodes:list_episodes",
     categories=("event",)
 )  # fmt: skip
-EPISODE: Final["Operation[ShowRequest, Episode]"] = Operation(
+EPISODE: Final[Operation[ShowRequest, Episode]] = Operation(
     "episode.show", "Show an episode", "conversation.episodes:show"
 )
-IMPORT_MESSAGES: Final["Operation[MessagesRequest, Imported]"] = Operation(
+IMPORT_MESSAGES: Final[Operation[MessagesRequest, Imported]] = Operation(
     "import.messages", "Import a transcript; importing it again adds nothing",
-    "conversation.exchange:import_messages", Scope.WHOLE, doing="import",
-    writes=Writes.BESIDE, gate=Gate.ITEMS, effect=Effect.IDEMPOTENT
+    "conversation.exchange:import_messages", "whole", doing="import",
+    writes="beside", gate="items", effect="idempotent"
 )  # fmt: skip
-IMPORT_ARRAYS: Final["Operation[ArraysRequest, Imported]"] = Operation(
+IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "import.arrays", "Import the four array files of the multi-tier design",
-    "conversation.exchange:import_arrays", Scope.WHOLE, doing="import",
-    writes=Writes.BESIDE, gate=Gate.ITEMS, effect=Effect.IDEMPOTENT
+    "conversation.exchange:import_arrays", "whole", doing="import",
+    writes="beside", gate="items", effect="idempotent"
 )  # fmt: skip
-EXPORT_ARRAYS: Final["Operation[AtRequest, Exported]"] = Operation(
+EXPORT_ARRAYS: Final[Operation[AtRequest, Exported]] = Operation(
     "export.arrays", "Export everything as four array files", "conversation.exchange:export_arrays"
 )
-ARC: Final["Operation[LookRequest, Arc]"] = Operation(
+ARC: Final[Operation[LookRequest, Arc]] = Operation(
     "episode.arc", "Show the narrative arc of a conversation: beginning, middle, end, key moments",
     "conversation.episodes:narrative", categories=("event",)
 )  # fmt: skip
 
 # apps: what apps remember
 
-REMEMBER: Final["Operation[RememberRequest, Remembered]"] = Operation(
+REMEMBER: Final[Operation[RememberRequest, Remembered]] = Operation(
     "app.remember", "Make a memory for an app, and room for it", "apps.remembering:remember",
-    writes=Writes.BESIDE, gate=Gate.REQUEST
+    writes="beside", gate="request"
 )  # fmt: skip
-APPS: Final["Operation[AtRequest, AppOverviews]"] = Operation(
+APPS: Final[Operation[AtRequest, AppOverviews]] = Operation(
     "app.list", "List the apps that have left a trace", "apps.reading:list_apps"
 )
-APP_MEMORIES: Final["Operation[AppLookRequest, AppListing]"] = Operation(
+APP_MEMORIES: Final[Operation[AppLookRequest, AppListing]] = Operation(
     "app.memories", "List an app's memories, the newest update first", "apps.reading:listing"
 )
-APP_MEMORY: Final["Operation[AppShowRequest, AppMemory]"] = Operation(
+APP_MEMORY: Final[Operation[AppShowRequest, AppMemory]] = Operation(
     "app.show", "Show one memory of an app", "apps.reading:show", recalls=True
 )
-APP_CONTEXT: Final["Operation[AppContextRequest, AppContext]"] = Operation(
+APP_CONTEXT: Final[Operation[AppContextRequest, AppContext]] = Operation(
     "app.context", "Write an app's memories as a block for a model", "apps.reading:context",
     recalls=True
 )  # fmt: skip
-COMPACT: Final["Operation[CompactRequest, Compacted]"] = Operation(
+COMPACT: Final[Operation[CompactRequest, Compacted]] = Operation(
     "app.compact", "Hold an app to its limit: one decision for each memory too many",
-    "apps.remembering:tidy", writes=Writes.BESIDE, effect=Effect.IDEMPOTENT
+    "apps.remembering:tidy", writes="beside", effect="idempotent"
 )  # fmt: skip
-APP_DELETE: Final["Operation[AppDeleteRequest, AppMemory]"] = Operation(
+APP_DELETE: Final[Operation[AppDeleteRequest, AppMemory]] = Operation(
     "app.delete", "Remove one memory of an app; `restore` brings it back until it is purged",
-    "apps.removal:delete", writes=Writes.RECORDS, effect=Effect.DESTRUCTIVE
+    "apps.removal:delete", writes="records", effect="destructive"
 )  # fmt: skip
-APP_PURGE: Final["Operation[AppRequest, Purged]"] = Operation(
+APP_PURGE: Final[Operation[AppRequest, Purged]] = Operation(
     "app.purge", "Delete all memories of an app for good", "apps.removal:purge",
-    writes=Writes.BESIDE, effect=Effect.DESTRUCTIVE
+    writes="beside", effect="destructive"
 )  # fmt: skip
-UNINSTALL: Final["Operation[UninstallRequest, Uninstalled]"] = Operation(
+UNINSTALL: Final[Operation[UninstallRequest, Uninstalled]] = Operation(
     "app.uninstall", "Note that an app is gone; its memories outlive it, unless they are purged",
-    "apps.removal:uninstall", writes=Writes.BESIDE, effect=Effect.DESTRUCTIVE
+    "apps.removal:uninstall", writes="beside", effect="destructive"
 )  # fmt: skip
-APP_STATS: Final["Operation[AtRequest, AppFigures]"] = Operation(
+APP_STATS: Final[Operation[AtRequest, AppFigures]] = Operation(
     "app.stats", "Show what apps remember, and what models have spent on it",
     "apps.figures:statistics"
 )  # fmt: skip
-POLL_ENERGY: Final["Operation[NoArguments, Polled]"] = Operation(
+POLL_ENERGY: Final[Operation[NoArguments, Polled]] = Operation(
     "app.poll", "Return the units that models have spent since this was last asked",
-    "apps.figures:poll_energy", writes=Writes.BESIDE
+    "apps.figures:poll_energy", writes="beside"
 )  # fmt: skip
 
 # search: what is found again
 
-SEARCH: Final["Operation[SearchRequest, Found]"] = Operation(
+SEARCH: Final[Operation[SearchRequest, Found]] = Operation(
     "search", "Find memories, episodes, chunk summaries and messages", "search.search:search",
     recalls=True, logged="hotpath:search"
 )  # fmt: skip
-CONTEXT: Final["Operation[ContextRequest, BuiltContext]"] = Operation(
+CONTEXT: Final[Operation[ContextRequest, BuiltContext]] = Operation(
     "context", "Write the block that a model reads, within a token budget",
-    "search.contexts:build_context", gate=Gate.THREAD, recalls=True, logged="context:search"
+    "search.contexts:build_context", gate="thread", recalls=True, logged="context:search"
 )  # fmt: skip
 
-QUERY: Final["Operation[QueryRequest, QueryAnswer]"] = Operation(
+QUERY: Final[Operation[QueryRequest, QueryAnswer]] = Operation(
     "query", "Answer an agent's request, within its allowlist and its budget",
     "search.queries:query", recalls=True, logged="hotpath:query"
 )  # fmt: skip
-EVALUATE: Final["Operation[EvaluationRequest, Evaluation]"] = Operation(
+EVALUATE: Final[Operation[EvaluationRequest, Evaluation]] = Operation(
     "eval.run", "Measure recall on a golden set", "search.evaluation:evaluate",
-    Scope.WHOLE, doing="evaluate recall", writes=Writes.BESIDE, only_if="accept",
-    effect=Effect.IDEMPOTENT
+    "whole", doing="evaluate recall", writes="beside", only_if="accept",
+    effect="idempotent"
 )  # fmt: skip
-ADD_QUESTION: Final["Operation[QuestionRequest, QuestionAdded]"] = Operation(
+ADD_QUESTION: Final[Operation[QuestionRequest, QuestionAdded]] = Operation(
     "eval.add", "Add what a query must find to a golden set", "search.golden:add",
-    Scope.WHOLE, doing="add to a golden set", writes=Writes.RECORDS, gate=Gate.REQUEST,
-    effect=Effect.IDEMPOTENT
+    "whole", doing="add to a golden set", writes="records", gate="request",
+    effect="idempotent"
 )  # fmt: skip
 
 # threads and checkpoints
 
-DELTA: Final["Operation[ThreadRequest, Delta]"] = Operation(
+DELTA: Final[Operation[ThreadRequest, Delta]] = Operation(
     "delta", "Show what is new to a thread since it last asked", "search.threads:tell_news",
-    gate=Gate.THREAD
+    gate="thread"
 )  # fmt: skip
-SAVE_CHECKPOINT: Final["Operation[SaveRequest, CheckpointInfo]"] = Operation(
+SAVE_CHECKPOINT: Final[Operation[SaveRequest, CheckpointInfo]] = Operation(
     "checkpoint.save", "Save a thread's state in place of the one saved before",
     "search.threads:save_checkpoint",
-    writes=Writes.BESIDE, gate=Gate.REQUEST, effect=Effect.IDEMPOTENT
+    writes="beside", gate="request", effect="idempotent"
 )  # fmt: skip
-LOAD_CHECKPOINT: Final["Operation[CheckpointRequest, Checkpoint]"] = Operation(
+LOAD_CHECKPOINT: Final[Operation[CheckpointRequest, Checkpoint]] = Operation(
     "checkpoint.load", "Return a thread's state as it was saved last",
     "search.threads:load_checkpoint"
 )  # fmt: skip
-CHECKPOINTS: Final["Operation[CheckpointsRequest, Checkpoints]"] = Operation(
+CHECKPOINTS: Final[Operation[CheckpointsRequest, Checkpoints]] = Operation(
     "checkpoint.list", "List checkpoints, the last saved first", "search.threads:list_checkpoints"
 )
-REMOVE_CHECKPOINT: Final["Operation[CheckpointRequest, CheckpointRequest]"] = Operation(
+REMOVE_CHECKPOINT: Final[Operation[CheckpointRequest, CheckpointRequest]] = Operation(
     "checkpoint.rm", "Remove a thread's saved state for good", "search.threads:remove_checkpoint",
-    writes=Writes.BESIDE, effect=Effect.DESTRUCTIVE
+    writes="beside", effect="destructive"
 )  # fmt: skip
 
 # upkeep: keeping it in order
 
-CHECK: Final["Operation[NoArguments, Checked]"] = Operation(
+CHECK: Final[Operation[NoArguments, Checked]] = Operation(
     "check", "Read everything and report all that is wrong", "upkeep.checking:check",
-    Scope.WHOLE, doing="check the memory"
+    "whole", doing="check the memory"
 )  # fmt: skip
-CHECK_STAGED: Final["Operation[NoArguments, Checked]"] = Operation(
+CHECK_STAGED: Final[Operation[NoArguments, Checked]] = Operation(
     "check.staged", "Report what is wrong with what is about to be committed, whoever commits",
-    "upkeep.check_commit:check_staged", Scope.NOTHING
+    "upkeep.check_commit:check_staged", "nothing"
 )  # fmt: skip
-SCAN: Final["Operation[ScanRequest, Scanned]"] = Operation(
+SCAN: Final[Operation[ScanRequest, Scanned]] = Operation(
     "scan", "Look for secrets in the memory, and never show one", "upkeep.scanning:scan",
-    Scope.WHOLE, doing="scan the memory"
+    "whole", doing="scan the memory"
 )  # fmt: skip
-DOCTOR: Final["Operation[DoctorRequest, Examination]"] = Operation(
+DOCTOR: Final[Operation[DoctorRequest, Examination]] = Operation(
     "doctor", "Look at everything that pmem needs around the records", "upkeep.doctor:doctor",
-    Scope.WHOLE, doing="look after the memory", writes=Writes.BESIDE, only_if="fix",
-    effect=Effect.IDEMPOTENT
+    "whole", doing="look after the memory", writes="beside", only_if="fix",
+    effect="idempotent"
 )  # fmt: skip
-CONSOLIDATE: Final["Operation[UpkeepRequest, UpkeepReport]"] = Operation(
+CONSOLIDATE: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "consolidate", "Archive what has faded, merge duplicates, link neighbours, fold recalls in",
-    "upkeep.consolidation:consolidate", Scope.WHOLE, doing="consolidate",
-    writes=Writes.BESIDE, unless="dry_run", effect=Effect.IDEMPOTENT
+    "upkeep.consolidation:consolidate", "whole", doing="consolidate",
+    writes="beside", unless="dry_run", effect="idempotent"
 )  # fmt: skip
-SWEEP: Final["Operation[UpkeepRequest, UpkeepReport]"] = Operation(
+SWEEP: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "sweep", "Remove what is unused, and delete what was removed long ago",
-    "upkeep.consolidation:sweep", Scope.WHOLE, doing="sweep",
-    writes=Writes.BESIDE, unless="dry_run", effect=Effect.DESTRUCTIVE
+    "upkeep.consolidation:sweep", "whole", doing="sweep",
+    writes="beside", unless="dry_run", effect="destructive"
 )  # fmt: skip
-STATS: Final["Operation[AtRequest, Statistics]"] = Operation(
+STATS: Final[Operation[AtRequest, Statistics]] = Operation(
     "stats", "Show what the memory holds", "upkeep.statistics:statistics"
 )
-VERIFY: Final["Operation[VerifyRequest, Verified]"] = Operation(
+VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
     "verify", "See whether the files and lines that memories cite still say the same",
-    "memory.citations:verify", Scope.WHOLE, doing="verify citations",
-    writes=Writes.BESIDE, only_if="update", effect=Effect.IDEMPOTENT
+    "memory.citations:verify", "whole", doing="verify citations",
+    writes="beside", only_if="update", effect="idempotent"
 )  # fmt: skip
 
 # git, and the project itself

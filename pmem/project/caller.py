@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from pmem.errors import InvalidValue
 from pmem.values.config import Settings
@@ -19,7 +21,7 @@ _OF_THE_CALLER: Final = (
 """What a workspace keeps that differs for whoever asks."""
 
 
-class Caller(NamedTuple):
+class Caller(msgspec.Struct, frozen=True):
     """Who asks, and writes: an agent, an app, or nobody in particular, such as a person.
 
     An agent's allowlist says what there is for it, and an app that asks sees nothing of another.
