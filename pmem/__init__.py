@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pmem.core.filters import Filter
     from pmem.errors import PmemError
     from pmem.library import Project
-    from pmem.memory.memories import AddRequest, EditRequest
-    from pmem.search.contexts import ContextRequest
+    from pmem.memory.requests import AddRequest, EditRequest
+    from pmem.search.context_request import ContextRequest
     from pmem.search.search import SearchRequest
     from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 

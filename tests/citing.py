@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pmem.memory.citations import VerifyRequest
-from pmem.memory.memories import AddRequest
+from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.values.records import Citation

@@ -18,8 +18,8 @@ from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.errors import InvalidValue
 from pmem.memory.facts import FactsRequest
-from pmem.memory.memories import EditRequest
-from pmem.search.contexts import ContextRequest
+from pmem.memory.requests import EditRequest
+from pmem.search.context_request import ContextRequest
 from pmem.search.search import SearchRequest
 from tests.conftest import NOW
 from tests.faults.console import bytes_of
@@ -79,8 +79,8 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
     ref, talk = made.ref, made.talk
     return {
         "add": {"content": "We use Go", **_fields(AddRequest)},
-        "edit": {"reference": ref, "content": "We use Rust", **_fields(EditRequest)},
-        "supersede": {"reference": ref, "content": "We use Rust", **_fields(EditRequest)},
+        "edit": {**_fields(EditRequest), "reference": ref, "content": "We use Rust"},
+        "supersede": {**_fields(EditRequest), "reference": ref, "content": "We use Rust"},
         "supersede_by": {"reference": ref, "successor": made.other},
         "show": {"reference": ref, "at": NOW},
         "list": {"wanted": Filter(), "limit": 3, "at": NOW},

@@ -25,8 +25,9 @@ from pmem.memory.app_memories import (
 )
 from pmem.memory.app_models import Models, Talk, answer, may_work, offline
 from pmem.memory.chunking import unfold
-from pmem.memory.memories import Added, AddRequest, put_new
+from pmem.memory.memories import put_new
 from pmem.memory.reading import conversation_named
+from pmem.memory.requests import Added, AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import Waiting
 from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status

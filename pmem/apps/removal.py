@@ -72,9 +72,11 @@ def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
 
     memory = one_of(workspace, name_of(request.app), request.reference)
     if request.for_good:
-        lifecycle.purge(workspace, lifecycle.PurgeRequest(references=(memory.id,), force=True))
+        with workspace.transaction():
+            lifecycle.purge(workspace, lifecycle.PurgeRequest(references=(memory.id,), force=True))
         return shown(memory)
-    lifecycle.remove(workspace, RecordsRequest(references=(memory.id,)))
+    with workspace.transaction():
+        lifecycle.remove(workspace, RecordsRequest(references=(memory.id,)))
     return shown(workspace.memories.get(memory.id))
 
 

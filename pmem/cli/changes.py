@@ -14,7 +14,7 @@ from pmem.errors import UsageError
 from pmem.memory.changes import Records, RecordsRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
-from pmem.memory.memories import EditRequest, LinkRequest, PinRequest, UnlinkRequest
+from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, Record

@@ -9,7 +9,7 @@ from pmem.cli import options
 from pmem.cli.session import Answer, Session
 from pmem.core.context.parts import Context
 from pmem.operations import table
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 
 Format = Literal["markdown", "json", "messages"]
 _START = 50

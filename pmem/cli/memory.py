@@ -14,8 +14,8 @@ from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
-from pmem.memory.memories import AddAllRequest, Added, AddRequest
 from pmem.memory.reading import ListRequest, Said, Shown, ShowRequest
+from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short

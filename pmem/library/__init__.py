@@ -4,6 +4,6 @@ Everything returns values and nothing prints. `from pmem import Project`.
 """
 
 from pmem.library.project import Project
-from pmem.search.contexts import BuiltContext
+from pmem.search.context_request import BuiltContext
 
 __all__ = ["BuiltContext", "Project"]

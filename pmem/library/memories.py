@@ -22,7 +22,8 @@ from pmem.memory.journal import (
     RanRequest,
 )
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
-from pmem.memory.memories import (
+from pmem.memory.reading import Listing, ListRequest, Said, ShowRequest
+from pmem.memory.requests import (
     AddAllRequest,
     Added,
     AddRequest,
@@ -31,11 +32,10 @@ from pmem.memory.memories import (
     PinRequest,
     UnlinkRequest,
 )
-from pmem.memory.reading import Listing, ListRequest, Said, ShowRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import BuiltContext, ContextRequest
+from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.search import Found, SearchRequest
 from pmem.storage.local.proposals import Decision
 from pmem.values.records import Event, Memory, MemoryType, Record

@@ -13,8 +13,8 @@ from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.memories import AddRequest
 from pmem.memory.reading import conversation_named
+from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, matches, short
 from pmem.values.records import (

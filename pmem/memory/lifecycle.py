@@ -18,8 +18,9 @@ from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import EDITABLE, Records, RecordsRequest, Removable, change_all
-from pmem.memory.memories import EditRequest, edited_fields
+from pmem.memory.memories import edited_fields
 from pmem.memory.reading import get
+from pmem.memory.requests import EditRequest
 from pmem.project.events import event_of
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace

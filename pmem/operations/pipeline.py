@@ -121,9 +121,8 @@ def _admitted(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
         clean = unit.gate.admit(thread, "the thread")
         return cast(Q, msgspec.structs.replace(cast(Any, request), thread=clean))
     if operation.gate:
-        agent = unit.gate.admit(unit.caller.agent, "the agent")
-        unit.caller = Caller(agent, unit.caller.app)
-        unit.given_actor = unit.gate.admit(unit.given_actor, "the actor")
+        unit.gate.must_hold_none(unit.caller.agent or "", "the agent")
+        unit.gate.must_hold_none(unit.given_actor or "", "the actor")
     if operation.gate == "request":
         return unit.gate.admit(request)
     if operation.gate == "items":

@@ -66,16 +66,6 @@ if TYPE_CHECKING:
         Trail,
     )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
-    from pmem.memory.memories import (
-        AddAllRequest,
-        Added,
-        AddedAll,
-        AddRequest,
-        EditRequest,
-        LinkRequest,
-        PinRequest,
-        UnlinkRequest,
-    )
     from pmem.memory.reading import (
         Block,
         ConversationRequest,
@@ -85,7 +75,17 @@ if TYPE_CHECKING:
         Shown,
         ShowRequest,
     )
-    from pmem.search.contexts import BuiltContext, ContextRequest
+    from pmem.memory.requests import (
+        AddAllRequest,
+        Added,
+        AddedAll,
+        AddRequest,
+        EditRequest,
+        LinkRequest,
+        PinRequest,
+        UnlinkRequest,
+    )
+    from pmem.search.context_request import BuiltContext, ContextRequest
     from pmem.search.evaluation import Evaluation, EvaluationRequest
     from pmem.search.golden import QuestionAdded, QuestionRequest
     from pmem.search.queries import QueryAnswer
@@ -159,7 +159,7 @@ PIN: Final[Operation[PinRequest, Removable]] = Operation(
 )  # fmt: skip
 LINK: Final[Operation[LinkRequest, Memory]] = Operation(
     "link", "Link one memory to another", "memory.memories:link",
-    writes="records", gate="request", effect="idempotent"
+    writes="records", effect="idempotent"
 )  # fmt: skip
 UNLINK: Final[Operation[UnlinkRequest, Memory]] = Operation(
     "unlink", "Remove the links from one memory to another", "memory.memories:unlink",
@@ -311,7 +311,7 @@ COMPACT: Final[Operation[CompactRequest, Compacted]] = Operation(
 )  # fmt: skip
 APP_DELETE: Final[Operation[AppDeleteRequest, AppMemory]] = Operation(
     "app.delete", "Remove one memory of an app; `restore` brings it back until it is purged",
-    "apps.removal:delete", writes="records", effect="destructive"
+    "apps.removal:delete", writes="beside", effect="destructive"
 )  # fmt: skip
 APP_PURGE: Final[Operation[AppRequest, Purged]] = Operation(
     "app.purge", "Delete all memories of an app for good", "apps.removal:purge",

@@ -154,14 +154,14 @@ class Gate:
                 for key, item in value.items()
             }
         if isinstance(value, msgspec.Struct):
-            return self._fields(value, where, rules)
+            return self._fields(value, where)
         return value
 
-    def _fields(self, value: msgspec.Struct, where: str, rules: Secrets) -> msgspec.Struct:
+    def _fields(self, value: msgspec.Struct, where: str) -> msgspec.Struct:
         new = {}
         for name in value.__struct_fields__:
             old = getattr(value, name)
-            admitted = self._admitted(old, inside(where, name), rules)
+            admitted = self.admit(old, inside(where, name))
             if admitted is not old and admitted != old:
                 new[name] = admitted
         return msgspec.structs.replace(value, **new) if new else value

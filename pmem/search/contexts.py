@@ -1,9 +1,8 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -11,7 +10,7 @@ from pmem.conversation.window import Talk, talk_of
 from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.modes import Lengths, mode_of
-from pmem.core.context.parts import Candidates, Context, Exchange, Format, Item, Omitted
+from pmem.core.context.parts import Candidates, Context, Exchange, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
 from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
@@ -25,9 +24,9 @@ from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
+from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.search import (
     REMEMBERED,
-    Hit,
     Kind,
     Opened,
     Scored,
@@ -59,55 +58,6 @@ UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
 _RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
 _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
-
-
-class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a context is for; without a budget it gets the setting's.
-
-    Without `recall` it holds the memory and the conversation, and nothing that was looked for.
-    Without `counts` what it recalls does not count as recalled; `hits` wants what was retrieved.
-    `related` limits the memories that others bring along (the setting when None). What belongs
-    to an app is left out, but for the `app` that it is for: the conversation's when None.
-    `trust` is the least that memories and episodes are trusted; nothing that was said in other
-    conversations is recalled then.
-    """
-
-    query: str | None = None
-    recall: bool = True
-    budget: int | None = None
-    thread: str | None = None
-    conversation: str | None = None
-    agent: str | None = None
-    app: str | None = None
-    format: Format = "markdown"
-    at: datetime | str | None = None
-    counts: bool = True
-    related: int | None = None
-    trust: str | None = None
-    hits: bool = False
-
-
-class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=True):
-    """A context, and the hits that were retrieved for it, where the request wants `hits`."""
-
-    retrieval_results: tuple[Hit, ...] = ()
-    thread: str | None = None
-
-    @property
-    def recalled(self) -> list[str]:
-        """The ids of what counts as recalled."""
-        return _shown(self, "recalled")
-
-    @property
-    def noted(self) -> dict[str, Any]:
-        """What the log of operations says of it."""
-        return {"status": "ok" if self.recalled else "skipped", "thread": self.thread}
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the context alone."""
-        fields = msgspec.structs.asdict(self)
-        kept = [name for name in Context.__struct_fields__ if name != "notes" or self.notes]
-        return {name: fields[name] for name in kept}
 
 
 def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext:
@@ -159,6 +109,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         **{**msgspec.structs.asdict(built), "notes": notes_on(request.query or "")},
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
+        is_answered=bool(asked and answers.ranked),
     )
 
 

@@ -15,7 +15,8 @@ from pmem.core import exactjson, mistakes
 from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 from pmem.errors import Damaged, InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest, build_context
+from pmem.search.context_request import ContextRequest
+from pmem.search.contexts import build_context
 from pmem.search.golden import (
     ACCEPTED,
     Golden,

@@ -5,7 +5,8 @@ import msgspec
 from pmem.conversation.pruning import Usage, usage
 from pmem.memory.reading import LookRequest
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest, build_context
+from pmem.search.context_request import ContextRequest
+from pmem.search.contexts import build_context
 
 
 class Overlay(msgspec.Struct, frozen=True, kw_only=True):

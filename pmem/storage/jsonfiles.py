@@ -25,6 +25,7 @@ from pmem.storage.files.unfinished import Unfinished
 from pmem.storage.git.tracked import HINT, LOCAL
 from pmem.storage.index.index import FILE as INDEX
 from pmem.storage.index.index import Index, Row
+from pmem.storage.index.searchers import BrokenIndex
 from pmem.storage.shared import Shared
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
@@ -130,8 +131,6 @@ class JsonFiles:
     def searched(self, search: "Callable[[Pool], T]") -> T:
         with self._search_index() as index:
             if index is not None:
-                from pmem.storage.index.soundness import BrokenIndex
-
                 try:
                     with index.moment():
                         self._tell(index)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle.presence import presence
-from pmem.memory.memories import AddAllRequest, AddRequest
+from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.values.times import in_utc, iso

@@ -15,7 +15,7 @@ from pmem.core.rawjson import load
 from pmem.core.secrets import find, redacted, unsecret
 from pmem.core.secrets.texts import in_file
 from pmem.library.typed import made
-from pmem.memory.memories import AddRequest, EditRequest
+from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.configuration import parse_config
 from pmem.search.evaluation import _accepted
 from pmem.search.search import SearchRequest
@@ -181,7 +181,8 @@ def _library(data: bytes) -> Any:
     fields = exactjson.read(data)
     if not isinstance(fields, dict):
         return None
-    made(EditRequest, **{key: fields[key] for key in fields if key in ("content", "tags")})
+    told = {key: fields[key] for key in fields if key in ("content", "tags")}
+    made(EditRequest, reference="x", **told)
     made(SearchRequest, query="x", **{key: fields[key] for key in fields if key == "top_k"})
     request = made(AddRequest, **fields)
     project = _project_in_memory()

@@ -163,7 +163,7 @@ def test_the_report_of_a_bug_is_written_through_no_link(
 ) -> None:
     PLANTS[f"local/pmem.log: {kind}"](project, secret)
     before = bytes_of(secret)
-    with mock.patch("pmem.memory.reading.listing", side_effect=RuntimeError("planned")):
+    with mock.patch("pmem.memory.reading.list_memories", side_effect=RuntimeError("planned")):
         done = pmem("list")
     assert done.code == 70
     assert bytes_of(secret) == before

@@ -18,7 +18,7 @@ from pmem.library import Project
 from pmem.memory import citations
 from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, VerifyRequest, Watch
 from pmem.operations import table
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 from pmem.storage.git import sources as reading
 from pmem.storage.git.sources import MOST_BYTES, Sources, Unreadable, blob_of
 from pmem.values.records import Citation, EventKind, Memory

@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from pmem import Project
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused
 from pmem.memory import consent
-from pmem.memory.memories import AddRequest
 from pmem.memory.proposals import Withheld
+from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import FILE, Proposal, Proposals
 from pmem.values.records import EventKind, Source

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from pmem import Project
 from pmem.core.filters import EVERYTHING
 from pmem.library.apps import Apps
-from pmem.memory.memories import AddRequest
+from pmem.memory.requests import AddRequest
 
 
 class Given(NamedTuple):

@@ -286,7 +286,7 @@ def test_what_is_purged_is_gone_at_every_time() -> None:
     assert episode.id not in left.milestones
     project.purge(talk.id, force=True)
     gone = timeline.project().at(before)
-    assert gone.conversations() == []
+    assert gone.conversations() == ()
     assert gone.search("oven", kinds=(Kind.CHUNK, Kind.MESSAGE)).total == 0
 
 

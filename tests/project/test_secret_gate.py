@@ -217,7 +217,7 @@ def test_a_redacted_import_is_the_same_when_it_is_repeated(ids: dict[str, str], 
 
 def test_a_batch_is_kept_whole_or_not_at_all(ids: dict[str, str]) -> None:
     done = pmem("add", "--batch", "../batch.jsonl")
-    assert "memory 2: content holds" in done.err
+    assert "memories[2].content holds" in done.err
     assert b"fine" not in pmem("list").out
 
 

@@ -14,7 +14,7 @@ from pmem import Project
 from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.memories import AddRequest
+from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
@@ -392,7 +392,9 @@ def test_the_totals_are_means_over_the_questions_that_want_something(
 def test_progress_is_told(full: Workspace) -> None:
     told: list[tuple[int, int]] = []
     asked = tuple(Question(query=query, must=("m7",)) for query in "ab")
-    request = EvaluationRequest(golden=Golden(asked))
+    request = EvaluationRequest(
+        golden=Golden(asked), progress=lambda done, total: told.append((done, total))
+    )
     ask(full, table.EVALUATE, request)
     assert told == [(1, 2), (2, 2)]
 

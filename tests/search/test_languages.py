@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from pmem.memory.memories import AddAllRequest, AddRequest
+from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.search import Found, Hit, SearchRequest

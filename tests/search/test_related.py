@@ -13,15 +13,10 @@ from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.memories import (
-    EditRequest,
-    LinkRequest,
-    PinRequest,
-    UnlinkRequest,
-)
+from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import Golden, Question
 from pmem.search.search import Found, Kind

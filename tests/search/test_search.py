@@ -18,11 +18,11 @@ from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.memories import AddRequest, EditRequest, PinRequest
 from pmem.memory.reading import ConversationRequest
+from pmem.memory.requests import AddRequest, EditRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 from pmem.search.search import Found, Kind, SearchRequest
 from pmem.storage.backend import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State

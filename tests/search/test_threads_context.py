@@ -14,7 +14,7 @@ from pmem.core.context import allocation
 from pmem.core.context.parts import Context, Format
 from pmem.operations import table
 from pmem.search import contexts, threads
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 from pmem.search.threads import Delta
 from pmem.values.records import Memory
 from tests.asking import ask

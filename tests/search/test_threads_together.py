@@ -15,7 +15,7 @@ from pmem import Project
 from pmem.core.filters import Filter
 from pmem.core.retention import changed
 from pmem.operations import table
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 from pmem.search.threads import Delta
 from pmem.values.records import Event, EventKind, State, plain
 from tests.asking import ask

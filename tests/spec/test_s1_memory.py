@@ -15,8 +15,8 @@ from pmem import AddRequest, Project
 from pmem.core.filters import Filter
 from pmem.core.operations import UPKEEP
 from pmem.core.writing import lints
-from pmem.memory.memories import Added
 from pmem.memory.proposals import Withheld
+from pmem.memory.requests import Added
 from pmem.storage.local.operations import BEFORE, FILE, MOST_BYTES, Operations
 from pmem.values.records import EventKind, MemoryType, State
 from tests.cli.shell import pmem

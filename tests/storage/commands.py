@@ -5,7 +5,7 @@ import orjson
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.conversation.exchange import MessagesRequest
 from pmem.memory.lifecycle import PurgeRequest
-from pmem.memory.memories import AddAllRequest, AddRequest, EditRequest, LinkRequest
+from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest, LinkRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace

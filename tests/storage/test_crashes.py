@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pmem.errors import StorageRefused
-from pmem.memory.memories import AddRequest
+from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.files import durable

@@ -13,7 +13,7 @@ from pmem.conversation.exchange import ArraysRequest
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, TooLarge, Unresolved
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
-from pmem.memory.memories import AddRequest, EditRequest
+from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change

@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock, Timeout
 
 from pmem.errors import Locked, StorageRefused
-from pmem.memory.memories import AddRequest
+from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.storage.files.lock import writer_lock
 from tests.asking import ask

@@ -14,7 +14,7 @@ import pytest
 
 from pmem.core.retrieval.pool import Place
 from pmem.errors import StorageRefused
-from pmem.memory.memories import AddRequest
+from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.search import Kind, SearchRequest

@@ -17,13 +17,13 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pmem.conversation import exchange
 from pmem.conversation.conversations import SayRequest, StartRequest
+from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory import reading
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
-from pmem.memory.memories import AddRequest, EditRequest, LinkRequest, UnlinkRequest
+from pmem.memory.requests import AddRequest, EditRequest, LinkRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
@@ -171,7 +171,7 @@ class Chaos(RuleBasedStateMachine):
             )
             for n, line in enumerate(said)
         ]
-        self.command(exchange.import_messages, lines, name, lambda done, total: None)
+        self.command(ask, table.IMPORT_MESSAGES, MessagesRequest(lines=lines, name=name))
 
     @rule(text=texts)
     def remember_episode(self, text: str) -> None:

@@ -19,8 +19,8 @@ from pmem.errors import InvalidValue, Locked, NotFound, PmemError
 from pmem.memory import reading
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
-from pmem.memory.memories import AddAllRequest, AddRequest, EditRequest, LinkRequest
 from pmem.memory.reading import LookRequest
+from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest, LinkRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace

@@ -97,7 +97,7 @@ class Tree:
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         from pmem.storage.index.search import Records, passing_index
-        from pmem.storage.index.soundness import BrokenIndex
+        from pmem.storage.index.searchers import BrokenIndex
 
         for type_ in STORES:
             self._load(type_, self._names(type_))

@@ -27,7 +27,8 @@ from pmem.storage.files import ownfile
 from pmem.storage.files.listing import Listing
 from pmem.storage.index import postings
 from pmem.storage.index.learning import TYPES, VERSION, Reader, rebuild, text_of, update
-from pmem.storage.index.soundness import BrokenIndex, trusted
+from pmem.storage.index.searchers import BrokenIndex
+from pmem.storage.index.soundness import trusted
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType
 

@@ -10,6 +10,7 @@ import msgspec
 from pmem.core.retrieval.documents import Facts
 from pmem.storage.index import postings
 from pmem.storage.index.learning import TYPES, rebuild
+from pmem.storage.index.searchers import BrokenIndex
 
 _NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", "at"))
 """Columns that a document may leave empty."""
@@ -22,10 +23,6 @@ NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
 """What reading an index raises that holds nonsense."""
 DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a search raises on an index that holds nonsense, or where pmem itself is wrong."""
-
-
-class BrokenIndex(Exception):
-    """An index turned out to hold nonsense: it is thrown away, and made again."""
 
 
 @contextmanager
