@@ -63,3 +63,10 @@ def calls(module: ast.Module) -> Iterator[str]:
     for node in ast.walk(module):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
             yield ast.unparse(node.func)
+
+
+def attributes(module: ast.Module) -> Iterator[str]:
+    """Yield the dotted names of what a module reads of something, as they are written."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute):
+            yield ast.unparse(node)

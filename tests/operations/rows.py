@@ -1,0 +1,54 @@
+"""Reading the rows of the table, and the types that their annotations name."""
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, Final, NamedTuple, TypeGuard, get_args, get_origin
+
+import msgspec
+
+from pmem.operations import table
+from pmem.operations.operation import Operation
+from tests import source
+
+TREE: Final = source.tree(source.PACKAGE / "operations" / "table.py")
+
+
+class Row(NamedTuple):
+    """A row, and the request and the answer that its annotation names."""
+
+    operation: Operation[Any, Any]
+    request: Any
+    answer: Any
+
+
+def rows() -> Iterator[Row]:
+    """Yield every row of the table, in its order."""
+    names = {**vars(table), **dict(_named_types())}
+    for node in TREE.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            value = getattr(table, node.target.id)
+            if isinstance(value, Operation):
+                (named,) = (item for item in ast.walk(node.annotation) if _is_text(item))
+                yield Row(value, *get_args(eval(ast.literal_eval(named), names)))
+
+
+def structs(type_: Any) -> Iterator[type[msgspec.Struct]]:
+    """Yield the structs that a type names: itself, those of a union, and what it is filled with."""
+    for named in (type_, get_origin(type_)):
+        if isinstance(named, type) and issubclass(named, msgspec.Struct):
+            yield named
+    for part in get_args(type_):
+        yield from structs(part)
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _named_types() -> Iterator[tuple[str, Any]]:
+    """Yield the types that the table imports for type checkers alone."""
+    for node in ast.walk(TREE):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            module = import_module(node.module)
+            yield from ((alias.name, getattr(module, alias.name)) for alias in node.names)
