@@ -1,8 +1,8 @@
 """Keeping conversations: start, say, end, look back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -120,6 +120,9 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     chunks: int
 
 
+_AS_THEY_ARE: Final = [name for name in Overview.__struct_fields__ if name != "chunks"]
+
+
 class Overviews(msgspec.Struct, frozen=True, kw_only=True):
     """Conversations, the earliest first, and how many there are."""
 
@@ -150,10 +153,6 @@ def say(workspace: Workspace, request: SayRequest) -> Heard:
     """Add a message to a conversation; what overflows moves into a chunk.
 
     Facts and key moments are noted, and what a context need not show any more is pruned.
-
-    Args:
-        workspace: Where to.
-        request: What is said.
 
     Raises:
         NotFound, Ambiguous: The conversation, or none is active.
@@ -301,15 +300,8 @@ def list_conversations(workspace: Workspace, request: ConversationsRequest) -> O
     """Return the conversations that stand as asked for, the earliest first."""
     found = [
         Overview(
-            id=conversation.id,
-            external_id=conversation.external_id,
-            title=conversation.title,
-            app=conversation.app,
-            status=conversation.status,
-            started_at=conversation.started_at,
-            updated_at=conversation.updated_at,
-            turns=conversation.turns,
             chunks=len(conversation.chunks),
+            **{name: getattr(conversation, name) for name in _AS_THEY_ARE},
         )
         for conversation in workspace.conversations.find()
         if request.status in (None, conversation.status)
@@ -326,17 +318,3 @@ def show(workspace: Workspace, request: LookRequest) -> Transcript:
         Damaged: A file of it cannot be used.
     """
     return unfold(workspace, target(workspace, request.conversation))
-
-
-def all_messages(workspace: Workspace) -> Iterator[Said]:
-    """Yield every message that is kept, by conversation and chunk."""
-    seen: set[str] = set()
-    for conversation in workspace.conversations.find():
-        for message in conversation.recent_messages:
-            seen.add(message.id)
-            yield Said(message=message, conversation=conversation.id)
-    for chunk in workspace.chunks.find():
-        for message in chunk.messages:
-            if message.id not in seen:
-                seen.add(message.id)
-                yield Said(message=message, conversation=chunk.conversation)

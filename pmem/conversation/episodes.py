@@ -71,10 +71,6 @@ class EpisodeListing(msgspec.Struct, frozen=True, kw_only=True):
 def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
     """Add an episode.
 
-    Args:
-        workspace: Where to.
-        request: What happened.
-
     Raises:
         InvalidValue: A value is not allowed.
         NotFound, Ambiguous: The conversation, or a memory.
@@ -96,12 +92,7 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
 def noticed(
     workspace: Workspace, conversation: Conversation, message: Message
 ) -> tuple[Conversation, list[Episode]]:
-    """Keep the key moments that a message makes, inside a transaction.
-
-    Args:
-        workspace: Where to.
-        conversation: Where it is said, without the message so far.
-        message: What is said.
+    """Keep the key moments that a message makes, which its conversation is still without.
 
     Returns:
         The conversation with its new milestones, and the episodes.
@@ -178,11 +169,6 @@ def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -
 
     None is made where an agent says something that nobody has agreed to keep.
 
-    Args:
-        workspace: Knows the limits.
-        conversation: Which one.
-        outcome: What came of it.
-
     Raises:
         InvalidValue: The outcome is empty or too long.
     """
@@ -253,20 +239,15 @@ def _from_moment(
     workspace: Workspace, conversation: Conversation, moment: Moment, said: Sequence[Message]
 ) -> Episode:
     turns = conversation.turns + 1
+    fields = moment._asdict()
+    start = turns - len(said) + 1 + fields.pop("first")
     return _episode(
         workspace,
         said[-1].created_at,
-        type=moment.type,
-        title=moment.title,
-        summary=moment.summary,
-        context=moment.context,
-        participants=moment.participants,
-        outcome=moment.outcome,
-        valence=moment.valence,
-        significance=moment.significance,
         conversation=conversation.id,
         app=conversation.app,
-        turns=TurnRange(start=turns - len(said) + 1 + moment.first, end=turns),
+        turns=TurnRange(start=start, end=turns),
+        **fields,
     )
 
 

@@ -9,7 +9,6 @@ import msgspec
 from pmem.core.pruning.plan import (
     ChunkSize,
     ConversationStatistics,
-    Pruned,
     Rules,
     Strategy,
     Thresholds,
@@ -83,10 +82,6 @@ class Usage(ConversationStatistics, frozen=True, kw_only=True):
 def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
     """Prune a conversation by hand; every message stays kept and searchable.
 
-    Args:
-        workspace: Where it is.
-        request: How far.
-
     Raises:
         NotFound, Ambiguous: The conversation.
         InvalidValue: A limit below what is never pruned.
@@ -101,44 +96,31 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
 def pruned_if_due(
     workspace: Workspace, conversation: Conversation, *, resumed: bool = False
 ) -> tuple[Conversation, Pruning | None]:
-    """Return a conversation pruned as far as its last message, or taking it up, calls for.
-
-    Args:
-        workspace: Knows the limits.
-        conversation: Which one.
-        resumed: Whether a new session begins.
-    """
+    """Return a conversation pruned as far as its last message, or taking it up, calls for."""
     settings = workspace.settings
-    said = window(conversation)
-    trigger = due(
-        said, conversation.pruned, settings.conversation_tokens, rules(settings), _shares(settings)
-    )
+    trigger = _due(settings, conversation, rules(settings))
     if resumed and trigger is None:
         trigger = "session_start"
     if trigger in ("task_boundary", "session_start") and not settings.prune_finished_tasks:
         trigger = None
     if trigger is None:
         return conversation, None
-    done = _planned(workspace, conversation, _rules_for(settings, trigger), trigger)
+    wanted = _rules_for(settings, trigger, rules(settings))
+    done = _planned(workspace, conversation, wanted, trigger)
     if not done.pruned:
         return conversation, None
     return _without(conversation, done, workspace.now()), done
 
 
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
-    """Return the ids of the messages that a context leaves out at present.
-
-    Args:
-        workspace: Knows the limits, which may have changed since the last pruning.
-        conversation: Which one.
-    """
-    settings = workspace.settings
-    limit = settings.conversation_tokens
+    """Return the ids of the messages that a context leaves out by the limits of today."""
+    given = rules(workspace.settings)
     said = window(conversation)
-    trigger = due(said, conversation.pruned, limit, rules(settings), _shares(settings))
+    trigger = _due(workspace.settings, conversation, given)
     if trigger in (None, "task_boundary"):
         return frozenset(conversation.pruned) & {message.id for message in said}
-    found = plan(said, _rules_for(settings, trigger), workspace.now(), conversation.pruned)
+    wanted = _rules_for(workspace.settings, trigger, given)
+    found = plan(said, wanted, workspace.now(), conversation.pruned)
     return frozenset(item.id for item in found.pruned)
 
 
@@ -149,11 +131,7 @@ def window(conversation: Conversation) -> tuple[Message, ...]:
 
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
-    """Count what a conversation holds and what of it a context shows.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
+    """Count what a conversation holds, the latest active one by default, and what is shown of it.
 
     Raises:
         NotFound, Ambiguous: The conversation.
@@ -210,10 +188,8 @@ def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneReq
     if request.keep is not None or request.tokens is not None:
         wanted = by_hand(given, request.keep, request.tokens)
         return _planned(workspace, conversation, wanted, "by_hand")
-    limit = settings.conversation_tokens
-    shares = _shares(settings)
-    trigger = due(window(conversation), conversation.pruned, limit, given, shares)
-    wanted = rules_for(trigger or "session_start", given, limit, shares)
+    trigger = _due(settings, conversation, given)
+    wanted = _rules_for(settings, trigger or "session_start", given)
     return _planned(workspace, conversation, wanted, trigger or "by_hand")
 
 
@@ -227,22 +203,18 @@ def _planned(
     return Pruning(
         conversation=conversation.id,
         trigger=trigger if fresh else None,
-        pruned=tuple(_leaving(item, known[item.id]) for item in fresh),
+        pruned=tuple(
+            Leaving(
+                **msgspec.structs.asdict(item),
+                role=known[item.id].role,
+                text=known[item.id].content,
+            )
+            for item in fresh
+        ),
         messages_left=len(made.kept),
         tokens_before=made.tokens_before,
         tokens_after=made.tokens_after,
         token_limit=workspace.settings.conversation_tokens,
-    )
-
-
-def _leaving(item: Pruned, message: Message) -> Leaving:
-    return Leaving(
-        id=item.id,
-        role=message.role,
-        tokens=item.tokens,
-        importance=item.importance,
-        reason=item.reason,
-        text=message.content,
     )
 
 
@@ -266,8 +238,13 @@ def _size(chunk: Chunk) -> ChunkSize:
     return ChunkSize(len(chunk.messages), sum(message.tokens for message in chunk.messages))
 
 
-def _rules_for(settings: Settings, trigger: Trigger) -> Rules:
-    return rules_for(trigger, rules(settings), settings.conversation_tokens, _shares(settings))
+def _due(settings: Settings, conversation: Conversation, given: Rules) -> Trigger | None:
+    said, limit = window(conversation), settings.conversation_tokens
+    return due(said, conversation.pruned, limit, given, _shares(settings))
+
+
+def _rules_for(settings: Settings, trigger: Trigger, given: Rules) -> Rules:
+    return rules_for(trigger, given, settings.conversation_tokens, _shares(settings))
 
 
 def _shares(settings: Settings) -> Thresholds:

@@ -35,11 +35,7 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def talk_of(workspace: Workspace, reference: str | None) -> Talk:
-    """Return what a conversation brings; nothing where none is named and none is active.
-
-    Args:
-        workspace: Where it is.
-        reference: Which one; the latest active one when None.
+    """Return what a conversation brings, the latest active one's where none is named.
 
     Raises:
         NotFound, Ambiguous: The conversation.

@@ -1,8 +1,7 @@
 """What a project does with conversations, and with the threads that use its memory."""
 
-from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from pmem.conversation.conversations import (
     ConversationsRequest,
@@ -15,14 +14,13 @@ from pmem.conversation.conversations import (
 from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
 from pmem.core.extraction.episodes import Arc
-from pmem.library.typed import Typed, made
+from pmem.library.asking import Asking
+from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.chunking import Transcript
 from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotion
 from pmem.memory.reading import ConversationRequest, LookRequest
 from pmem.operations import table
-from pmem.operations.operation import Operation
-from pmem.project.workspace import Workspace
 from pmem.search.threads import (
     Checkpoint,
     CheckpointInfo,
@@ -35,21 +33,9 @@ from pmem.search.threads import (
 from pmem.search.usage import Overlay
 from pmem.values.records import Conversation, Episode, Fact, Status
 
-Q = TypeVar("Q")
-A = TypeVar("A")
 
-
-class Conversations(Typed):
+class Conversations(Asking):
     """Operations on conversations, facts, episodes and threads."""
-
-    @property
-    @abstractmethod
-    def workspace(self) -> Workspace:
-        """A unit of work of its own, for one call."""
-
-    @abstractmethod
-    def _run(self, operation: Operation[Q, A], request: Q) -> A:
-        """Run an operation, and return its answer."""
 
     def start_conversation(self, title: str | None = None, app: str | None = None) -> Conversation:
         """Start a conversation, held in an app if one is named; it becomes the current one."""
@@ -74,9 +60,8 @@ class Conversations(Typed):
         self, outcome: str | None = None, reference: str | None = None
     ) -> Conversation:
         """End a conversation, the current one by default; its app remembers it."""
-        return self._run(
-            table.END, EndRequest(conversation=reference, outcome=outcome)
-        ).conversation
+        request = EndRequest(conversation=reference, outcome=outcome)
+        return self._run(table.END, request).conversation
 
     def pause_conversation(self, reference: str | None = None) -> Conversation:
         """Pause a conversation, the current one by default."""

@@ -3,13 +3,14 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from pmem.core.audit import Row
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
-from pmem.library.typed import Typed, made
+from pmem.library.asking import Asking
+from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest, Removable
 from pmem.memory.consent import Agreed, ConsentListing, WaitingRequest
 from pmem.memory.journal import (
@@ -33,7 +34,6 @@ from pmem.memory.requests import (
     UnlinkRequest,
 )
 from pmem.operations import table
-from pmem.operations.operation import Operation
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.search import Found, SearchRequest
@@ -41,21 +41,14 @@ from pmem.storage.local.proposals import Decision
 from pmem.values.records import Event, Memory, MemoryType, Record
 from pmem.vcs import conflicts
 
-Q = TypeVar("Q")
-A = TypeVar("A")
 
-
-class Memories(Typed):
+class Memories(Asking):
     """Operations on memories and on everything that can be found."""
 
     @property
     @abstractmethod
     def workspace(self) -> Workspace:
         """A unit of work of its own, for one call."""
-
-    @abstractmethod
-    def _run(self, operation: Operation[Q, A], request: Q) -> A:
-        """Run an operation, and return its answer."""
 
     def add(self, content: str, type: str = MemoryType.FACT, **fields: Any) -> Added:  # noqa: A002
         """Add a memory, or find the one that should be updated instead.

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.errors import InvalidValue
 from pmem.library.apps import Apps
+from pmem.library.asking import A, Q
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.library.typed import made
@@ -39,9 +40,6 @@ from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
 from pmem.vcs.provenance import Provenance
 from pmem.vcs.repair import Repair
-
-Q = TypeVar("Q")
-A = TypeVar("A")
 
 
 class Project(Memories, Conversations):

@@ -49,15 +49,6 @@ def made(type_: type[T], **fields: Any) -> T:
     return type_(**{name: _field(name, value, type_) for name, value in fields.items()})
 
 
-def options_of(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a function, once they are seen to have their types.
-
-    Raises:
-        InvalidValue: One has another type.
-    """
-    return {name: _field(name, value, function) for name, value in options.items()}
-
-
 def _looking(method: Callable[..., T]) -> Callable[..., T]:
     signature = inspect.signature(method)
 

@@ -98,10 +98,6 @@ def extend(
 def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
     """Read a conversation's chunks, each message once, and each summary of what its chunk holds.
 
-    Args:
-        workspace: Where they are.
-        conversation: As it is kept.
-
     Raises:
         Damaged: A chunk's file is missing or cannot be used.
     """
@@ -122,10 +118,8 @@ def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
 def unfold(workspace: Workspace, conversation: Conversation) -> Transcript:
     """Return the chunks and messages of a conversation in their order.
 
-    Args:
-        workspace: Where they are.
-        conversation: Read before its chunks, so that a message that is just moving between
-            them shows up twice at the most; it is returned once.
+    The conversation was read before its chunks, so that a message that is just moving between
+    them shows up twice at the most; it is returned once.
 
     Raises:
         Damaged: A chunk's file is missing or cannot be used.
@@ -144,10 +138,7 @@ def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[
     Taking one side of a conversation leaves the chunks of the other side so; what they hold that
     stands elsewhere is left out.
 
-    Args:
-        workspace: Where they are.
-        conversation: As it is kept.
-        parts: Every chunk that says it is the conversation's.
+    `parts` is every chunk that says it is the conversation's.
 
     Raises:
         Damaged: A chunk's file is missing or cannot be used.
@@ -176,12 +167,7 @@ def _with_only(
 
 
 def written_once(workspace: Workspace, conversation: Conversation) -> Conversation:
-    """Return a conversation without what it keeps twice, its chunks put so, in a transaction.
-
-    Args:
-        workspace: Where it is.
-        conversation: As it is so far; it is for the caller to put.
-    """
+    """Put the chunks of a conversation without what it keeps twice, and return it so, to be put."""
     place = len(conversation.chunks) - 1
     try:
         last = {place: workspace.chunks.get(conversation.chunks[place])} if place >= 0 else {}
@@ -192,12 +178,7 @@ def written_once(workspace: Workspace, conversation: Conversation) -> Conversati
 
 
 def put_whole(workspace: Workspace, before: Iterable[str], found: Whole) -> Conversation:
-    """Put the chunks of a conversation that are not as they should be, in a transaction.
-
-    Args:
-        workspace: Where they are.
-        before: The ids of the chunks that there are.
-        found: As it is to be.
+    """Put the chunks that are not as they should be, of those there were, and return the rest.
 
     Returns:
         The conversation as it is to be, which is for the caller to put.
@@ -230,17 +211,10 @@ def chunk_of(
     facts: tuple[Fact, ...],
     cleared: int = 0,
 ) -> Chunk:
-    """Make a chunk with its summary.
+    """Make a chunk of messages and the facts that they state, with its summary.
 
-    Args:
-        workspace: Knows the settings.
-        conversation: Whose it is.
-        identifier: Its id.
-        number: Its place in the conversation, from one.
-        messages: What it holds.
-        facts: What they state.
-        cleared: So many of the messages were said before the conversation was cleared; the
-            summary is of the others, unless there are none.
+    `number` is its place in the conversation, from one. So many messages as `cleared` were said
+    before the conversation was cleared: the summary is of the others, unless there are none.
     """
     from pmem.core.summaries.topics import key_topics
 
@@ -264,10 +238,6 @@ def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
     """Merge the oldest summaries while more chunks than `max_chunks` have one of their own.
 
     A chunk that cannot be read is left as it is, and so are those after it.
-
-    Args:
-        workspace: Where the chunks are.
-        conversation: Whose they are.
     """
     done = conversation.merged_chunks
     most = workspace.settings.max_chunks

@@ -108,13 +108,7 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
 def noted(
     workspace: Workspace, conversation: Conversation, messages: Iterable[Message]
 ) -> Conversation:
-    """Return a conversation with the facts that messages state, those it knows left out.
-
-    Args:
-        workspace: Knows whether facts are wanted.
-        conversation: Where the messages were said.
-        messages: What was said.
-    """
+    """Return a conversation with the facts that messages state, those it knows left out."""
     return msgspec.structs.replace(
         conversation,
         facts=(*conversation.facts, *stated(workspace, messages, conversation.facts)),
@@ -124,13 +118,7 @@ def noted(
 def stated(
     workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact]
 ) -> tuple[Fact, ...]:
-    """Return the facts that messages state, each once, those that are known left out.
-
-    Args:
-        workspace: Knows whether facts are wanted.
-        messages: What was said.
-        known: Facts that are noted already.
-    """
+    """Return the facts that messages state, each once, those that are known left out."""
     fresh: dict[str, Fact] = {}
     for message in messages if workspace.settings.extract_facts else ():
         for fact in _surest(list(_stated(message)), workspace.settings.max_facts):
@@ -168,12 +156,8 @@ def promoted_at_once(
     """Promote the new facts that are certain enough, inside a transaction.
 
     A fact on a subject that a memory is about already stays pending: somebody must choose. What
-    is said in an app stays pending as well: the app's own memory is made when it ends.
-
-    Args:
-        workspace: Where memories go.
-        conversation: With its new facts.
-        before: Without them.
+    is said in an app stays pending as well: the app's own memory is made when it ends. `before`
+    is the conversation without its new facts.
     """
     threshold = workspace.settings.promotion_threshold
     fresh = conversation.facts[len(before.facts) :]
@@ -267,13 +251,7 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
 
 
 def settle(workspace: Workspace, reference: str, memory: str) -> None:
-    """Note that a fact became a memory, inside a transaction; one that is gone is let go.
-
-    Args:
-        workspace: Where it is.
-        reference: The fact's id.
-        memory: The memory's.
-    """
+    """Note that a fact became a memory, both by their ids; a fact that is gone is let go."""
     with suppress(NotFound):
         for item in _each_named(workspace, [reference]).values():
             at, standing = workspace.now(), Standing.PROMOTED

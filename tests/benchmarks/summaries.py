@@ -25,13 +25,13 @@ from unittest.mock import patch
 import orjson
 
 from pmem import Project
-from pmem.conversation.conversations import all_messages
 from pmem.core.summaries import worth
 from pmem.core.summaries.clauses import called, pieces, sentences
 from pmem.core.summaries.summary import summarise
 from pmem.core.text import terms
 from pmem.core.tokens import count_tokens
 from pmem.values.records import Message
+from tests.messages import all_messages
 
 if TYPE_CHECKING:
     import numpy as np

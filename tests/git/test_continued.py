@@ -14,7 +14,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversation.conversations import all_messages
 from pmem.conversation.window import talk_of
 from pmem.core import rawjson
 from pmem.core.threeway import SHAPES, merged
@@ -22,6 +21,7 @@ from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.git import world
 from tests.git.branches import ROOT, git, ok
+from tests.messages import all_messages
 
 TALK = "conversations"
 PARTS = "conversation-chunks"

@@ -189,46 +189,6 @@ def _said(role: Role, content: str) -> Kinds:
     )
 
 
-def is_directive(text: str) -> bool:
-    """Tell whether a text lays down a rule or a constraint: "the port must be 8443"."""
-    return _directive(read(text))
-
-
-def is_error(text: str) -> bool:
-    """Tell whether a text reports an error, in words or as a pasted log."""
-    return _error(read(text))
-
-
-def is_correction(text: str) -> bool:
-    """Tell whether a text corrects or clarifies what was said before."""
-    return _correction(read(text))
-
-
-def is_fix(text: str) -> bool:
-    """Tell whether a text says what an error's cause or remedy was."""
-    return _fix(read(text))
-
-
-def references(text: str) -> int:
-    """Count the phrases that refer to an earlier message: "as you said", "earlier"."""
-    return _references(read(text))
-
-
-def is_casual(text: str) -> bool:
-    """Tell whether a text is small talk and nothing else: greetings, thanks, an emoji."""
-    return _casual(read(text))
-
-
-def is_complete(text: str) -> bool:
-    """Tell whether a text states that a task is complete."""
-    return completes(read(text))
-
-
-def opening(text: str) -> Opening:
-    """Tell how clearly a text turns to something new."""
-    return opening_of(read(text))
-
-
 def _directive(seen: Reading) -> bool:
     return any(_directs(s) for s in seen.sentences if not s.words.isdisjoint(_DIRECTIVE_WORDS))
 

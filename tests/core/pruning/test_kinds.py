@@ -7,23 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.pruning.kinds import (
-    Kinds,
-    is_casual,
-    is_complete,
-    is_correction,
-    is_directive,
-    is_error,
-    is_fix,
-    kinds_of,
-    opening,
-    references,
-)
+from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.reading import HEAD
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.strategies import json_values
 from tests.work import seconds
+
+
+def message(content: str, role: Role = Role.USER, result: object = None) -> Message:
+    return Message(id="m", role=role, content=content, created_at=NOW, tool_result=result)
+
+
+def said(content: str) -> Kinds:
+    return kinds_of(message(content))
+
 
 DIRECTIVES = [
     "The port must be 8443.",
@@ -277,14 +275,18 @@ NOT_OPENING = [
 @pytest.mark.parametrize(
     ("predicate", "yes", "no"),
     [
-        pytest.param(is_directive, DIRECTIVES, NO_DIRECTIVES, id="directive"),
-        pytest.param(is_error, ERRORS, NO_ERRORS, id="error"),
-        pytest.param(is_correction, CORRECTIONS, NO_CORRECTIONS, id="correction"),
-        pytest.param(is_fix, FIXES, NO_FIXES, id="fix"),
-        pytest.param(is_casual, CASUAL, NOT_CASUAL, id="casual"),
-        pytest.param(is_complete, COMPLETE, INCOMPLETE, id="complete"),
-        pytest.param(lambda text: opening(text) == "strong", STRONG, WEAK, id="strong opening"),
-        pytest.param(lambda text: opening(text) != "", WEAK, NOT_OPENING, id="opening"),
+        pytest.param(lambda text: said(text).directive, DIRECTIVES, NO_DIRECTIVES, id="directive"),
+        pytest.param(lambda text: said(text).error, ERRORS, NO_ERRORS, id="error"),
+        pytest.param(
+            lambda text: said(text).correction, CORRECTIONS, NO_CORRECTIONS, id="correction"
+        ),
+        pytest.param(lambda text: said(text).fix, FIXES, NO_FIXES, id="fix"),
+        pytest.param(lambda text: said(text).casual, CASUAL, NOT_CASUAL, id="casual"),
+        pytest.param(lambda text: said(text).complete, COMPLETE, INCOMPLETE, id="complete"),
+        pytest.param(
+            lambda text: said(text).opening == "strong", STRONG, WEAK, id="strong opening"
+        ),
+        pytest.param(lambda text: said(text).opening != "", WEAK, NOT_OPENING, id="opening"),
     ],
 )
 def test_kinds_are_told_apart(
@@ -310,11 +312,7 @@ def test_kinds_are_told_apart(
     ],
 )
 def test_references_to_earlier_messages_are_counted(text: str, count: int) -> None:
-    assert references(text) == count
-
-
-def message(content: str, role: Role = Role.USER, result: object = None) -> Message:
-    return Message(id="m", role=role, content=content, created_at=NOW, tool_result=result)
+    assert said(text).references == count
 
 
 def test_a_system_message_has_no_kind() -> None:
@@ -354,9 +352,9 @@ def test_a_tool_reports_errors_by_its_log_and_its_result(
 
 def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:
     padding = "plain words " * HEAD
-    assert is_error("The build failed. " + padding)
-    assert is_error(padding + ". The build failed.")
-    assert not is_error(padding + ". The build failed. " + padding)
+    assert said("The build failed. " + padding).error
+    assert said(padding + ". The build failed.").error
+    assert not said(padding + ". The build failed. " + padding).error
 
 
 @pytest.mark.parametrize(
