@@ -23,9 +23,9 @@ from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import Stamp, parse, read_within, serialise, stamp_of
 from pmem.storage.files.unfinished import Unfinished
 from pmem.storage.git.tracked import HINT, LOCAL
+from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.index import FILE as INDEX
 from pmem.storage.index.index import Index, Row
-from pmem.storage.index.searchers import BrokenIndex
 from pmem.storage.shared import Shared
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches

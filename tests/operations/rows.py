@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, Final, NamedTuple, TypeGuard, get_args, get_origin
+from typing import Any, Final, NamedTuple, get_args, get_origin
 
 import msgspec
 
@@ -29,8 +29,8 @@ def rows() -> Iterator[Row]:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             value = getattr(table, node.target.id)
             if isinstance(value, Operation):
-                (named,) = (item for item in ast.walk(node.annotation) if _is_text(item))
-                yield Row(value, *get_args(eval(ast.literal_eval(named), names)))
+                annotation = eval(ast.unparse(node.annotation), names)
+                yield Row(value, *get_args(*get_args(annotation)))
 
 
 def structs(type_: Any) -> Iterator[type[msgspec.Struct]]:
@@ -40,10 +40,6 @@ def structs(type_: Any) -> Iterator[type[msgspec.Struct]]:
             yield named
     for part in get_args(type_):
         yield from structs(part)
-
-
-def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _named_types() -> Iterator[tuple[str, Any]]:

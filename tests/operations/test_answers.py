@@ -36,7 +36,8 @@ from pmem.memory.consent import WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest
 from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest
-from pmem.memory.memories import (
+from pmem.memory.reading import ConversationRequest, ListRequest, LookRequest, ShowRequest
+from pmem.memory.requests import (
     AddAllRequest,
     AddRequest,
     EditRequest,
@@ -44,14 +45,13 @@ from pmem.memory.memories import (
     PinRequest,
     UnlinkRequest,
 )
-from pmem.memory.reading import ConversationRequest, ListRequest, LookRequest, ShowRequest
 from pmem.operations import table
-from pmem.operations.operation import Operation, Writes
+from pmem.operations.operation import Operation
 from pmem.operations.outcome import plain_form
 from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.workspace import Workspace
-from pmem.search.contexts import ContextRequest
+from pmem.search.context_request import ContextRequest
 from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import QuestionRequest
 from pmem.search.search import SearchRequest
@@ -221,7 +221,7 @@ def test_an_answer_is_of_the_type_of_its_row_and_plain_json(
     assert msgspec.json.decode(msgspec.json.encode(plain_form(answer)))
 
 
-WRITING: Final = [row.operation for row in TRIED if row.operation.writes is not Writes.NOTHING]
+WRITING: Final = [row.operation for row in TRIED if row.operation.writes]
 
 
 @pytest.mark.parametrize("operation", WRITING, ids=[operation.name for operation in WRITING])

@@ -96,8 +96,8 @@ class Tree:
         return holders_among(self.scan(type_), keys, most)
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
+        from pmem.storage.index.errors import BrokenIndex
         from pmem.storage.index.search import Records, passing_index
-        from pmem.storage.index.searchers import BrokenIndex
 
         for type_ in STORES:
             self._load(type_, self._names(type_))

@@ -26,8 +26,8 @@ from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.storage.files import ownfile
 from pmem.storage.files.listing import Listing
 from pmem.storage.index import postings
+from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.learning import TYPES, VERSION, Reader, rebuild, text_of, update
-from pmem.storage.index.searchers import BrokenIndex
 from pmem.storage.index.soundness import trusted
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType

@@ -29,10 +29,6 @@ class _Open(msgspec.Struct, frozen=True):
     until: float
 
 
-class BrokenIndex(Exception):
-    """An index turned out to hold nonsense: it is thrown away, and made again."""
-
-
 class Searchers:
     """Keeps indexes open from one search to the next; any number of threads may search at once.
 

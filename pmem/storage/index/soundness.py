@@ -9,8 +9,8 @@ import msgspec
 
 from pmem.core.retrieval.documents import Facts
 from pmem.storage.index import postings
+from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.learning import TYPES, rebuild
-from pmem.storage.index.searchers import BrokenIndex
 
 _NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", "at"))
 """Columns that a document may leave empty."""
