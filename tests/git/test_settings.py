@@ -15,6 +15,7 @@ from pmem.errors import Unresolved
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
+from pmem.vcs.repair import settings as repaired_settings
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, begin, git, ok
 
@@ -304,3 +305,21 @@ def test_both_ways_round_differ_only_in_contradictions(base: Any, ours: Any, the
 
 def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, list) else value
+
+
+def test_repair_writes_no_settings_over_those_that_changed_since_it_looked(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(MARKED)
+    looked = repaired_settings.settings_case
+
+    def edited_since(*arguments: Any) -> Any:
+        found = looked(*arguments)
+        write("chunk_size = 40\n")
+        return found
+
+    monkeypatch.setattr(repaired_settings, "settings_case", edited_since)
+    done = pmem("repair", "--json")
+    assert (done.code, done.error["code"]) == (6, "locked")
+    assert "changed by another program" in done.error["message"]
+    assert values() == {"chunk_size": 40}

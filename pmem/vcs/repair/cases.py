@@ -9,7 +9,7 @@ from pmem.core.threeway.markers import has_markers
 from pmem.core.threeway.shapes import SHAPES, Shape
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import Doubt
-from pmem.errors import Damaged
+from pmem.errors import Damaged, Locked
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
 from pmem.values.ids import is_id
@@ -103,6 +103,26 @@ def in_tree(root: str, path: str) -> bytes | None:
         return None
     except Damaged as error:
         raise Unfit(error.message) from None
+
+
+def must_be_as_seen(root: str, path: str, seen: bytes | None) -> None:
+    """See that nobody changed a file since it was read to decide about it.
+
+    Args:
+        root: The memory folder.
+        path: The file in it.
+        seen: What it held; None where there was none.
+
+    Raises:
+        Locked: Somebody did.
+        StorageRefused: It may not be read.
+    """
+    try:
+        is_as_seen = in_tree(root, path) == seen
+    except Unfit:
+        is_as_seen = False
+    if not is_as_seen:
+        raise Locked(f"{path} was changed by another program meanwhile")
 
 
 def is_marked(data: bytes) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.errors import Locked, PmemError
+from pmem.errors import PmemError
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -19,7 +19,7 @@ from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
 from pmem.values.records import STORES, Conversation
 from pmem.vcs.repair import settings
-from pmem.vcs.repair.cases import Unfit, in_tree
+from pmem.vcs.repair.cases import Unfit, in_tree, must_be_as_seen
 from pmem.vcs.repair.from_markers import marked_files, marker_cases
 from pmem.vcs.repair.from_stages import stage_cases
 from pmem.vcs.repair.mending import mend
@@ -193,8 +193,7 @@ def _carry_out(
         state.place_all(placed)
     changes = _changes(plan)
     for change in changes:
-        if in_tree(workspace.root, change.path) != plan.seen.get(change.path):
-            raise Locked(f"{change.path} was changed by another program meanwhile")
+        must_be_as_seen(workspace.root, change.path, plan.seen.get(change.path))
     durable.apply(workspace.root, os.path.join(workspace.root, LOCAL), changes)
     if state is not None:
         ended = _with_stages(plan, unmerged)
