@@ -34,8 +34,8 @@ def repair(
 ) -> Answer:
     """Finish a merge that git left unfinished; exits with 1 if a file had to be left.
 
-    It works from git's three stages, else from the conflict markers and from what git knows of
-    the file. It asks nothing and says why it decides what; two sides that contradict each other
+    It works from git's three stages, else from the text between the conflict markers. It asks
+    nothing and says why it decides what; two sides that contradict each other
     stay in the record, and `pmem check` reports them. What it decides is added to git's index;
     committing is yours. Where no merge is open, it mends what is wrong between records: links to
     nothing, memories that gave way to one that is gone, and messages that are kept twice.

@@ -1,7 +1,7 @@
 """What branches leave in doubt that git brought together without a word: reasons to look."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -88,34 +88,17 @@ def same_subjects(root: str, memories: Mapping[str, Memory], now: datetime) -> I
         memories: The memories by their ids.
         now: The present.
     """
-    return (of_subject(root, *pair) for pair in strangers(memories.values(), now))
-
-
-def strangers(memories: Iterable[Memory], now: datetime) -> Iterator[tuple[Memory, Memory]]:
-    """Yield memories on one subject of which neither is linked to the other, the older one first.
-
-    Args:
-        memories: The memories.
-        now: The present.
-    """
     latest: dict[tuple[Any, str], Memory] = {}
-    for memory in sorted(memories, key=lambda memory: (memory.created_at, memory.id)):
+    for memory in sorted(memories.values(), key=lambda memory: (memory.created_at, memory.id)):
         if memory.subject and memory.state is State.ACTIVE and valid_at(memory, now):
             key = (memory.scope, fold(memory.subject))
             older = latest.get(key)
             if older is not None and not _is_linked(memory, older):
-                yield older, memory
+                yield _on_subject(root, older, memory)
             latest[key] = memory
 
 
-def of_subject(root: str, older: Memory, newer: Memory) -> Finding:
-    """Say that two memories are on one subject.
-
-    Args:
-        root: The memory folder.
-        older: The one that was made first.
-        newer: The other one.
-    """
+def _on_subject(root: str, older: Memory, newer: Memory) -> Finding:
     path, one, other = _path(root, newer), short(older.id), short(newer.id)
     sentence = (
         f"{path} is on the same subject as {one}: `pmem edit {one} --superseded-by {other}` keeps"

@@ -2,40 +2,31 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from functools import partial
-from itertools import islice
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.threeway import SHAPES, Doubt, Shape
-from pmem.core.threeway.verify import Found, Json, Kind, common, undecided, verified
-from pmem.errors import PmemError
-from pmem.memory.reading import disputed
+from pmem.core.threeway.redoing import Difference, Mistake, differences, redone
+from pmem.core.threeway.sides import checked
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
-from pmem.storage.git.repository import Entry, Merge, Repository, entry_of
+from pmem.storage.git.repository import Entry, Merge, Repository
 from pmem.values.ids import is_id, short
-from pmem.values.records import STORES, Conversation
 from pmem.vcs.changelog import HEAD, ends
-from pmem.vcs.doubts import of_subject, strangers
-from pmem.vcs.repeats import Repeated, repeats_of
 
 _GROUP: Final = 50
 """Merges that are looked at together: so many bring few processes, and little in memory."""
 _FILES: Final = ("100644", "100755", "100664")
-_STORES: Final = tuple(SHAPES)
 _MARKERS: Final = (b"<<<<<<<", b"=======", b">>>>>>>")
 _SHOWN: Final = 5
 """Fields and items that are named of one finding."""
 
-Objects = tuple[str | None, ...]
-"""What a commit has in each store's place."""
+Record = dict[str, Any]
 
 
 class MergeFinding(Finding, frozen=True, kw_only=True):
@@ -52,47 +43,58 @@ class MergesChecked(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[MergeFinding, ...]
 
 
+class _Redone(NamedTuple):
+    """A merge, for each parent but the first the bases, and what several bases come from."""
+
+    merge: Merge
+    bases: tuple[tuple[str, ...], ...]
+    roots: tuple[str, ...]
+
+    @property
+    def others(self) -> list[str]:
+        """The commits that the merge is compared with."""
+        several = [base for bases in self.bases for base in bases]
+        return [*self.merge.parents, *several, *filter(None, self.roots)]
+
+
 class _Case(NamedTuple):
     """One record in one merge: its entries in the bases, the parents and the result."""
 
     merge: Merge
-    store: str
-    name: str
+    path: str
     bases: tuple[tuple[Entry | None, ...], ...]
     roots: tuple[Entry | None, ...]
     sides: tuple[Entry | None, ...]
     result: Entry | None
 
     @property
-    def path(self) -> str:
-        return f"{self.store}/{self.name}"
+    def shape(self) -> Shape:
+        """What the record's fields are."""
+        return SHAPES[os.path.dirname(self.path)]
 
+    def entries(self) -> Iterator[Entry]:
+        """Yield all entries that there are."""
+        several = (*self.bases, self.roots, self.sides, (self.result,))
+        yield from (entry for entries in several for entry in entries if entry is not None)
 
-class _Place(NamedTuple):
-    """Where the memory folder is: on disk, and in the repository."""
-
-    root: str
-    prefix: str
-
-
-class _Work(NamedTuple):
-    """A merge and its bases: for each parent but the first, and what several bases come from."""
-
-    merge: Merge
-    bases: tuple[tuple[str, ...], ...]
-    roots: tuple[str, ...]
-
-    def commits(self) -> Iterator[str]:
-        """Yield every commit that matters."""
-        yield from (self.merge.id, *self.merge.parents, *filter(None, self.roots))
-        yield from (base for several in self.bases for base in several)
+    def is_one_sides(self) -> bool:
+        """Tell by names alone whether the result is that of the only side that changed anything."""
+        whole = self.sides[0]
+        for several, side in zip(self.bases, self.sides[1:], strict=True):
+            known = several or (None,)
+            if whole == side or side in known:
+                continue
+            if whole not in known:
+                return False
+            whole = side
+        return whole == self.result
 
 
 def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
     """Redo every merge commit between two revisions, and report those that were done wrong.
 
     Only records that several sides changed, or that are not as the one side that changed them
-    has them, are read; and those that its sides have differently, which may be wrong together.
+    has them, are read.
 
     Args:
         workspace: Where the memory is.
@@ -111,178 +113,122 @@ def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
     place = git.place() if merges else ""
     findings: list[MergeFinding] = []
     records = 0
-    waiting = iter(merges)
-    while group := list(islice(waiting, _GROUP)):
-        cases = _cases(git, group)
+    for number in range(0, len(merges), _GROUP):
+        cases = list(_cases(git, merges[number : number + _GROUP]))
         records += len(cases)
-        found = _findings(git, cases, _Place(workspace.root, place))
-        findings += [each for each in found if not _is_settled(workspace, each)]
-        stores = _stores(git, {commit for merge in group for commit in (merge.id, *merge.parents)})
-        repeats = repeats_of(git, group, stores, partial(_trees, git))
-        findings += [_told_repeat(each, workspace.root) for each in repeats]
-    findings += _same_subjects(workspace, git, merges)
+        objects = {it.object for case in cases for it in case.entries() if it.mode in _FILES}
+        contents = dict(zip(objects, git.blobs([*objects]), strict=True))
+        findings += [
+            _told(case, found, workspace.root, place)
+            for case in cases
+            for found in _judged(case, contents)
+        ]
     return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
 
 
-def _same_subjects(
-    workspace: Workspace, git: Repository, merges: Sequence[Merge]
-) -> Iterator[MergeFinding]:
-    """Report memories on one subject that different sides of a merge added, while both hold."""
-    pairs = list(strangers(workspace.memories.find(), workspace.now())) if merges else []
-    for merge in merges if pairs else ():
-        folders = git.folders(merge.parents, _STORES[:1])
-        trees = _trees(git, set(folders))
-        sides = [{entry_of(entry)[0] for entry in trees[folder]} for folder in folders]
-        for pair in pairs:
-            names = {f"{memory.id}{SUFFIX}" for memory in pair}
-            together = [names & side for side in sides]
-            if names not in together and names == set().union(*together):
-                found = of_subject(workspace.root, *pair)
-                yield MergeFinding(**msgspec.structs.asdict(found), commit=merge.id)
-
-
-def _is_settled(workspace: Workspace, finding: MergeFinding) -> bool:
-    """Tell whether somebody has decided since what a merge left to be decided."""
-    if finding.code != Kind.OVERRULED:
-        return False
-    name = os.path.basename(finding.path).removesuffix(SUFFIX)
-    for store in (workspace.memories, workspace.episodes):
-        with suppress(PmemError):
-            return "state" not in disputed(store.get(name))
-    return True
-
-
-def _cases(git: Repository, merges: Sequence[Merge]) -> list[_Case]:
-    """Return the records that cannot be judged by the names of their objects."""
-    commits = {commit for merge in merges for commit in (merge.id, *merge.parents)}
-    stores = _stores(git, commits)
+def _cases(git: Repository, merges: Sequence[Merge]) -> Iterator[_Case]:
+    """Yield the records that cannot be judged by the names of their objects."""
+    differing = _differing(git, [(merge.id, side) for merge in merges for side in merge.parents])
     work = [
         _with_bases(git, merge)
         for merge in merges
-        if any(stores[side] != stores[merge.id] for side in merge.parents)
+        if any(differing[merge.id, side] for side in merge.parents)
     ]
-    stores |= _stores(git, {commit for item in work for commit in item.commits()} - stores.keys())
-    todo = [
-        (item, number)
-        for item in work
-        for number in range(len(_STORES))
-        if not _is_one_sides(
-            [[stores[base][number] for base in several] for several in item.bases],
-            [stores[side][number] for side in item.merge.parents],
-            stores[item.merge.id][number],
-        )
-    ]
-    trees = _trees(git, {stores[c][n] for item, n in todo for c in item.commits()})
-    return [case for item, number in todo for case in _in_store(item, number, stores, trees)]
+    differing |= _differing(git, [(it.merge.id, other) for it in work for other in it.others])
+    for item in work:
+        paths = {path for side in item.merge.parents for path in differing[item.merge.id, side]}
+        for path in sorted(filter(_is_record, paths)):
+            case = _case(item, path, differing)
+            if not case.is_one_sides():
+                yield case
 
 
-def _stores(git: Repository, commits: set[str]) -> dict[str, Objects]:
-    """Return the trees of the stores in each commit."""
-    order = sorted(commits)
-    found = git.folders(order, _STORES) if order else []
-    size = len(_STORES)
-    return {c: tuple(found[n * size : (n + 1) * size]) for n, c in enumerate(order)}
+def _differing(
+    git: Repository, pairs: list[tuple[str, str]]
+) -> dict[tuple[str, str], dict[str, tuple[Entry | None, Entry | None]]]:
+    return dict(zip(pairs, git.differing(pairs, [*SHAPES]), strict=True))
 
 
-def _with_bases(git: Repository, merge: Merge) -> _Work:
-    parents = merge.parents
+def _with_bases(git: Repository, merge: Merge) -> _Redone:
     bases = [
-        tuple(git.merge_bases(side, *parents[:number]))
-        for number, side in enumerate(parents)
+        tuple(git.merge_bases(side, *merge.parents[:number]))
+        for number, side in enumerate(merge.parents)
         if number
     ]
     roots = [
         next(iter(git.merge_bases(several[0], *several[1:])), "") if len(several) > 1 else ""
         for several in bases
     ]
-    return _Work(merge, tuple(bases), tuple(roots))
+    return _Redone(merge, tuple(bases), tuple(roots))
 
 
-def _trees(git: Repository, names: set[str | None]) -> dict[str | None, frozenset[bytes]]:
-    order = sorted(name for name in names if name)
-    return {None: frozenset(), **dict(zip(order, git.trees(order), strict=True))}
+def _is_record(path: str) -> bool:
+    folder, name = os.path.split(path)
+    return folder in SHAPES and name.endswith(SUFFIX) and is_id(name.removesuffix(SUFFIX))
 
 
-def _in_store(
-    work: _Work,
-    number: int,
-    stores: dict[str, Objects],
-    trees: dict[str | None, frozenset[bytes]],
-) -> Iterator[_Case]:
-    """Yield the records of a store that differ between the commits of a merge."""
-    whole = {commit: trees[stores[commit][number]] for commit in work.commits()}
-    alike = frozenset.intersection(*whole.values())
-    listed = {commit: dict(map(entry_of, tree - alike)) for commit, tree in whole.items()}
-    for name in sorted({name for tree in listed.values() for name in tree}):
-        if not name.endswith(SUFFIX) or not is_id(name.removesuffix(SUFFIX)):
-            continue
-        bases = tuple(tuple(listed[base].get(name) for base in several) for several in work.bases)
-        roots = tuple(listed[root].get(name) if root else None for root in work.roots)
-        sides = tuple(listed[side].get(name) for side in work.merge.parents)
-        result = listed[work.merge.id].get(name)
-        if not _is_one_sides(bases, sides, result):
-            yield _Case(work.merge, _STORES[number], name, bases, roots, sides, result)
+def _case(
+    item: _Redone,
+    path: str,
+    differing: Mapping[tuple[str, str], Mapping[str, tuple[Entry | None, Entry | None]]],
+) -> _Case:
+    merge = item.merge
+    found = {other: differing[merge.id, other].get(path) for other in item.others}
+    result = next(pair[1] for pair in found.values() if pair is not None)
 
+    def at(commit: str) -> Entry | None:
+        pair = found.get(commit, (None, None))  # no commit at all has nothing
+        return result if pair is None else pair[0]
 
-def _is_one_sides(
-    bases: Sequence[Sequence[str | Entry | None]],
-    sides: Sequence[str | Entry | None],
-    result: str | Entry | None,
-) -> bool:
-    """Tell by names alone whether a result is that of the only side that changed anything."""
-    whole = sides[0]
-    for several, side in zip(bases, sides[1:], strict=True):
-        known = several or (None,)
-        if whole == side or side in known:
-            continue
-        if whole not in known:
-            return False
-        whole = side
-    return whole == result
-
-
-def _findings(git: Repository, cases: Sequence[_Case], place: _Place) -> list[MergeFinding]:
-    wanted = {entry.object for case in cases for entry in _entries(case) if entry.mode in _FILES}
-    order = sorted(wanted)
-    data = dict(zip(order, git.blobs(order), strict=True))
-    return [
-        _told(case, found, place)
-        for case in cases
-        for found in _judged(case, data, SHAPES[case.store])
-    ]
-
-
-def _entries(case: _Case) -> Iterator[Entry]:
-    several = (*case.bases, case.roots, case.sides, (case.result,))
-    yield from (entry for entries in several for entry in entries if entry is not None)
+    return _Case(
+        merge,
+        path,
+        bases=tuple(tuple(map(at, several)) for several in item.bases),
+        roots=tuple(map(at, item.roots)),
+        sides=tuple(map(at, merge.parents)),
+        result=result,
+    )
 
 
 class _Unreadable(Exception):
     """A version of a record that is none."""
 
 
-def _judged(case: _Case, data: dict[str, bytes | None], shape: Shape) -> list[Found]:
+def _judged(case: _Case, contents: Mapping[str, bytes | None]) -> list[Difference]:
     try:
-        result = _record(case.result, data)
+        result = _record(case.result, contents)
     except _Unreadable as error:
-        return [Found(Kind.UNREADABLE_MERGE, None, (str(error),))]
+        return [Difference(Mistake.UNREADABLE_MERGE, None, (str(error),))]
     try:
-        sides = [_record(side, data) for side in case.sides]
+        sides = [_version(side, contents, case.shape) for side in case.sides]
         bases = [
-            _bases([_record(base, data) for base in several], _record(root, data), shape)
-            for several, root in zip(case.bases, case.roots, strict=True)
+            _base([_version(base, contents, case.shape) for base in several], root, case.shape)
+            for several, root in zip(
+                case.bases,
+                (_version(root, contents, case.shape) for root in case.roots),
+                strict=True,
+            )
         ]
-        return verified(bases, sides, result, shape) or undecided(sides, result)
+        return differences(bases, sides, result, case.shape)
     except (Doubt, _Unreadable):
         return []  # a side that was not a record already is not this merge's doing
     except RecursionError:
-        return [Found(Kind.UNREADABLE_MERGE, None, ("nested too deep",))]
+        return [Difference(Mistake.UNREADABLE_MERGE, None, ("nested too deep",))]
 
 
-def _record(entry: Entry | None, data: dict[str, bytes | None]) -> Json | None:
+def _version(
+    entry: Entry | None, contents: Mapping[str, bytes | None], shape: Shape
+) -> Record | None:
+    found = _record(entry, contents)
+    if found is not None:
+        checked(found, shape)
+    return found
+
+
+def _record(entry: Entry | None, contents: Mapping[str, bytes | None]) -> Record | None:
     if entry is None:
         return None
-    content = data.get(entry.object) if entry.mode in _FILES else None
+    content = contents.get(entry.object) if entry.mode in _FILES else None
     if content is None:
         raise _Unreadable("not a file in this clone, damaged or too large")
     try:
@@ -292,53 +238,36 @@ def _record(entry: Entry | None, data: dict[str, bytes | None]) -> Json | None:
         raise _Unreadable("git's conflict markers" if marked else str(error)) from None
 
 
-def _bases(several: list[Json | None], root: Json | None, shape: Shape) -> list[Json | None]:
-    """Add to the bases of branches that crossed the one that merging them gives."""
-    if len(several) < 2:
-        return several or [None]
-    return [*several, common(root, several, shape)]
+def _base(several: list[Record | None], root: Record | None, shape: Shape) -> Record | None:
+    """Return the one base of branches that crossed: what merging their several bases gives."""
+    return redone([root] * (len(several) - 1), several, shape) if several else None
 
 
-def _told_repeat(found: Repeated, root: str) -> MergeFinding:
-    return MergeFinding(
-        commit=found.merge.id,
-        path=os.path.join(root, STORES[Conversation], f"{found.conversation}{SUFFIX}"),
-        code="twice",
-        severity="warning",
-        message=f"merge {repository.short(found.merge.id)} keeps {found.messages}"
-        f" message{'s' * (found.messages != 1)} twice: `pmem repair` keeps each once, as it counts",
-    )
-
-
-def _told(case: _Case, found: Found, place: _Place) -> MergeFinding:
-    whole = f"{place.prefix}{case.path}".encode("utf-8", "backslashreplace").decode()
+def _told(case: _Case, found: Difference, root: str, prefix: str) -> MergeFinding:
+    whole = f"{prefix}{case.path}".encode("utf-8", "backslashreplace").decode()
     commit = repository.short(case.merge.id)
     side = None if found.side is None else repository.short(case.merge.parents[found.side])
+    whose = side or "both sides"
     what = ", ".join(found.what[:_SHOWN])
     if len(found.what) > _SHOWN:
         what += f" and {len(found.what) - _SHOWN} more"
     shown = shlex.quote(f"{side or f'{commit}^'}:{whole}")
-    record = short(case.name.removesuffix(SUFFIX))
+    record = short(os.path.basename(case.path).removesuffix(SUFFIX))
     sentences = {
-        Kind.LOST_RECORD: f"lost the record that {side} has: `git show {shown}` shows it",
-        Kind.RESURRECTED_RECORD: f"brought back the record that {side} purged: `pmem purge"
+        Mistake.LOST_RECORD: f"lost the record that {side} has: `git show {shown}` shows it",
+        Mistake.RESURRECTED_RECORD: f"brought back the record that {side} purged: `pmem purge"
         f" {record}` purges it again",
-        Kind.DROPPED_SIDE: f"dropped all that {side} changed: `git show {shown}` has it",
-        Kind.DROPPED_FIELD: f"dropped {what} of {side}: `git show {shown}` has it",
-        Kind.DROPPED_ITEMS: f"dropped {what} of {side or 'both sides'}: `git show {shown}` has it",
-        Kind.RESURRECTED_ITEMS: f"brought back {what}, which {side} had removed: `git show"
+        Mistake.DROPPED_SIDE: f"dropped all that {side} changed: `git show {shown}` has it",
+        Mistake.DROPPED_FIELD: f"dropped {what} of {whose}: `git show {shown}` has it",
+        Mistake.DROPPED_ITEMS: f"dropped {what} of {whose}: `git show {shown}` has it",
+        Mistake.RESURRECTED_ITEMS: f"brought back {what}, which {side} had removed: `git show"
         f" {shown}` is without",
-        Kind.MIXED_RECORD: f"has {what} of neither side: `git show {shown}` has a side's",
-        Kind.LEFT_RECALL: f"took the record out of recall that {side} kept: `pmem restore {record}`"
-        " brings it back",
-        Kind.OVERRULED: f"kept the record in recall that {side} took out of it: `pmem settle"
-        f" {record}` keeps it, `pmem settle {record} --other` takes it out",
-        Kind.UNREADABLE_MERGE: f"left no record ({what}): `git show {shown}` has a side's",
+        Mistake.MIXED_RECORD: f"has {what} of neither side: `git show {shown}` has a side's",
+        Mistake.UNREADABLE_MERGE: f"left no record ({what}): `git show {shown}` has a side's",
     }
     return MergeFinding(
         commit=case.merge.id,
-        path=os.path.join(place.root, case.store, case.name),
-        code=found.kind,
-        message=f"merge {commit} {sentences[found.kind]}",
-        severity="warning" if found.kind is Kind.OVERRULED else "error",
+        path=os.path.join(root, case.path),
+        code=found.mistake,
+        message=f"merge {commit} {sentences[found.mistake]}",
     )

@@ -147,7 +147,7 @@ def markers(store: str) -> Entry:
         if text is not None:
             assert has_markers(data)
             assert plain_lines(text.ours) <= lines
-        for case in marker_cases(None, path, data):
+        for case in marker_cases(path, data):
             decide(case.versions, case.key.shape)
         return version(data, key.shape)
 

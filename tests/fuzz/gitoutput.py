@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pmem.storage.git import git
 from pmem.storage.git.objects import _content
-from pmem.storage.git.repository import Repository, entry_of
+from pmem.storage.git.repository import Repository
 from pmem.storage.git.sources import _tracked as tracked
 from pmem.storage.git.stages import MergeState
 from tests.fuzz.judging import Entry
@@ -39,7 +39,12 @@ def _listed(line: bytes, names: bytes) -> bytes:
 
 def _tree(data: bytes) -> Any:
     listed = _listed(b"100644 blob %s\t%%s" % _BLOB, data)
-    return _says(Repository, listed).files("HEAD"), _says(MergeState, listed).at("HEAD", ["x"])
+    return _says(Repository, listed).files("HEAD")
+
+
+def _differing(data: bytes) -> Any:
+    listed = _listed(b":100644 000000 %s %s D\0%%s" % (_BLOB, _NONE), data)
+    return _says(Repository, b"%s\0%s" % (_BLOB, listed)).differing([("HEAD", "HEAD~1")], ["x"])
 
 
 def _index(data: bytes) -> Any:
@@ -78,10 +83,9 @@ def _paths(data: bytes) -> Any:
 
 def _object(data: bytes) -> Any:
     stream = io.BytesIO(b"%s blob %d\n%s\n" % (_BLOB, len(data), data))
-    assert _content(stream, stream.readline().split(), b"blob") == data
+    assert _content(stream, stream.readline().split()) == data
     torn = io.BytesIO(b"%s blob %d\n%s" % (_BLOB, len(data) + 9, data))
-    assert _content(torn, torn.readline().split(), b"blob") is None
-    return entry_of(b"100644 %s\0%s" % (data.replace(b"\0", b""), bytes.fromhex(_BLOB.decode())))
+    assert _content(torn, torn.readline().split()) is None
 
 
 _NAMES: Final = b"conversations/0a0a0a0a-k3v9m2x1.json\0a b\xff.json\0tab\there\n.json\0../x\0a/b/c"
@@ -89,6 +93,7 @@ _WRITTEN: Final = b"Ada \xff\x002026-11-21T14:30:00+01:00\0Subject \x1b[2J\0conv
 
 ENTRIES: Final = (
     Entry("git ls-tree", _tree, (_NAMES,)),
+    Entry("git diff-tree", _differing, (_NAMES,)),
     Entry("git ls-files", _index, (_NAMES,)),
     Entry("git log", _log, (_WRITTEN,)),
     Entry("git log --name-only", _touched, (_NAMES,)),

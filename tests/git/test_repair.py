@@ -3,17 +3,18 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pmem.core.threeway import SHAPES, merged
-from pmem.core.threeway.deciding import Versions, keeps_all
+from pmem.core.threeway.deciding import Versions
 from pmem.storage.files import durable
+from pmem.storage.git import git as git_calls
 from pmem.storage.git.stages import MergeState
-from tests.core.threeway.sides import Json
+from tests.core.threeway.sides import Json, keeps_all
 from tests.faults.console import Done, bytes_of, pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read
 from tests.git.test_merging import (
@@ -173,27 +174,14 @@ def pair(style: str = "merge") -> Json:
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("committed", [False, True])
-def test_two_records_in_one_file_go_to_their_own(style: str, committed: bool) -> None:
+def test_two_records_in_one_file_go_to_their_own(style: str) -> None:
     changed = pair(style)
-    if committed:
-        ok("commit", "--quiet", "--all", "--message", "unseen")
     done = pmem("repair", "--json")
     assert (done.code, len(done.data["repaired"])) == (0, 2), done.data
     assert (now(PATH), now(TWIN_PATH)) == (changed, TWIN)
     assert set(ok("diff", "--cached", "--name-only").split()) >= {PATH}
     ok("commit", "--quiet", "--message", "repaired")
     assert ok("status", "--porcelain", "--untracked-files=no") == ""
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_two_records_that_a_squash_mixed_are_found_on_the_branch(style: str) -> None:
-    changed = pair(style)
-    os.unlink(".git/MERGE_HEAD")
-    ok("commit", "--quiet", "--all", "--message", "squashed and unseen")
-    done = pmem("repair", "--json")
-    assert (done.code, len(done.data["repaired"])) == (0, 2), done.data
-    assert (now(PATH), now(TWIN_PATH)) == (changed, TWIN)
 
 
 @pytest.mark.parametrize("committed", [False, True])
@@ -222,10 +210,11 @@ def test_a_contradiction_that_the_driver_wrote_down_needs_only_to_be_committed(
     finish("merge")
 
 
-def test_records_mixed_in_one_file_are_left_where_nothing_tells_them_apart() -> None:
-    pair()
+@pytest.mark.parametrize("style", STYLES)
+def test_records_mixed_in_one_file_are_left_once_the_stages_are_gone(style: str) -> None:
+    pair(style)
     mixed = read(TWIN_PATH)
-    shutil.rmtree(".git")
+    ok("commit", "--quiet", "--all", "--message", "unseen")
     done = pmem("repair", "--json")
     assert (done.code, done.data["repaired"]) == (1, [])
     assert BASE["id"] in done.data["left"][0]["why"]
@@ -247,38 +236,33 @@ def test_the_drivers_own_form_comes_apart_without_git() -> None:
     assert done.err == "2 records repaired\n"
 
 
+@pytest.mark.parametrize("way", ["merge", "squash", "cherry-pick"])
 @pytest.mark.parametrize("style", STYLES)
-def test_committed_markers_of_a_merge_are_merged_again_from_its_parents(style: str) -> None:
-    clash(style=style)
+def test_committed_markers_keep_both_sides_as_the_text_has_them(way: str, style: str) -> None:
+    clash(*WAYS[way][1][0], style=style)
     ok("commit", "--quiet", "--all", "--message", "unseen")
     ok("commit", "--quiet", "--allow-empty", "--message", "later")
     assert findings("markers") == {PATH}
     found = one(pmem("repair", "--json"))
-    assert "from the parents of merge" in found["detail"]
-    assert now() == WHOLE.result
-
-
-@pytest.mark.parametrize("way", ["squash", "cherry-pick"])
-@pytest.mark.parametrize("style", STYLES)
-def test_committed_markers_without_a_merge_are_merged_again_from_the_branch(
-    way: str, style: str
-) -> None:
-    clash(*WAYS[way][1][0], style=style)
-    ok("commit", "--quiet", "--all", "--message", "unseen")
-    found = one(pmem("repair", "--json"))
-    assert "from commit" in found["detail"]
-    assert now() == WHOLE.result
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_committed_markers_of_a_squash_whose_branch_is_gone_keep_both_sides(style: str) -> None:
-    clash("merge", "--squash", "theirs", style=style)
-    ok("commit", "--quiet", "--all", "--message", "unseen")
-    ok("branch", "--quiet", "-D", "theirs")
-    found = one(pmem("repair", "--json"))
     assert "from the text between the markers" in found["detail"]
     assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
     assert found["conflicts"] == ["content"]
+
+
+def test_no_commit_is_read_for_committed_markers(monkeypatch: pytest.MonkeyPatch) -> None:
+    clash()
+    ok("commit", "--quiet", "--all", "--message", "unseen")
+    asked: list[str] = []
+    real = git_calls.run
+
+    def watched(folder: str, arguments: Sequence[str], *rest: Any, **named: Any) -> Any:
+        asked.append(arguments[0])
+        return real(folder, arguments, *rest, **named)
+
+    monkeypatch.setattr(git_calls, "run", watched)
+    one(pmem("repair", "--json"))
+    assert asked
+    assert not {"log", "rev-list", "ls-tree", "merge-base", "cat-file"} & {*asked}
 
 
 def test_a_revert_whose_markers_were_committed_is_not_undone() -> None:
@@ -298,9 +282,10 @@ def test_markers_that_somebody_added_are_not_committed_after_a_repair() -> None:
     clash()
     ok("add", PATH)
     found = one(pmem("repair", "--json"))
-    assert "that git is bringing together" in found["detail"]
+    assert "from the text between the markers" in found["detail"]
     finish("merge")
-    assert json.loads(ok("show", f"HEAD:{PATH}")) == now() == WHOLE.result
+    assert json.loads(ok("show", f"HEAD:{PATH}")) == now()
+    assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
 
 
 def test_markers_left_by_a_reset_are_repaired_from_the_text() -> None:
@@ -441,8 +426,10 @@ def test_killed_anywhere_it_is_finished_by_the_next_run(
     assert unmerged() == set()
     if how == "two records":
         assert (now(PATH)["importance"], now(TWIN_PATH)) == (0.9, TWIN)
-    else:
+    elif how == "stages":
         assert now() == WHOLE.result
+    else:
+        assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
     git("commit", "--quiet", "--no-edit", "--message", "repaired")
     assert ok("status", "--porcelain", "--untracked-files=no") == ""
 

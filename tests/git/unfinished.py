@@ -191,7 +191,7 @@ def outcome(
     repaired = {os.path.relpath(each["path"]) for each in done.data["repaired"]}
     found["left"] = len(done.data["left"])
     found["finished"] = len(open_ & repaired)
-    found += _counted(fates, open_, exact=not marked or way == "merge")
+    found += _counted(fates, open_, exact=not marked)
     found["bad after"] = len(findings(*BAD))
     if marked:
         ok("commit", "--quiet", "--all", "--allow-empty", "--message", "repaired")

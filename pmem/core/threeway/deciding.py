@@ -1,17 +1,14 @@
 """What becomes of one record whose merge was left unfinished, and why."""
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.markers import Apart, apart
 from pmem.core.threeway.recall import STATE
 from pmem.core.threeway.record import Merged, merged
-from pmem.core.threeway.shapes import Rule, Shape
+from pmem.core.threeway.shapes import Shape
 from pmem.core.threeway.sides import checked
-from pmem.core.threeway.values import MISSING, Object, canonical, same
-
-_COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
-"""Fields that a merge adds up or lets grow: what either side had need not show."""
+from pmem.core.threeway.values import same
 
 
 class Versions(NamedTuple):
@@ -101,49 +98,6 @@ def base_of(text: Apart) -> dict[str, Any] | None:
         return None
 
 
-def may_be_base(candidate: Object, versions: Versions) -> bool:
-    """Tell whether both sides may have grown out of an older version, by their histories.
-
-    Args:
-        candidate: The older version.
-        versions: The sides.
-    """
-    sides = [side for side in versions[1:] if side is not None]
-    events = {canonical(event) for event in candidate.get("history", ())}
-    return not any(same(candidate, side) for side in sides) and all(
-        events <= {canonical(event) for event in side.get("history", ())} for side in sides
-    )
-
-
-def keeps_all(result: Object, versions: Versions, shape: Shape) -> bool:
-    """Tell whether every value of either side still stands in a record or in its history.
-
-    Args:
-        result: The record.
-        versions: The sides.
-        shape: What the fields of such a record are.
-    """
-    kept = set(_parts(result))
-    fields = [
-        field
-        for field in shape.fields
-        if shape.rules.get(field) not in _COUNTED
-        and field not in shape.derived
-        and field != "access"
-    ]
-    return all(
-        part in kept
-        for side in versions[1:]
-        if side is not None
-        for field in {*fields, *(key for key in side if key not in shape.fields)}
-        for part in _leaves(side.get(field, MISSING))
-    ) and all(
-        canonical(event) in kept
-        for side in versions[1:]
-        for event in (side or {}).get("history", ())
-    )
-
-
 def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> Decided:
     if left is None:
         return Decided(None, "purged", "both sides purged it")
@@ -157,25 +111,6 @@ def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> Deci
         "one side purged it, the other changed it: nothing tells which was later, so the change"
         " survives",
     )
-
-
-def _parts(value: Any) -> list[str]:
-    """Return everything that stands somewhere in a JSON value, itself included."""
-    found = [canonical(value)]
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            found += _parts(inner)
-    return found
-
-
-def _leaves(value: Any) -> list[str]:
-    """Return what stands in a JSON value and holds nothing else."""
-    if value is MISSING:
-        return []
-    if not isinstance(value, dict | list):
-        return [canonical(value)]
-    inner = value.values() if isinstance(value, dict) else value
-    return [leaf for part in inner for leaf in _leaves(part)]
 
 
 def _list(names: Any) -> str:

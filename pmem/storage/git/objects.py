@@ -26,27 +26,26 @@ class Objects:
         self._folder = folder
         self._environment = environment
 
-    def contents(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
-        """Yield the contents of objects in their order.
+    def contents(self, objects: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the contents of blobs in their order.
 
         Args:
-            objects: Their names. One that is missing, damaged or larger than a record may be
-                yields None.
-            type_: What they must be, such as `blob`; others yield None.
+            objects: Their names. One that is missing, damaged, no blob, or larger than a record
+                may be yields None.
 
         Raises:
             NotFound: There is no git.
         """
         place = 0
         while place < len(objects):
-            for data in self._batch(objects[place:], type_):
+            for data in self._batch(objects[place:]):
                 place += 1
                 yield data
             if place < len(objects):  # git gave up at this one
                 place += 1
                 yield None
 
-    def _batch(self, objects: Sequence[str], type_: bytes) -> Iterator[bytes | None]:
+    def _batch(self, objects: Sequence[str]) -> Iterator[bytes | None]:
         """Yield contents until one process is through, or cannot go on."""
         with self._reader() as process:
             assert process.stdin
@@ -62,7 +61,7 @@ class Objects:
                     header = process.stdout.readline().split()
                     if not header or (len(header) == 3 and int(header[2]) > RECORD_BYTES):
                         return
-                    yield _content(process.stdout, header, type_)
+                    yield _content(process.stdout, header)
 
     @contextmanager
     def _reader(self) -> Iterator[subprocess.Popen[bytes]]:
@@ -102,12 +101,12 @@ def no_git(error: OSError) -> NotFound:
     return NotFound(f"git cannot be run ({error.strerror})", "install git to look at revisions")
 
 
-def _content(stream: IO[bytes], header: list[bytes], type_: bytes) -> bytes | None:
+def _content(stream: IO[bytes], header: list[bytes]) -> bytes | None:
     """Read what follows a header; an object of another type has no content of use."""
     if len(header) != 3:
         return None
     data = stream.read(int(header[2]) + 1)
-    return data[:-1] if header[1] == type_ and len(data) == int(header[2]) + 1 else None
+    return data[:-1] if header[1] == b"blob" and len(data) == int(header[2]) + 1 else None
 
 
 def _close(stream: IO[bytes] | None) -> None:

@@ -25,6 +25,11 @@ _LOG: Final = (
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "-c", "-z"),
 )
 
+_DIFFERENCES: Final = (
+    *("diff-tree", "--stdin", "--always", "-r", "--raw", "-z", "--relative", "-O/dev/null"),
+    *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
+)
+_NO_MODE: Final = "000000"
 _CHANGES: Final = (
     *("diff-index", "--cached", "--raw", "-z", "--relative", "-O/dev/null"),
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--ita-invisible-in-index"),
@@ -153,33 +158,33 @@ class Repository:
         lines = (line.split() for line in listed.decode().splitlines())
         return [Merge(line[0], tuple(line[1:])) for line in lines]
 
-    def folders(self, commits: Sequence[str], names: Sequence[str]) -> list[str | None]:
-        """Return the objects of folders in the memory folder: of every commit, each of the names.
+    def differing(
+        self, pairs: Sequence[tuple[str, str]], folders: Sequence[str]
+    ) -> list[dict[str, tuple[Entry | None, Entry | None]]]:
+        """Return the files that differ between commits, read by one git process.
 
         Args:
-            commits: Ids.
-            names: Folders.
+            pairs: Two commits' ids each.
+            folders: The folders in the memory folder to look at.
+
+        Returns:
+            For each pair, by path, the entries of the second and of the first of the two.
         """
-        asked = "".join(f"{commit}:./{name}\n" for commit in commits for name in names)
-        answers = self._must(
-            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked.encode()
-        )
-        words = [line.split(" ") for line in answers.decode().splitlines()]
-        return [word[1] if word[0] == "tree" else None for word in words]
-
-    def trees(self, objects: Sequence[str]) -> Iterator[frozenset[bytes]]:
-        """Yield what trees hold themselves, in the order of the trees; see `entry_of`.
-
-        Args:
-            objects: Their names.
-
-        Raises:
-            StorageRefused: One is missing, damaged or too large.
-        """
-        for name, data in zip(objects, self._objects.contents(objects, b"tree"), strict=True):
-            if data is None:
-                raise StorageRefused(f"git cannot read the tree {name}: this clone may be partial")
-            yield frozenset(re.findall(rb"[0-7]+ [^\0]+\0(?s:.{%d})" % (len(name) // 2), data))
+        asked = "".join(f"{one} {other}\n" for one, other in pairs).encode()
+        listed = self._must(*_DIFFERENCES, "--", *folders, stdin=asked) if pairs else b""
+        found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
+        words = iter(listed.split(b"\0")[:-1])
+        for word in words:
+            if not word.startswith(b":"):
+                found.append({})
+                continue
+            modes_objects = word[1:].decode().split(" ")
+            before, after = (
+                None if mode == _NO_MODE else Entry(mode, object_)
+                for mode, object_ in zip(modes_objects[:2], modes_objects[2:4], strict=True)
+            )
+            found[-1][os.fsdecode(next(words))] = (before, after)
+        return found
 
     def files(self, commit: str) -> dict[str, Entry]:
         """Return everything in the memory folder at a commit, by path; links are not followed."""
@@ -257,7 +262,7 @@ class Repository:
             objects: Their names. One that is missing, damaged or larger than a record may be
                 yields None.
         """
-        return self._objects.contents(objects, b"blob")
+        return self._objects.contents(objects)
 
     def versions(self) -> list[tuple[str, str]]:
         """Return every version of every file in the memory folder that a branch, a tag or a stash
@@ -336,13 +341,6 @@ class Repository:
 def short(commit: str) -> str:
     """Return the start of a commit's id as people read it."""
     return commit[:10]
-
-
-def entry_of(line: bytes) -> tuple[str, Entry]:
-    """Read an entry of a tree: what it is called, and what it is."""
-    head, _, name = line.partition(b"\0")
-    mode, _, path = head.partition(b" ")
-    return os.fsdecode(path), Entry(f"{mode.decode():0>6}", name.hex())
 
 
 def _commits(words: Iterator[bytes]) -> Iterator[Commit]:

@@ -4,22 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pmem.errors import InvalidValue, Locked
+from pmem.errors import Locked
 from pmem.storage.git import git
 from pmem.storage.git.repository import Entry, Repository
 
 BASE, OURS, THEIRS = 1, 2, 3
 """Git's numbers for the three versions of a path."""
 _ANY_STEP: Final = "git commit"
-_PICKING: Final = ("CHERRY_PICK_HEAD", "REBASE_HEAD")
-
-
-class Sides(NamedTuple):
-    """Three commits that were merged; the base is None where there is none."""
-
-    base: str | None
-    ours: str
-    theirs: str
 
 
 class Placed(NamedTuple):
@@ -77,45 +68,6 @@ class MergeState(Repository):
             if stage == "0":
                 found[os.fsdecode(path)] = Entry(mode, object_)
         return {path: found[path] for path in paths if path in found}
-
-    def at(self, commit: str, paths: Sequence[str]) -> dict[str, Entry]:
-        """Return what a commit holds for paths; those it does not know are left out."""
-        found = {}
-        listed = self._must("--literal-pathspecs", "ls-tree", "-z", commit, "--", *paths)
-        for line in listed.split(b"\0")[:-1]:
-            about, _, path = line.partition(b"\t")
-            mode, _, object_ = about.decode().split(" ")
-            found[os.fsdecode(path)] = Entry(mode, object_)
-        return found
-
-    def parents(self, commit: str) -> list[str]:
-        """Return the parents of a commit."""
-        return self._must("rev-parse", f"{commit}^@").decode().split()
-
-    def parted(self, one: str, other: str) -> str | None:
-        """Return where two commits parted; None where they have nothing in common."""
-        try:
-            return self.merge_base(one, other)
-        except InvalidValue:
-            return None
-
-    def under_way(self) -> list[Sides]:
-        """Return the commits that the operation under way brings together."""
-        found = []
-        head = self._commit("HEAD")
-        for name in ("MERGE_HEAD", *_PICKING, "REVERT_HEAD"):
-            other = self._commit(name) if self._has(name) else None
-            if head is None or other is None:
-                continue
-            if name == "MERGE_HEAD":
-                found.append(Sides(self.parted(head, other), head, other))
-                continue
-            before = next(iter(self.parents(other)), None)
-            if name in _PICKING:
-                found.append(Sides(before, head, other))
-            elif before is not None:
-                found.append(Sides(other, head, before))
-        return found
 
     @property
     def is_merging(self) -> bool:
@@ -194,10 +146,6 @@ class MergeState(Repository):
 
     def _has(self, name: str) -> bool:
         return os.path.exists(os.path.join(self._own, name))
-
-    def _commit(self, name: str) -> str | None:
-        found = self._run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        return None if found.code else found.out.decode().strip()
 
 
 def merge_state(folder: str, environment: Mapping[str, str]) -> MergeState | None:

@@ -157,7 +157,7 @@ def _plan(
     keys = {case.key for case in cases}
     for path, data in marked_files(root, {*unmerged, *(key.path for key in keys)}).items():
         try:
-            found = marker_cases(state, path, data)
+            found = marker_cases(path, data)
         except Unfit as unfit:
             left[path] = str(unfit)
             continue

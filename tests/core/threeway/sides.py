@@ -6,7 +6,9 @@ from random import Random
 from typing import Any, Final
 
 from pmem.core.threeway import SHAPES, Shape
+from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.shapes import Rule
+from pmem.core.threeway.values import MISSING, canonical
 
 Json = dict[str, Any]
 
@@ -238,3 +240,55 @@ def mentions(value: Any) -> set[str]:
 def identified(shape: Shape, items: list[Json]) -> dict[str, Json]:
     """Return items by what tells them apart."""
     return {differ([item[key] for key in shape.identity]): item for item in items}
+
+
+_COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
+"""Fields that a merge adds up or lets grow: what either side had need not show."""
+
+
+def keeps_all(result: Json, versions: Versions, shape: Shape) -> bool:
+    """Tell whether every value of either side still stands in a record or in its history.
+
+    Args:
+        result: The record.
+        versions: The sides.
+        shape: What the fields of such a record are.
+    """
+    kept = set(_parts(result))
+    fields = [
+        field
+        for field in shape.fields
+        if shape.rules.get(field) not in _COUNTED
+        and field not in shape.derived
+        and field != "access"
+    ]
+    return all(
+        part in kept
+        for side in versions[1:]
+        if side is not None
+        for field in {*fields, *(key for key in side if key not in shape.fields)}
+        for part in _leaves(side.get(field, MISSING))
+    ) and all(
+        canonical(event) in kept
+        for side in versions[1:]
+        for event in (side or {}).get("history", ())
+    )
+
+
+def _parts(value: Any) -> list[str]:
+    """Return everything that stands somewhere in a JSON value, itself included."""
+    found = [canonical(value)]
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            found += _parts(inner)
+    return found
+
+
+def _leaves(value: Any) -> list[str]:
+    """Return what stands in a JSON value and holds nothing else."""
+    if value is MISSING:
+        return []
+    if not isinstance(value, dict | list):
+        return [canonical(value)]
+    inner = value.values() if isinstance(value, dict) else value
+    return [leaf for part in inner for leaf in _leaves(part)]

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from pmem.core.rawjson import NotJson, dump
 from pmem.core.threeway import SHAPES, Doubt, merged
-from pmem.core.threeway.deciding import Versions, decide, keeps_all, may_be_base, version
-from tests.core.threeway.sides import Json, sides
+from pmem.core.threeway.deciding import Versions, decide, version
+from tests.core.threeway.sides import keeps_all, sides
 from tests.effort import examples
 
 STORES = st.sampled_from(sorted(SHAPES))
@@ -65,22 +65,6 @@ def test_a_value_that_is_nowhere_is_missed() -> None:
     shape = SHAPES["long-term-memory"]
     assert not keeps_all(ours, Versions(None, ours, theirs), shape)
     assert keeps_all(ours, Versions(None, ours, None), shape)
-
-
-@pytest.mark.parametrize(
-    ("events", "may"), [([], True), ([1], True), ([1, 2], True), ([1, 2, 3], False), ([4], False)]
-)
-def test_both_sides_must_know_all_that_happened_to_their_base(events: list[int], may: bool) -> None:
-    def record(*numbers: int, text: str) -> Json:
-        return {"content": text, "history": [{"event": "UPDATE", "at": n} for n in numbers]}
-
-    versions = Versions(None, record(1, 2, 3, text="ours"), record(1, 2, 5, text="theirs"))
-    assert may_be_base(record(*events, text="base"), versions) == may
-
-
-def test_a_side_is_no_base() -> None:
-    side = {"content": "x", "history": []}
-    assert not may_be_base(dict(side), Versions(None, side, {"content": "y", "history": []}))
 
 
 PURGES: list[tuple[tuple[str | None, str | None, str | None], str | None, str]] = [

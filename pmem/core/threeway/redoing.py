@@ -1,0 +1,221 @@
+"""A merge of one record done again, and where the one that somebody made differs from it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from pmem.core.threeway.history import SOURCE
+from pmem.core.threeway.lists import numbered
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.shapes import UNKNOWN, Shape
+from pmem.core.threeway.sides import checked
+from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, same
+
+Record = dict[str, Any]
+_HISTORY: Final = "history"
+_CHUNKS: Final = "chunks"
+_MESSAGES: Final = "recent_messages"
+_LINKS: Final = "relationships"
+_RECALLS: Final = "access"
+"""They may grow after the merge, and leave no events."""
+_NAMED: Final = 60
+"""Characters of an item's name that are shown."""
+
+
+class Mistake(StrEnum):
+    """What a merge did to a record: the codes of `pmem check --merges`."""
+
+    LOST_RECORD = "lost_record"
+    RESURRECTED_RECORD = "resurrected_record"
+    DROPPED_SIDE = "dropped_side"
+    DROPPED_FIELD = "dropped_field"
+    DROPPED_ITEMS = "dropped_items"
+    RESURRECTED_ITEMS = "resurrected_items"
+    MIXED_RECORD = "mixed_record"
+    UNREADABLE_MERGE = "unreadable_merge"
+
+
+class Difference(NamedTuple):
+    """Something that a merge did wrong.
+
+    `side` is the number of the parent that had it right; None where it is no single one's.
+    `what` names fields and items.
+    """
+
+    mistake: Mistake
+    side: int | None
+    what: tuple[str, ...] = ()
+
+
+def redone(
+    bases: Sequence[Record | None], sides: Sequence[Record | None], shape: Shape
+) -> Record | None:
+    """Merge the sides of a record one after the other, as git has the driver do it.
+
+    Args:
+        bases: For every side but the first, what it and those before it started from.
+        sides: The record in each parent; None where it is not there.
+        shape: What the fields of such a record are.
+
+    Raises:
+        Doubt: One of them is not what pmem writes.
+    """
+    whole = sides[0]
+    for base, side in zip(bases, sides[1:], strict=True):
+        whole = merged(base, whole, side, shape).result
+    return whole
+
+
+def differences(
+    bases: Sequence[Record | None],
+    sides: Sequence[Record | None],
+    result: Record | None,
+    shape: Shape,
+) -> list[Difference]:
+    """Compare what a merge made of a record with what merging it again makes of it.
+
+    What was changed with pmem after the merge, and before it was committed, has events of its own
+    and is no difference.
+
+    Args:
+        bases: See `redone`.
+        sides: See `redone`.
+        result: What the merge commit has.
+        shape: What the fields of such a record are.
+
+    Raises:
+        Doubt: A base or a side is not what pmem writes.
+    """
+    wanted = redone(bases, sides, shape)
+    starts = (bases[0], *bases)
+    changed = [n for n, side in enumerate(sides) if not _alike(side, starts[n])]
+    having = [n for n, side in enumerate(sides) if side is not None]
+    if result is None:
+        lost = [n for n in having if n in changed] or having
+        return [] if wanted is None else [Difference(Mistake.LOST_RECORD, lost[0])]
+    if wanted is None:
+        is_new = not having and not any(bases)
+        return [] if is_new else [Difference(Mistake.RESURRECTED_RECORD, sides.index(None))]
+    if same(wanted, result):
+        return []
+    if any(_alike(result, version) for version in (bases[-1], *sides)):
+        dropped = [n for n in having if n in changed and not _alike(sides[n], result)]
+        return [Difference(Mistake.DROPPED_SIDE, number) for number in dropped]
+    versions = [version or {} for version in (bases[-1], *sides)]
+    return _compared(versions, wanted, result, shape)
+
+
+def _compared(
+    versions: Sequence[Object], wanted: Record, result: Record, shape: Shape
+) -> list[Difference]:
+    try:
+        checked(result, shape)
+    except Doubt as doubt:
+        return [Difference(Mistake.UNREADABLE_MERGE, None, (str(doubt),))]
+    if result["id"] != wanted["id"]:
+        return [Difference(Mistake.MIXED_RECORD, None, ("id",))]
+    return _put_together(_Comparison(shape, versions, wanted, result).all())
+
+
+def _alike(one: Record | None, other: Record | None) -> bool:
+    return same(one, other) if one is not None and other is not None else one is other
+
+
+def _put_together(found: Iterable[Difference]) -> list[Difference]:
+    """Return one difference for all of a kind that are of one side."""
+    named: dict[tuple[Mistake, int | None], dict[str, None]] = {}
+    for mistake, side, what in found:
+        named.setdefault((mistake, side), {}).update(dict.fromkeys(what))
+    return [Difference(mistake, side, tuple(what)) for (mistake, side), what in named.items()]
+
+
+class _Comparison:
+    """A merged record beside its versions (the base first), and the same merge done again."""
+
+    def __init__(
+        self, shape: Shape, versions: Sequence[Object], wanted: Object, result: Object
+    ) -> None:
+        self._shape = shape
+        self._versions, self._wanted, self._result = versions, wanted, result
+        self._goes_on = _goes_on(shape, wanted, result)
+        known = set(map(canonical, wanted.get(_HISTORY, ())))
+        events = [it for it in result.get(_HISTORY, ()) if canonical(it) not in known]
+        self._edited = {
+            field for it in events if it.get("source") != SOURCE for field in _fields_of(it)
+        }
+
+    def all(self) -> Iterator[Difference]:
+        """Yield what differs, in the order of the record's fields."""
+        for field in dict.fromkeys((*self._wanted, *self._result)):
+            then, now = (it.get(field, MISSING) for it in (self._wanted, self._result))
+            if same(then, now) or self._may_differ(field):
+                continue
+            before = [version.get(field, MISSING) for version in self._versions]
+            if isinstance(then or [], list) and isinstance(now or [], list):
+                yield from self._list(field, before, then or [], now or [])
+            else:
+                yield from self._value(field, before, then, now)
+
+    def _may_differ(self, field: str) -> bool:
+        """Tell whether a field may have changed since, or comes with one that has."""
+        if field in (_RECALLS, self._shape.time) or field in self._shape.derived:
+            return True
+        if field == _MESSAGES and not same(
+            *(it.get(_CHUNKS) for it in (self._wanted, self._result))
+        ):
+            return self._goes_on
+        return field in self._edited or self._shape.follows.get(field) in self._edited
+
+    def _list(self, field: str, before: list[Any], then: Any, now: Any) -> Iterator[Difference]:
+        wanted, held, *versions = (
+            self._by_name(field, value or []) for value in (then, now, *before)
+        )
+        for key in dict.fromkeys((*wanted, *held)):
+            was = [version.get(key, MISSING) for version in versions]
+            name = f"{field} {_name(key, held.get(key, wanted.get(key)))[:_NAMED]!r}"
+            if key not in held:
+                side = next((n for n, it in enumerate(was[1:]) if it is not MISSING), None)
+                alone = sum(it is not MISSING for it in was[1:]) == 1
+                yield Difference(Mistake.DROPPED_ITEMS, side if alone else None, (name,))
+            elif key in wanted:
+                if not same(wanted[key], held[key]):
+                    yield from self._value(name, was, wanted[key], held[key])
+            elif was[0] is not MISSING and MISSING in was:
+                side = was[1:].index(MISSING)
+                yield Difference(Mistake.RESURRECTED_ITEMS, side, (name,))
+            elif field != _HISTORY and not self._goes_on:
+                yield Difference(Mistake.MIXED_RECORD, None, (name,))
+
+    def _by_name(self, field: str, items: Any) -> dict[Any, Any]:
+        identity = self._shape.inside.get(field, UNKNOWN).identity
+        if identity:
+            return {tuple(map(item.get, identity)): item for item in items}
+        return dict(zip(numbered(map(canonical, items)), items, strict=True))
+
+    def _value(self, what: str, before: list[Any], then: Any, now: Any) -> Iterator[Difference]:
+        base, *sides = before
+        if not any(same(now, value) for value in before):
+            if not self._goes_on:
+                yield Difference(Mistake.MIXED_RECORD, None, (what,))
+            return
+        having = (n for n, value in enumerate(sides) if same(value, then) and not same(value, base))
+        yield Difference(Mistake.DROPPED_FIELD, next(having, None), (what,))
+
+
+def _goes_on(shape: Shape, wanted: Object, result: Object) -> bool:
+    """Tell whether a conversation went on after the merge: messages leave no events."""
+    return _CHUNKS in shape.rules and moment(result[shape.time]) > moment(wanted[shape.time])
+
+
+def _fields_of(event: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields that an event is about."""
+    yield from event.get("before", ())
+    if event.get("event") in ("LINK", "UNLINK"):
+        yield _LINKS
+
+
+def _name(key: tuple[Any, ...], item: Any) -> str:
+    """Return how people tell an item: its text, what happened and when, or what identifies it."""
+    if isinstance(item, dict) and "event" in item:
+        return f"{item['event']} of {item.get('at')}"
+    return item if isinstance(item, str) else " ".join(map(str, key))
