@@ -1,6 +1,7 @@
 """The commands that look at the memory through git: changelog, and history with commits."""
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
@@ -10,13 +11,13 @@ from pmem.cli.session import Answer, Line, Session
 from pmem.core.changelog import About, Changed, FieldChange, Forgotten, How, Learned, Link
 from pmem.core.markdown import escaped
 from pmem.errors import UsageError
-from pmem.project.workspace import Workspace
+from pmem.memory.journal import HistoryRequest
+from pmem.operations import table
 from pmem.storage.git import repository
 from pmem.values.ids import short
+from pmem.values.requests import RangeRequest
 from pmem.values.times import iso
-from pmem.vcs import provenance
 from pmem.vcs.changelog import Changelog
-from pmem.vcs.changelog import changelog as compared
 from pmem.vcs.provenance import Provenance, Touch, What
 
 _MOST: Final = 200
@@ -60,28 +61,27 @@ def changelog(
 ) -> Answer:
     """Say what the memory learned, changed and forgot between two revisions."""
     session: Session = ctx.obj
-    found, views = compared(session.workspace, revisions)
-    session.views += views
+    found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
     if markdown and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
     return Answer(data=found, lines=_lines(found), note="" if found.total else _nothing(found))
 
 
-def provenance_answer(workspace: Workspace, reference: str) -> Answer:
+def provenance_answer(session: Session, request: HistoryRequest) -> Answer:
     """Return the answer of `history --git`.
 
     Args:
-        workspace: Where the record is; a view of a revision, or the present.
-        reference: Which record.
+        session: This run of the command line.
+        request: Which record, at which revision.
 
     Raises:
-        UsageError: The workspace is a view of a moment.
+        UsageError: It is asked for at a moment.
         NotFound, Ambiguous: The reference.
         InvalidValue: There is no repository.
     """
-    if workspace.moment is not None:
+    if isinstance(request.at, datetime):
         raise UsageError("--git goes with a revision, not with a time")
-    found = provenance.provenance(workspace, reference)
+    found = session.run(table.PROVENANCE, request)
     note = "" if found.commits else f"no commit has {found.kind} {found.id} yet"
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 

@@ -18,7 +18,7 @@ from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkReq
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, Record
-from pmem.vcs import conflicts
+from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
 NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
@@ -152,8 +152,9 @@ def settle(
     With --other the other branch is, also where it removed, archived or replaced what still holds.
     """
     session: Session = ctx.obj
-    done = conflicts.settle(session.workspace, reference, other=other)
-    answer = _records_answer("settled", Records(records=tuple(done.records)))
+    request = SettleRequest(references=tuple(reference), other=other)
+    done = session.run(table.SETTLE, request)
+    answer = _records_answer("settled", Records(records=done.records))
     return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
 
@@ -167,11 +168,12 @@ def history(
 ) -> Answer:
     """Show what happened to a record, the oldest event first."""
     session: Session = ctx.obj
+    request = HistoryRequest(reference=reference, at=session.at(at))
     if git:
         from pmem.cli.changelog import provenance_answer
 
-        return provenance_answer(session.workspace_at(at), reference)
-    found = session.run(table.HISTORY, HistoryRequest(reference=reference, at=session.at(at)))
+        return provenance_answer(session, request)
+    found = session.run(table.HISTORY, request)
     return Answer(data=found, lines=story_lines(found.steps))
 
 

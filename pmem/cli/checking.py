@@ -11,7 +11,7 @@ from pmem.core.findings import Finding
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.upkeep import checking
-from pmem.values.requests import NoArguments
+from pmem.values.requests import NoArguments, RangeRequest
 
 Format = Literal["text", "github", "gitlab"]
 
@@ -45,9 +45,7 @@ def check(
     fails = _any if strict else _wrong
     session.quiet = True  # the findings are the answer; they need no repeating
     if merges is not None:
-        from pmem.vcs.merges import check_merges
-
-        redone = check_merges(session.workspace, merges)
+        redone = session.run(table.CHECK_MERGES, RangeRequest(revisions=merges))
         code = int(fails(redone.findings))
         looked_at = _counted(redone.merges, "merge")
         return _answer(session, redone, redone.findings, looked_at, format_, code)

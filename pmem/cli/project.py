@@ -1,24 +1,19 @@
 """The commands that look after a project's memory as a whole."""
 
 import os
-from itertools import chain
 from typing import Annotated, Any, Literal
 
 import typer
 
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, Line, Session
-from pmem.core.secrets import unsecret
-from pmem.errors import PmemError, Refused
 from pmem.operations import table
-from pmem.project import setup
+from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
-from pmem.upkeep import checking
-from pmem.upkeep import doctor as upkeep
-from pmem.upkeep.doctor import DoctorRequest
+from pmem.upkeep.doctor import Diagnosis, DoctorRequest
 from pmem.values.notation import as_text
-from pmem.values.requests import AtRequest
-from pmem.vcs import gitsetup
+from pmem.values.requests import AtRequest, NoArguments
+from pmem.vcs.starting import InitRequest
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A setting's name.")]
 
@@ -38,23 +33,16 @@ def init(
     In a git work tree, git is told in this clone to merge records field by field.
     """
     session: Session = ctx.obj
-    if session.read_only:
-        raise Refused("this run is read-only", "leave out --read-only to write")
-    place = session.directory or os.getcwd()
-    folder = _memory_folder(place, session.folder_name)
-    done = setup.initialise(
-        folder,
-        name=name,
-        track_conversations=track_conversations,
-        environment=session.environment,
-    )
-    path = unsecret(done.path)
+    folder = _memory_folder(session.directory or os.getcwd(), session.folder_name)
+    place = Workspace(folder, environment=session.environment, read_only=session.read_only)
+    request = InitRequest(name=name, track_conversations=track_conversations, git=not no_git)
+    done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
     next_ = 'next: pmem add "what should be remembered"' if done.created else ""
     return Answer(
-        data={"path": path, "created": done.created},
-        lines=[[("memory ", ""), (f"{word} ", "green"), (path, "cyan")]],
-        note="\n".join(filter(None, ("" if no_git else _start_git(session, done.path), next_))),
+        data=done,
+        lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
+        note="\n".join(filter(None, (done.git, next_))),
     )
 
 
@@ -64,19 +52,6 @@ def _memory_folder(place: str, name: str) -> str:
     if os.path.basename(place) == os.path.basename(name) and os.path.isdir(place):
         return place
     return os.path.join(place, name)
-
-
-def _start_git(session: Session, folder: str) -> str:
-    """Tell git how records merge, and say so; a git that refuses stops nobody."""
-    try:
-        told = gitsetup.start(Workspace(folder, environment=session.environment))
-    except PmemError as error:
-        return f"git was not told how records merge: {error.message}; run `pmem setup git`"
-    if told is None:
-        return ""
-    if not told.program:
-        return "git merges records by field in this clone, once pmem is on the PATH"
-    return "git merges records by field in this clone (`pmem setup git --remove` undoes that)"
 
 
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:
@@ -129,20 +104,21 @@ def completion(
 def config_list(ctx: typer.Context) -> Answer:
     """Show every setting, its value and where that came from."""
     session: Session = ctx.obj
+    found = session.run(table.SETTINGS, NoArguments())
     return Answer(
-        data={"items": session.workspace.configuration.provenance},
+        data=found,
         lines=(
             [(f"{item.name:<30}", "bold"), (f"{item.origin:<13}", "dim"), (_value(item.value), "")]
-            for item in session.workspace.configuration.provenance
+            for item in found.items
         ),
-        note="\n".join(item.message for item in checking.unknown_settings(session.workspace)),
+        note="\n".join(found.unknown),
     )
 
 
 def config_get(ctx: typer.Context, name: Name) -> Answer:
     """Show one setting."""
     session: Session = ctx.obj
-    found = session.workspace.configuration.setting(name)
+    found = session.run(table.SETTING, SettingRequest(name=name))
     return Answer(data=found, lines=[[(_value(found.value), "")]])
 
 
@@ -155,28 +131,26 @@ def config_set(
 ) -> Answer:
     """Change one of the project's settings."""
     session: Session = ctx.obj
-    kept = setup.change_setting(session.workspace, name, value)
-    line: Line = [(f"{name} ", "bold"), (f"is now {_value(kept)}", "")]
-    note = ""
-    if name.partition(".")[0] == "allowlists":
-        lists = kept.values() if isinstance(kept, dict) else [kept]
-        note = upkeep.unknown_categories(session.workspace, chain.from_iterable(lists))
-    return Answer(data={"name": name, "value": kept, "origin": "project"}, lines=[line], note=note)
+    done = session.run(table.CHANGE_SETTING, SettingChangeRequest(name=name, value=value))
+    return Answer(data=done, lines=[_now(done.name, done.value)], note=done.doubt)
 
 
 def config_unset(ctx: typer.Context, name: Name) -> Answer:
     """Take one of the project's settings back to what holds without it."""
     session: Session = ctx.obj
-    value = setup.reset_setting(session.workspace, name)
-    line: Line = [(f"{name} ", "bold"), (f"is now {_value(value)}", "")]
-    return Answer(data={"name": name, "value": value}, lines=[line])
+    done = session.run(table.RESET_SETTING, SettingRequest(name=name))
+    return Answer(data=done, lines=[_now(done.name, done.value)])
+
+
+def _now(name: str, value: Any) -> Line:
+    return [(f"{name} ", "bold"), (f"is now {_value(value)}", "")]
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _colour(item: upkeep.Diagnosis) -> str:
+def _colour(item: Diagnosis) -> str:
     return "green" if item.ok else "red"
 
 

@@ -8,9 +8,9 @@ import typer
 
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.visible import one_visible_line
+from pmem.operations import table
 from pmem.values.ids import short
-from pmem.vcs.repair import Repair
-from pmem.vcs.repair import repair as finished
+from pmem.vcs.repair import Repair, RepairRequest
 
 _COLOURS: Final = {
     "merged": "green",
@@ -41,9 +41,9 @@ def repair(
     nothing, memories that gave way to one that is gone, and messages that are kept twice.
     """
     session: Session = ctx.obj
-    done = finished(session.workspace, dry_run=dry_run)
+    done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
     return Answer(
-        data={"repaired": done.repaired, "left": done.left},
+        data=done,
         lines=_lines(done, session.workspace.root),
         note=_note(done, dry_run=dry_run),
         exit_code=1 if done.left else 0,

@@ -92,7 +92,6 @@ class Session:
         self.read_only = False
         self.redact = False
         self.overrides: dict[str, Any] = {}
-        self.views: list[Workspace] = []
         self.outcomes: list[Outcome[Any]] = []
 
     @cached_property
@@ -117,12 +116,13 @@ class Session:
         """Who asks, as the options say."""
         return Caller(None if self.asker is None else utf8(self.asker, "the agent's name"))
 
-    def run(self, operation: Operation[Q, A], request: Q) -> A:
+    def run(self, operation: Operation[Q, A], request: Q, workspace: Workspace | None = None) -> A:
         """Run an operation on the memory folder of this place, and keep what is to be told of it.
 
         Args:
             operation: Its row in the table.
             request: What is asked for.
+            workspace: Another memory folder, such as one that is to be made.
 
         Returns:
             Its answer.
@@ -131,7 +131,7 @@ class Session:
             NoProject: There is none.
             PmemError: See `pmem.operations.pipeline.run`.
         """
-        outcome = run(self.workspace, operation, request, self.caller)
+        outcome = run(workspace or self.workspace, operation, request, self.caller)
         self.outcomes.append(outcome)
         return outcome.result
 
@@ -163,52 +163,12 @@ class Session:
                 ) from None
             return text
 
-    def workspace_at(self, text: str | None) -> Workspace:
-        """Return the memory folder as it was when an option says, if it does.
-
-        Args:
-            text: A time, else a git revision.
-
-        Raises:
-            NoProject: There is none.
-            InvalidValue: It is neither a time nor a revision.
-            NotFound: The memory was not there at that revision.
-        """
-        if text is None:
-            return self.workspace
-        try:
-            at = self.time(text)
-        except InvalidValue as no_time:
-            view = self._at_revision(text, no_time.hint)
-        else:
-            assert at is not None
-            from pmem.project.views import at_moment
-
-            view = at_moment(self.workspace, at)
-        self.views.append(view)
-        return view
-
-    def _at_revision(self, text: str, hint: str) -> Workspace:
-        from pmem.project.views import at_revision
-        from pmem.storage.git.repository import NoRevision
-
-        try:
-            return at_revision(self.workspace, text)
-        except NoRevision as error:
-            raise InvalidValue(
-                f"{text!r} is neither a time nor a git revision: {error.reason}",
-                f"{hint}; or name a branch, a tag or a commit",
-            ) from None
-
     @property
     def problems(self) -> Iterable[Problem]:
         """The files met so far that could not be used, in the present and in the past."""
         found = [problem for done in self.outcomes for problem in done.problems]
         if self.opened is not None:
             found += self.opened.problems
-        for view in self.views:
-            if view.revision is not None:
-                found += view.problems
         return dict.fromkeys(found)
 
     @property

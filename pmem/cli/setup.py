@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-import msgspec
 import typer
 
 from pmem.cli.session import Answer, Line, Session
 from pmem.errors import UsageError
+from pmem.operations import table
+from pmem.values.requests import SetupRequest
 from pmem.vcs import gitsetup, hooksetup
 
 
@@ -28,13 +29,9 @@ def git(
     if print_:
         script = gitsetup.script()
         return Answer(data={"script": script}, raw=script)
-    if check:
-        found = gitsetup.look(session.workspace)
-    else:
-        change = gitsetup.remove if remove else gitsetup.install
-        found = change(session.workspace)
+    found = session.run(table.SETUP_GIT, SetupRequest(check=check, remove=remove))
     return Answer(
-        data={"parts": found.parts, "ok": found.ok, "program": found.program},
+        data=found,
         lines=[_line(part) for part in found.parts],
         note="" if found.program else "git will not find pmem: put it on the PATH",
         exit_code=1 if check and not found.ok else 0,
@@ -56,15 +53,12 @@ def pre_commit(
     """
     session: Session = ctx.obj
     _one_at_the_most(check, remove, print_)
-    if check or print_:
-        found = hooksetup.look(session.workspace)
-    else:
-        change = hooksetup.remove if remove else hooksetup.install
-        found = change(session.workspace)
+    request = SetupRequest(check=check or print_, remove=remove)
+    found = session.run(table.SETUP_PRE_COMMIT, request)
     failed = not (found.ok or print_ or remove)
     no_place = failed and not check
     return Answer(
-        data={**msgspec.structs.asdict(found), "ok": found.ok},
+        data=found,
         raw=found.wanted if print_ or no_place else None,
         lines=[_hook_line(found)],
         note=_hook_note(found, no_place=no_place),

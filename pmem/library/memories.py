@@ -39,7 +39,7 @@ from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.search import Found, SearchRequest
 from pmem.storage.local.proposals import Decision
 from pmem.values.records import Event, Memory, MemoryType, Record
-from pmem.vcs import conflicts
+from pmem.vcs.conflicts import SettleRequest
 
 
 class Memories(Asking):
@@ -163,7 +163,7 @@ class Memories(Asking):
 
     def settle(self, *references: str, other: bool = False) -> Iterable[Removable]:
         """Say that what holds now is right where two branches contradict, or the other value."""
-        return conflicts.settle(self.workspace, references, other=other).records
+        return self._run(table.SETTLE, SettleRequest(references=references, other=other)).records
 
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""

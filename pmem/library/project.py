@@ -15,6 +15,7 @@ from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
 from pmem.library.typed import made
 from pmem.memory.citations import Verified, VerifyRequest
+from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
@@ -34,12 +35,11 @@ from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
 from pmem.upkeep.statistics import Statistics
 from pmem.values.notation import flatten
-from pmem.values.requests import AtRequest, NoArguments
-from pmem.vcs import changelog, merges, provenance, repair
+from pmem.values.requests import AtRequest, NoArguments, RangeRequest
 from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
 from pmem.vcs.provenance import Provenance
-from pmem.vcs.repair import Repair
+from pmem.vcs.repair import Repair, RepairRequest
 
 
 class Project(Memories, Conversations):
@@ -171,13 +171,13 @@ class Project(Memories, Conversations):
         """Say what the memory learned, changed and forgot between two git revisions.
 
         Args:
-            revisions: Such as `main..HEAD`; see `pmem.vcs.changelog.changelog`.
+            revisions: Such as `main..HEAD`; see `RangeRequest`.
         """
-        return changelog.changelog(self.workspace, revisions)[0]
+        return self._run(table.CHANGELOG, made(RangeRequest, revisions=revisions)).changelog
 
     def provenance(self, reference: str) -> Provenance:
         """Return the commits that touched a record, the newest last; also of one that is gone."""
-        return provenance.provenance(self.workspace, reference)
+        return self._run(table.PROVENANCE, made(HistoryRequest, reference=reference))
 
     @property
     def problems(self) -> list[Problem]:
@@ -235,11 +235,11 @@ class Project(Memories, Conversations):
 
     def repair(self, *, dry_run: bool = False) -> Repair:
         """Finish what merges have left unfinished: from git's stages, or from conflict markers."""
-        return repair.repair(self.workspace, dry_run=dry_run)
+        return self._run(table.REPAIR, RepairRequest(dry_run=dry_run))
 
     def check_merges(self, revisions: str) -> MergesChecked:
         """Redo the merges between two git revisions, such as `main..HEAD`."""
-        return merges.check_merges(self.workspace, revisions)
+        return self._run(table.CHECK_MERGES, made(RangeRequest, revisions=revisions))
 
     def verify(self, *references: str, update: bool = False) -> Verified:
         """See whether what memories cite still stands in the project's files.

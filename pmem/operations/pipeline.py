@@ -71,7 +71,7 @@ def run(
     return Outcome(
         result=result,
         notes=tuple(_notes(unit, result)),
-        problems=tuple(_problems(workspace, unit)),
+        problems=tuple(_problems(workspace, unit, result)),
         has_written=unit.has_written,
     )
 
@@ -162,7 +162,7 @@ def _notes(unit: Workspace, result: Any) -> Iterator[str]:
     yield from (f"pmem: {note}" for note in unit.notes)
 
 
-def _problems(workspace: Workspace, unit: Workspace) -> dict[Problem, None]:
-    """Return the files that could not be used, each once, also of a revision that was asked of."""
+def _problems(workspace: Workspace, unit: Workspace, result: Any) -> dict[Problem, None]:
+    """Return the files that could not be used, each once, also of revisions that were asked of."""
     seen = unit.problems if unit.revision is not None else []
-    return dict.fromkeys([*workspace.problems, *seen])
+    return dict.fromkeys([*workspace.problems, *seen, *getattr(result, "problems", ())])

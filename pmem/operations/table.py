@@ -85,6 +85,13 @@ if TYPE_CHECKING:
         PinRequest,
         UnlinkRequest,
     )
+    from pmem.project.setup import (
+        SettingChanged,
+        SettingChangeRequest,
+        SettingRequest,
+        SettingReset,
+        SettingsListing,
+    )
     from pmem.search.context_request import BuiltContext, ContextRequest
     from pmem.search.evaluation import Evaluation, EvaluationRequest
     from pmem.search.golden import QuestionAdded, QuestionRequest
@@ -106,8 +113,17 @@ if TYPE_CHECKING:
     from pmem.upkeep.doctor import DoctorRequest, Examination
     from pmem.upkeep.scanning import Scanned, ScanRequest
     from pmem.upkeep.statistics import Statistics
+    from pmem.values.config import Resolved
     from pmem.values.records import Conversation, Episode, Memory, Record
-    from pmem.values.requests import AtRequest, NoArguments
+    from pmem.values.requests import AtRequest, NoArguments, RangeRequest, SetupRequest
+    from pmem.vcs.changelog import Compared
+    from pmem.vcs.conflicts import Settled, SettleRequest
+    from pmem.vcs.gitsetup import GitSetup
+    from pmem.vcs.hooksetup import HookSetup
+    from pmem.vcs.merges import MergesChecked
+    from pmem.vcs.provenance import Provenance
+    from pmem.vcs.repair import Repair, RepairRequest
+    from pmem.vcs.starting import InitRequest, Started
 
 # memory: what was learned
 
@@ -418,6 +434,58 @@ VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
 )  # fmt: skip
 
 # git, and the project itself
+
+SETTLE: Final[Operation[SettleRequest, Settled]] = Operation(
+    "settle", "Say which of two contradicting values of merged branches holds",
+    "vcs.conflicts:settle", writes="beside", effect="destructive"
+)  # fmt: skip
+CHANGELOG: Final[Operation[RangeRequest, Compared]] = Operation(
+    "changelog", "Say what the memory learned, changed and forgot between two revisions",
+    "vcs.changelog:changelog", "whole", doing="read a changelog"
+)  # fmt: skip
+PROVENANCE: Final[Operation[HistoryRequest, Provenance]] = Operation(
+    "history.git", "Show the commits that touched a record, also one that is gone",
+    "vcs.provenance:provenance", "whole", doing="read git's history"
+)  # fmt: skip
+CHECK_MERGES: Final[Operation[RangeRequest, MergesChecked]] = Operation(
+    "check.merges", "Redo the merges between two revisions, and report those that were done wrong",
+    "vcs.merges:check_merges", "whole", doing="check merges"
+)  # fmt: skip
+REPAIR: Final[Operation[RepairRequest, Repair]] = Operation(
+    "repair", "Finish what merges have left unfinished", "vcs.repair:repair",
+    "whole", doing="repair the memory", writes="beside", unless="dry_run",
+    effect="idempotent"
+)  # fmt: skip
+SETUP_GIT: Final[Operation[SetupRequest, GitSetup]] = Operation(
+    "setup.git", "Let git merge records field by field in this clone", "vcs.gitsetup:set_up",
+    "whole", doing="set up git", writes="beside", unless="check",
+    effect="idempotent"
+)  # fmt: skip
+SETUP_PRE_COMMIT: Final[Operation[SetupRequest, HookSetup]] = Operation(
+    "setup.pre-commit", "Have every commit checked", "vcs.hooksetup:set_up",
+    "whole", doing="set up hooks", writes="beside", unless="check",
+    effect="idempotent"
+)  # fmt: skip
+INIT: Final[Operation[InitRequest, Started]] = Operation(
+    "init", "Start a memory, or complete the one that is there", "vcs.starting:start",
+    "nothing", writes="beside", effect="idempotent"
+)  # fmt: skip
+SETTINGS: Final[Operation[NoArguments, SettingsListing]] = Operation(
+    "config.list", "Show every setting, its value and where that came from",
+    "project.setup:list_settings", "nothing"
+)  # fmt: skip
+SETTING: Final[Operation[SettingRequest, Resolved]] = Operation(
+    "config.get", "Show one setting", "project.setup:show_setting", "nothing"
+)
+CHANGE_SETTING: Final[Operation[SettingChangeRequest, SettingChanged]] = Operation(
+    "config.set", "Change one of the project's settings", "project.setup:change_setting",
+    "whole", doing="change settings", writes="beside", effect="idempotent"
+)  # fmt: skip
+RESET_SETTING: Final[Operation[SettingRequest, SettingReset]] = Operation(
+    "config.unset", "Take one of the project's settings back to what holds without it",
+    "project.setup:reset_setting", "whole", doing="change settings", writes="beside",
+    effect="idempotent"
+)  # fmt: skip
 
 TABLE: Final[dict[str, Operation[Any, Any]]] = {
     row.name: row for row in list(globals().values()) if isinstance(row, Operation)

@@ -1,14 +1,17 @@
 """Starting a project's memory, and changing its settings."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from functools import reduce
+from itertools import chain
 from operator import getitem
 from typing import Any, Final
 
 import msgspec
 
+from pmem.core.filters import EVERYTHING
+from pmem.core.secrets import unsecret
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.project.borders import must_be_safe
 from pmem.project.configuration import CONFIG_FILE, is_liberty, parse_config
@@ -17,10 +20,11 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files import ownfile
 from pmem.storage.files.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import JsonFiles, scratch
-from pmem.values.config import Settings, checked, known
+from pmem.values.config import Resolved, Settings, checked, known
 from pmem.values.config import table as settings_table
 from pmem.values.notation import TABLE
 from pmem.values.records import STORES, plain
+from pmem.values.requests import NoArguments
 from pmem.values.rules import Secrets
 
 IGNORE_FILE: Final = ".gitignore"
@@ -128,27 +132,85 @@ def missing_files(folder: str) -> list[str]:
     ]
 
 
-def change_setting(workspace: Workspace, name: str, value: str) -> Any:
-    """Set one of the project's settings; what is given for `secrets.allow` is added to its list.
+class SettingRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which setting is meant, by its dotted name."""
 
-    Args:
-        workspace: Whose settings.
-        name: The setting's dotted name.
-        value: Its new value as text.
+    name: str
 
-    Returns:
-        The value as it is kept.
+
+class SettingChangeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting's dotted name, and its new value as text.
+
+    What is given for `secrets.allow` is added to its list.
+    """
+
+    name: str
+    value: str
+
+
+class SettingsListing(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting, and what is to be said of those of the project's that are not known."""
+
+    items: tuple[Resolved, ...]
+    unknown: tuple[str, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the settings."""
+        return {"items": self.items}
+
+
+class SettingChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting of the project's as it is kept, and what may be a slip in it."""
+
+    name: str
+    value: Any
+    doubt: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the setting as it is told by itself."""
+        return {"name": self.name, "value": self.value, "origin": "project"}
+
+
+class SettingReset(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting, and the value that holds without one of the project's."""
+
+    name: str
+    value: Any
+
+
+def list_settings(workspace: Workspace, _: NoArguments) -> SettingsListing:
+    """Return every setting, its value and where that came from."""
+    items = tuple(workspace.configuration.provenance)
+    try:
+        unknown = tuple(map(unsecret, workspace.configuration.unknown()))
+    except PmemError:  # reported as settings that are wrong
+        unknown = ()
+    return SettingsListing(items=items, unknown=unknown)
+
+
+def show_setting(workspace: Workspace, request: SettingRequest) -> Resolved:
+    """Return one setting, also while another one is wrong.
+
+    Raises:
+        InvalidValue: There is no such setting, or its value is not allowed.
+    """
+    return workspace.configuration.setting(request.name)
+
+
+def change_setting(workspace: Workspace, request: SettingChangeRequest) -> SettingChanged:
+    """Set one of the project's settings.
 
     Raises:
         InvalidValue: There is no such setting, or it does not allow the value.
         SecretFound, RawSecret: The name or the value holds a secret.
         Damaged: The configuration file is not TOML.
     """
-    workspace.must_reach_everything("change settings")
+    name, value = request.name, request.value
     gate = _gate(workspace)
     gate.must_hold_none(name, "the setting's name")
     is_list = name == "secrets.allow"
-    if name.partition(".")[0] == "allowlists":  # its names are kept as they are, or not at all
+    names_categories = name.partition(".")[0] == "allowlists"
+    if names_categories:  # its names are kept as they are, or not at all
         gate.must_hold_none(value, name)
     kept = checked(name, value if is_list else gate.admit(value, name))
     if name == "memory_dir":
@@ -165,24 +227,41 @@ def change_setting(workspace: Workspace, name: str, value: str) -> Any:
         if is_list:
             kept = _allowed_too(workspace, allowable(kept))
         _write_own_setting(workspace, name, kept)
-    return kept
+    if not names_categories:
+        return SettingChanged(name=name, value=kept)
+    lists = kept.values() if isinstance(kept, dict) else [kept]
+    doubt = unknown_categories(workspace, chain.from_iterable(lists))
+    return SettingChanged(name=name, value=kept, doubt=doubt)
 
 
-def reset_setting(workspace: Workspace, name: str) -> Any:
+def reset_setting(workspace: Workspace, request: SettingRequest) -> SettingReset:
     """Take one of the project's settings back to what holds without it.
-
-    Returns:
-        The value that holds now.
 
     Raises:
         InvalidValue: There is no such setting.
         Damaged: The configuration file is not TOML.
     """
-    workspace.must_reach_everything("change settings")
-    known(name)
+    known(request.name)
     with locked(workspace):
-        _write_own_setting(workspace, name, None)
-    return workspace.configuration.setting(name).value
+        _write_own_setting(workspace, request.name, None)
+    value = workspace.configuration.setting(request.name).value
+    return SettingReset(name=request.name, value=value)
+
+
+def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
+    """Say which categories allowlists name that no setting and no memory does: often a slip.
+
+    Args:
+        workspace: Whose settings, and whose memories.
+        named: What allowlists name.
+    """
+    settings = workspace.settings.categories
+    unknown = set(named) - {*settings.names, *settings.context}
+    if unknown:
+        unknown -= {memory.category for memory in workspace.memories.find(EVERYTHING)}
+    if not unknown:
+        return ""
+    return f"allowlists name what no memory has and no setting knows: {', '.join(sorted(unknown))}"
 
 
 def _allowed_too(workspace: Workspace, more: tuple[str, ...]) -> tuple[str, ...]:
@@ -213,11 +292,10 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
         workspace: Whose memory folder.
 
     Raises:
-        Refused: The workspace is read-only.
+        Refused: See `Workspace.own_root`.
         Locked: Another process kept it past the time-out.
         StorageRefused: The disk or a file refused.
     """
-    workspace.must_be_writable()
     try:
         timeout = workspace.settings.lock_timeout
     except PmemError:

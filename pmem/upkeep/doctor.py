@@ -2,14 +2,12 @@
 
 import os
 import sys
-from collections.abc import Iterable
 from typing import Any, Protocol
 
 import msgspec
 
-from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
-from pmem.project.setup import initialise, missing_files
+from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
 from pmem.storage.files.filesystems import is_shared, kind_of
@@ -120,22 +118,6 @@ def _configuration(workspace: Workspace) -> Diagnosis:
         ]
     )
     return Diagnosis(name="settings", ok=True, detail=detail)
-
-
-def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
-    """Say which categories allowlists name that no setting and no memory does: often a slip.
-
-    Args:
-        workspace: Whose settings, and whose memories.
-        named: What allowlists name.
-    """
-    settings = workspace.settings.categories
-    unknown = set(named) - {*settings.names, *settings.context}
-    if unknown:
-        unknown -= {memory.category for memory in workspace.memories.find(EVERYTHING)}
-    if not unknown:
-        return ""
-    return f"allowlists name what no memory has and no setting knows: {', '.join(sorted(unknown))}"
 
 
 def _tokenizer(workspace: Workspace) -> Diagnosis:

@@ -13,3 +13,20 @@ class AtRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request about everything: as it is, or as it was at a moment or a git revision."""
 
     at: datetime | str | None = None
+
+
+class RangeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Two git revisions.
+
+    `revisions` is `A..B`, `A..` (up to the working tree), `A` (up to HEAD), or `A...B` and `A...`
+    (from where the two parted). A left-out `A` is HEAD.
+    """
+
+    revisions: str = "HEAD.."
+
+
+class SetupRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to set something up, only to look whether it is, or to take it back."""
+
+    check: bool = False
+    remove: bool = False

@@ -7,9 +7,11 @@ import msgspec
 from pmem.core.changelog import Changed, Forgotten, Kept, Learned, Records, compare
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.workspace import Workspace
+from pmem.storage.backend import Problem
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision
 from pmem.values.records import Episode, Memory
+from pmem.values.requests import RangeRequest
 
 HEAD: Final = "HEAD"
 _KEPT: Final[tuple[type[Kept], ...]] = (Memory, Episode)
@@ -39,38 +41,43 @@ class _Side(NamedTuple):
     revision: Revision | None
 
 
-def changelog(workspace: Workspace, revisions: str) -> tuple[Changelog, list[Workspace]]:
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The differences, and the files of past revisions that could not be used."""
+
+    changelog: Changelog
+    problems: tuple[Problem, ...]
+
+    def to_plain(self) -> Changelog:
+        """Return the differences alone."""
+        return self.changelog
+
+
+def changelog(workspace: Workspace, request: RangeRequest) -> Compared:
     """Compare the memories and episodes of two git revisions.
 
     What cannot be read at one of the ends is left out: nothing is known of how it changed.
-
-    Args:
-        workspace: Where they are.
-        revisions: `A..B`, `A..` (up to the working tree), `A` (up to HEAD), or `A...B` and
-            `A...` (from where the two parted). A left-out `A` is HEAD.
-
-    Returns:
-        The differences, and the views that were compared, for the problems met in them.
 
     Raises:
         InvalidValue: One of the ends is no revision, or they have no common ancestor.
         NotFound: The memory was at neither end, or there is no git.
         Damaged: A store is a link.
     """
-    workspace.must_reach_everything("read a changelog")
     repository = Repository(workspace.root, workspace.environment)
-    before, after = ends(repository, revisions)
+    before, after = ends(repository, request.revisions)
     sides = [_side(workspace, repository, end) for end in (before, after)]
     if all(side is None for side in sides):
         raise NotFound(f"the memory was not there at {before.name} and not at {after.name}")
     found = compare(*_differing(*sides))
     total = len(found.learned) + len(found.changed) + len(found.forgotten)
-    told = Changelog(start=before, end=after, **msgspec.structs.asdict(found), total=total)
-    return told, [side.workspace for side in sides if side is not None]
+    past = [side.workspace for side in sides if side is not None and side.revision is not None]
+    return Compared(
+        changelog=Changelog(start=before, end=after, **msgspec.structs.asdict(found), total=total),
+        problems=tuple(problem for view in past for problem in view.problems),
+    )
 
 
 def ends(repository: Repository, revisions: str) -> tuple[End, End]:
-    """Return the two ends of a range; see `changelog`.
+    """Return the two ends of a range; see `RangeRequest`.
 
     Raises:
         InvalidValue: One of the ends is no revision, or they have no common ancestor.

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -11,7 +11,7 @@ from pmem.core.lifecycle.states import closed, leaving, moved
 from pmem.core.retention import changed, purge_time
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue
-from pmem.memory.changes import Removable, change_all
+from pmem.memory.changes import Records, Removable, change_all
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
@@ -24,23 +24,32 @@ _TEXTS: Final = frozenset({"content", "summary"})
 """The fields that a record's tokens are counted of."""
 
 
-class Settled(NamedTuple):
+class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memories and episodes are to be settled: all of them, or none.
+
+    `other` takes what the branch that changed the record earlier said, instead of keeping what the
+    record says now; a record that one branch took out of recall goes.
+    """
+
+    references: tuple[str, ...]
+    other: bool = False
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
     """The records as they are now, and how to go on with the merge that git has under way."""
 
     records: tuple[Removable, ...]
     next: str
 
+    def to_plain(self) -> Any:
+        """Return the records as other changes do."""
+        return Records(records=self.records).to_plain()
 
-def settle(workspace: Workspace, references: Sequence[str], *, other: bool = False) -> Settled:
-    """Say which of two contradicting values holds, for memories and episodes.
+
+def settle(workspace: Workspace, request: SettleRequest) -> Settled:
+    """Say which of two contradicting values holds.
 
     While git has a merge under way, what is settled is added to its index.
-
-    Args:
-        workspace: Where they are.
-        references: Which ones; all of them are settled, or none.
-        other: Take what the branch that changed the record earlier said, instead of keeping
-            what the record says now; a record that one branch took out of recall goes.
 
     Raises:
         NotFound, Ambiguous: A reference.
@@ -56,7 +65,7 @@ def settle(workspace: Workspace, references: Sequence[str], *, other: bool = Fal
                 "`pmem check` lists contradictions",
             )
         settled = msgspec.structs.replace(event, detail={"settled": [*values]})
-        if not other:
+        if not request.other:
             return changed(record, settled)
         state = values.pop("state", None)
         fields = _taken(workspace, record, values)
@@ -65,8 +74,8 @@ def settle(workspace: Workspace, references: Sequence[str], *, other: bool = Fal
         return _left(workspace, record, settled, state, fields)
 
     with workspace.transaction():
-        done = tuple(change_all(workspace, references, EventKind.UPDATE, apply))
-    return Settled(done, _noted(workspace, done))
+        done = tuple(change_all(workspace, request.references, EventKind.UPDATE, apply))
+    return Settled(records=done, next=_noted(workspace, done))
 
 
 def _noted(workspace: Workspace, records: Sequence[Removable]) -> str:

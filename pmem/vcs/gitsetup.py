@@ -6,7 +6,7 @@ Git never takes a program to run from a project, so every clone has to be told o
 import os
 import shutil
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +17,7 @@ from pmem.storage.files import ownfile
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git import git
 from pmem.storage.jsonfiles import scratch
+from pmem.values.requests import SetupRequest
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
 SETTINGS: Final[Mapping[str, str]] = {
@@ -62,6 +63,22 @@ class GitSetup(msgspec.Struct, frozen=True):
         """Whether somebody has set up this clone, be it in part."""
         return any(part.found is not None for part in self.parts if part.name in SETTINGS)
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return the parts, whether all of them are well, and whether git finds pmem."""
+        return {"parts": self.parts, "ok": self.ok, "program": self.program}
+
+
+def set_up(workspace: Workspace, request: SetupRequest) -> GitSetup:
+    """Tell git how records merge in this clone, take that back, or only look.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+        Locked: Another process is changing git's configuration.
+        StorageRefused: The attributes cannot be written.
+    """
+    act = look if request.check else remove if request.remove else install
+    return act(workspace)
+
 
 def look(workspace: Workspace) -> GitSetup:
     """Return what git knows about records in this clone.
@@ -72,7 +89,6 @@ def look(workspace: Workspace) -> GitSetup:
     Raises:
         NotFound: The folder is in no git repository.
     """
-    workspace.must_reach_everything("set up git")
     if not _is_inside(workspace):
         raise NotFound(
             f"{workspace.root} is in no git work tree, or there is no git",
@@ -99,13 +115,8 @@ def install(workspace: Workspace) -> GitSetup:
         What git knows now.
 
     Raises:
-        NotFound: The folder is in no git repository.
-        Refused: The workspace is read-only.
-        Locked: Another process is changing git's configuration.
-        StorageRefused: The attributes cannot be written.
+        NotFound, Locked, StorageRefused: See `set_up`.
     """
-    workspace.must_reach_everything("set up git")
-    workspace.must_be_writable()
     found = look(workspace)
     for part in found.parts:
         if part.name in SETTINGS and not part.ok:
@@ -128,7 +139,7 @@ def start(workspace: Workspace) -> GitSetup | None:
         What git knows now; None where there was nothing to tell.
 
     Raises:
-        Refused, Locked, StorageRefused: See `install`.
+        Locked, StorageRefused: See `set_up`.
     """
     try:
         return None if look(workspace).ok else install(workspace)
@@ -146,10 +157,8 @@ def remove(workspace: Workspace) -> GitSetup:
         What git knows now.
 
     Raises:
-        NotFound, Refused, Locked: See `install`.
+        NotFound, Locked: See `set_up`.
     """
-    workspace.must_reach_everything("set up git")
-    workspace.must_be_writable()
     for part in look(workspace).parts:
         if part.name in SETTINGS and part.found is not None:
             _configure(workspace, "--unset-all", part.name)

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -18,6 +18,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
+from pmem.values.requests import SetupRequest
 
 CONFIG: Final = ".pre-commit-config.yaml"
 HOOK: Final = "pre-commit"
@@ -94,6 +95,22 @@ class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
         """Whether commits are checked: by the block, or by an entry that somebody wrote."""
         return self.by_hand or self.found == self.wanted
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return the fields, and whether commits are checked."""
+        return {**msgspec.structs.asdict(self), "ok": self.ok}
+
+
+def set_up(workspace: Workspace, request: SetupRequest) -> HookSetup:
+    """Have commits checked from now on, take that back, or only look.
+
+    Raises:
+        NotFound: The folder is in no git repository.
+        Refused: The hook is no script that lines can be put into.
+        StorageRefused: The file cannot be written.
+    """
+    act = look if request.check else remove if request.remove else install
+    return act(workspace)
+
 
 def look(workspace: Workspace) -> HookSetup:
     """Return whether commits are checked here, and how.
@@ -105,7 +122,6 @@ def look(workspace: Workspace) -> HookSetup:
         NotFound: The folder is in no git repository.
         Refused: The file is nothing that could have a block of lines.
     """
-    workspace.must_reach_everything("set up hooks")
     top = Repository(workspace.root, workspace.environment).top()
     config = os.path.join(top, CONFIG)
     if os.path.lexists(config):
@@ -124,12 +140,8 @@ def install(workspace: Workspace) -> HookSetup:
         configuration of the pre-commit tool.
 
     Raises:
-        NotFound: The folder is in no git repository.
-        Refused: The workspace is read-only, or the hook is no script that lines can be put into.
-        StorageRefused: The file cannot be written.
+        NotFound, Refused, StorageRefused: See `set_up`.
     """
-    workspace.must_reach_everything("set up hooks")
-    workspace.must_be_writable()
     before = look(workspace)
     if before.ok:
         return before
@@ -152,10 +164,8 @@ def remove(workspace: Workspace) -> HookSetup:
         workspace: Whose memory folder.
 
     Raises:
-        NotFound, Refused, StorageRefused: See `install`.
+        NotFound, Refused, StorageRefused: See `set_up`.
     """
-    workspace.must_reach_everything("set up hooks")
-    workspace.must_be_writable()
     top = Repository(workspace.root, workspace.environment).top()
     for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
         text = _text(path)

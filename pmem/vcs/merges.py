@@ -17,6 +17,7 @@ from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
 from pmem.storage.git.repository import Entry, Merge, Repository
 from pmem.values.ids import is_id, short
+from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import HEAD, ends
 
 _GROUP: Final = 50
@@ -90,25 +91,19 @@ class _Case(NamedTuple):
         return whole == self.result
 
 
-def check_merges(workspace: Workspace, revisions: str) -> MergesChecked:
+def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     """Redo every merge commit between two revisions, and report those that were done wrong.
 
     Only records that several sides changed, or that are not as the one side that changed them
-    has them, are read.
-
-    Args:
-        workspace: Where the memory is.
-        revisions: See `changelog.changelog`; the working tree has no merges, so `A..` ends at
-            HEAD.
+    has them, are read. The working tree has no merges, so `A..` ends at HEAD.
 
     Raises:
         InvalidValue: One of the ends is no revision, or they have no common ancestor.
         NotFound: There is no git.
         StorageRefused: Git cannot read the repository.
     """
-    workspace.must_reach_everything("check merges")
     git = Repository(workspace.root, workspace.environment)
-    start, end = ends(git, revisions)
+    start, end = ends(git, request.revisions)
     merges = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
     place = git.place() if merges else ""
     findings: list[MergeFinding] = []

@@ -9,6 +9,7 @@ import msgspec
 
 from pmem.core.changelog import FieldChange, Link, changed_fields, links
 from pmem.errors import Ambiguous, Damaged, NotFound, PmemError
+from pmem.memory.journal import HistoryRequest
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
@@ -60,27 +61,24 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     origin: Touch | None
 
 
-def provenance(workspace: Workspace, reference: str) -> Provenance:
-    """Return the commits that touched a record, the newest last.
+def provenance(workspace: Workspace, request: HistoryRequest) -> Provenance:
+    """Return the commits that touched a record, the newest last; up to a revision that is given.
 
-    Args:
-        workspace: Where it is; a view of a git revision knows the commits up to that.
-        reference: Which record; one that only git knows, or can still read, will do.
+    A record that only git knows, or can still read, will do.
 
     Raises:
         NotFound, Ambiguous: The reference.
         Damaged: The record cannot be read, and no commit has it.
         InvalidValue: There is no repository, or no commit yet.
     """
-    workspace.must_reach_everything("read git's history")
     repository = Repository(workspace.root, workspace.environment)
     head = repository.commit(workspace.revision.commit_id if workspace.revision else _HEAD)
     now: Record | None = None
     try:
-        now = get(workspace, reference)
+        now = get(workspace, request.reference)
         type_, identifier = type(now), now.id
     except (NotFound, Damaged) as missing:
-        type_, identifier = _in_git(repository, head, reference, missing)
+        type_, identifier = _in_git(repository, head, request.reference, missing)
     path = f"{STORES[type_]}/{identifier}{SUFFIX}"
     commits = repository.log(head, path, whole=now is None)
     states = _states(repository, type_, path, commits)

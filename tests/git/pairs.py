@@ -22,11 +22,13 @@ import msgspec
 from pmem import Project
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import PmemError
+from pmem.operations.table import CHANGE_SETTING
 from pmem.project.configuration import CONFIG_FILE
-from pmem.project.setup import change_setting
+from pmem.project.setup import SettingChangeRequest
 from pmem.upkeep.consolidation import PlannedStep
 from pmem.values.records import STORES, Chunk, Conversation, Memory, State
 from pmem.vcs.gitmerge import CONFLICT, merge_driver
+from tests.asking import ask
 
 TABLE: Final = Path(__file__).with_name("pairs.txt")
 BEGUN: Final = datetime(2026, 1, 1, 10, tzinfo=UTC)
@@ -101,7 +103,8 @@ def _talk(project: Project, _x: str, _y: str, who: str) -> None:
 
 
 def _set(project: Project, _x: str, _y: str, who: str) -> None:
-    change_setting(project.workspace, "chunk_size", "7" if who == "Ada" else "8")
+    request = SettingChangeRequest(name="chunk_size", value="7" if who == "Ada" else "8")
+    ask(project.workspace, CHANGE_SETTING, request)
 
 
 def _fact(project: Project) -> str:

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pmem.core import rawjson
+from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.vcs import merges
+from pmem.values.requests import RangeRequest
+from pmem.vcs.merges import MergesChecked
+from tests.asking import ask
 from tests.core.threeway.sides import Json
 from tests.git.branches import ROOT, git, ok
 from tests.git.scenarios import WAYS, Branch, Scenario, prepare
@@ -19,10 +22,10 @@ _PLAIN: Final = Path(".git", "info", "attributes")
 _HEAD: Final = ("rev-parse", "HEAD")
 
 
-def findings(start: str, end: str = "HEAD") -> merges.MergesChecked:
+def findings(start: str, end: str = "HEAD") -> MergesChecked:
     """Check the merges between two commits of the current repository."""
     workspace = Workspace(os.path.abspath(ROOT), environment=os.environ)
-    return merges.check_merges(workspace, f"{start}..{end}")
+    return ask(workspace, table.CHECK_MERGES, RangeRequest(revisions=f"{start}..{end}"))
 
 
 # Merges that are right

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from pmem.core import blocks
 from pmem.errors import NotFound, Refused
+from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
+from pmem.values.requests import SetupRequest
 from pmem.vcs import hooksetup
+from tests.asking import ask
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, Ran, begin, data, git, ok, read
 from tests.git.test_merging import BASE, OURS, PATH
@@ -252,9 +255,9 @@ def test_outside_of_git_and_read_only_it_says_so(root: str) -> None:
         with pytest.raises(NotFound, match="in no git work tree"):
             act(opened(root))
     begin()
-    for act in (hooksetup.install, hooksetup.remove):
+    for request in (SetupRequest(), SetupRequest(remove=True)):
         with pytest.raises(Refused):
-            act(opened(read_only=True))
+            ask(opened(read_only=True), table.SETUP_PRE_COMMIT, request)
 
 
 # The configuration of the pre-commit tool

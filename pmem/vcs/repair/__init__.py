@@ -4,6 +4,6 @@ Versions are gathered by the id inside of them, not by the file they stand in: g
 detection pairs a purged record with a new one that looks like it.
 """
 
-from pmem.vcs.repair.service import Repair, Repaired, problems, repair
+from pmem.vcs.repair.service import Repair, Repaired, RepairRequest, problems, repair
 
-__all__ = ["Repair", "Repaired", "problems", "repair"]
+__all__ = ["Repair", "RepairRequest", "Repaired", "problems", "repair"]

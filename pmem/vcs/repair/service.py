@@ -1,9 +1,8 @@
 """Repairing: one look at the work tree and at git, one commit of files, one change of the index."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -55,6 +54,12 @@ class Left(msgspec.Struct, frozen=True):
     why: str
 
 
+class RepairRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to change nothing, and only say what would be done."""
+
+    dry_run: bool = False
+
+
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """What was repaired and what is left.
 
@@ -67,8 +72,12 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     next: str
     others: int
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return what was repaired and what is left."""
+        return {"repaired": self.repaired, "left": self.left}
 
-def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
+
+def repair(workspace: Workspace, request: RepairRequest) -> Repair:
     """Finish what merges have left unfinished in the memory folder.
 
     Where nothing is unfinished, what is wrong between records is mended.
@@ -76,21 +85,16 @@ def repair(workspace: Workspace, *, dry_run: bool = False) -> Repair:
     Nothing is asked, and nothing is lost: where that cannot be had, a file stays as it is.
     Killed at any point, it can be run again.
 
-    Args:
-        workspace: Whose memory folder.
-        dry_run: Change nothing, only say what would be done.
-
     Raises:
-        Refused: The workspace is read-only.
         Locked: Another writer kept the lock, or another git the index.
         StorageRefused: The disk or a file refused, or git cannot read the repository.
     """
-    workspace.must_reach_everything("repair the memory")
+    dry_run = request.dry_run
     state = merge_state(workspace.root, workspace.environment)
     if dry_run:
         plan, _, merged = _plan(workspace, state)
     else:
-        with _alone(workspace):
+        with JsonFiles(workspace.root, lock_timeout=lambda: Settings().lock_timeout).lock():
             plan, unmerged, merged = _plan(workspace, state)
             if merged is not None:
                 settings.carry_out(workspace.root, state, merged)
@@ -121,22 +125,6 @@ def problems(workspace: Workspace) -> list[Problem]:
         Problem(path, "unmerged", f"{path} is in a merge that is not finished: run `pmem repair`")
         for path in paths
     ]
-
-
-@contextmanager
-def _alone(workspace: Workspace) -> Iterator[None]:
-    """Hold the writers' lock, also where the settings are in conflict themselves."""
-    workspace.must_be_writable()
-    try:
-        workspace.configuration.must_be_resolved()
-    except PmemError:
-        usual = Settings().lock_timeout
-        with JsonFiles(workspace.own_root, lock_timeout=lambda: usual).lock():
-            yield
-    else:
-        usual = Settings().lock_timeout
-        with JsonFiles(workspace.root, lock_timeout=lambda: usual).lock():
-            yield
 
 
 def _has_settings(workspace: Workspace) -> bool:

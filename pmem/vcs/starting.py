@@ -1,0 +1,60 @@
+"""Starting a memory where somebody works: its folder, and what git is told in this clone."""
+
+from typing import Any
+
+import msgspec
+
+from pmem.core.secrets import unsecret
+from pmem.errors import PmemError
+from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
+from pmem.vcs import gitsetup
+
+
+class InitRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The project's name, whether git tracks transcripts, and whether it is told how to merge."""
+
+    name: str | None = None
+    track_conversations: bool = False
+    git: bool = True
+
+
+class Started(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory folder that is ready, whether it was made just now, and what git was told."""
+
+    path: str
+    created: bool
+    git: str
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the folder, and whether it was made."""
+        return {"path": self.path, "created": self.created}
+
+
+def start(workspace: Workspace, request: InitRequest) -> Started:
+    """Make a memory folder, or complete the one that is there; safe to repeat.
+
+    Raises:
+        Refused, StorageRefused, InvalidValue, Locked: See `initialise`.
+    """
+    done = initialise(
+        workspace.root,
+        name=request.name,
+        track_conversations=request.track_conversations,
+        environment=workspace.environment,
+    )
+    told = _start_git(workspace) if request.git else ""
+    return Started(path=unsecret(done.path), created=done.created, git=told)
+
+
+def _start_git(workspace: Workspace) -> str:
+    """Tell git how records merge, and say so; a git that refuses stops nobody."""
+    try:
+        told = gitsetup.start(workspace)
+    except PmemError as error:
+        return f"git was not told how records merge: {error.message}; run `pmem setup git`"
+    if told is None:
+        return ""
+    if not told.program:
+        return "git merges records by field in this clone, once pmem is on the PATH"
+    return "git merges records by field in this clone (`pmem setup git --remove` undoes that)"
