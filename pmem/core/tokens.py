@@ -178,7 +178,7 @@ def _exact(name: str) -> Callable[[str], int]:
     except ImportError as error:
         raise InvalidValue(
             f"the tokenizer {name} needs a library that is not installed",
-            "run `pip install 'pmem[tokens]'` (it has Python 3.11 to 3.13), or choose estimate",
+            "run `pip install 'pmem-cli[tokens]'` (it has Python 3.11 to 3.13), or choose estimate",
         ) from error
 
     def exact(text: str) -> int:

@@ -55,7 +55,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     project_name: Annotated[str, says("The project's name, as contexts show it.")] = "Project"
     tokenizer: Annotated[
         Literal["estimate", "o200k_base", "cl100k_base"],
-        says("How tokens are counted; the exact vocabularies need `pip install 'pmem[tokens]'`."),
+        says(
+            "How tokens are counted; the exact vocabularies need `pip install 'pmem-cli[tokens]'`."
+        ),
     ] = "estimate"
 
     max_context_tokens: Annotated[

@@ -89,7 +89,7 @@ def test_without_its_library_a_vocabulary_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "rs_bpe.bpe", None)
     with pytest.raises(InvalidValue, match=vocabulary) as caught:
         counter(vocabulary)
-    assert "pip install 'pmem[tokens]'" in caught.value.hint
+    assert "pip install 'pmem-cli[tokens]'" in caught.value.hint
 
 
 def test_an_unknown_tokenizer_names_the_known_ones() -> None:

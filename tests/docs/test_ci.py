@@ -50,7 +50,7 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ok("commit", "--quiet", "--message", "queue")
     bin_ = tmp_path / "bin"
     bin_.mkdir()
-    (bin_ / "pip").write_text('#!/bin/sh\n[ "$*" = "install pmem" ]\n', encoding="utf-8")
+    (bin_ / "pip").write_text('#!/bin/sh\n[ "$*" = "install pmem-cli" ]\n', encoding="utf-8")
     (bin_ / "pip").chmod(0o755)
     monkeypatch.setenv("PATH", f"{bin_}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
@@ -58,7 +58,7 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_has_both_pipelines() -> None:
     assert len(LINES) == 7 + 8
-    assert LINES[0] == LINES[7] == "pip install pmem"
+    assert LINES[0] == LINES[7] == "pip install pmem-cli"
     assert sum("changelog" in line for line in LINES) == 2
 
 
