@@ -335,23 +335,6 @@ class Workspace:
         if self.read_only:
             raise Refused("this run is read-only", "leave out --read-only to write")
 
-    # Until every use case runs through the pipeline; nobody new may call these.
-
-    def must_be_writable(self) -> None:
-        self.check_writable()
-
-    def must_reach(self, *categories: str) -> None:
-        if self.reach is not None:
-            self.reach.must_cover(categories)
-
-    def must_serve(self, app: str) -> None:
-        if self.reach is not None:
-            self.reach.must_serve(app)
-
-    def must_reach_everything(self, what: str) -> None:
-        if self.reach is not None:
-            raise Refused(*self.reach.refusal(what))
-
     def resolve(self, reference: str, *types: RecordType) -> tuple[RecordType, str]:
         """Find what a reference means.
 
@@ -374,12 +357,3 @@ class Workspace:
     def _forget(self) -> None:
         for part in self.stores:
             part.forget()
-
-
-def note_operation(workspace: Workspace, node: Any, op: str, **told: Any) -> None:
-    """Note that something ran. Until every use case runs through the pipeline."""
-    if not workspace.is_past and not workspace.read_only and workspace.settings.record_operations:
-        from pmem.core.operations import operation
-        from pmem.storage.local.operations import Operations
-
-        Operations(workspace.root).note([operation(workspace.now(), node, op, told)])
