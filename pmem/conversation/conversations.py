@@ -141,7 +141,7 @@ def start(workspace: Workspace, request: StartRequest) -> Conversation:
         Conversation(
             id=workspace.new_id(),
             title=checks.word(request.title, "a title"),
-            app=checks.word(request.app or workspace.app, "an app"),
+            app=checks.word(request.app or workspace.caller.app, "an app"),
             started_at=now,
             updated_at=now,
             history=(Event(event=EventKind.ADD, at=now, actor=workspace.actor),),

@@ -12,6 +12,7 @@ from pmem.core.policy import EVENT
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target
+from pmem.project.caller import reaches
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
@@ -97,7 +98,7 @@ def noticed(
     Returns:
         The conversation with its new milestones, and the episodes.
     """
-    if not workspace.settings.detect_episodes or not workspace.reaches(EVENT):
+    if not workspace.settings.detect_episodes or not reaches(workspace, EVENT):
         return conversation, []
     said = (*conversation.recent_messages, message)
     made = [
@@ -183,7 +184,7 @@ def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -
         start=1 if conversation.turns else None,
     )
     episode = _made(workspace, request, conversation)
-    if workspace.agent is not None and _needs_consent(workspace, episode):
+    if workspace.caller.agent is not None and _needs_consent(workspace, episode):
         return None
     return workspace.episodes.put(episode)
 
@@ -215,7 +216,7 @@ def _made(
             workspace.resolve(reference, Memory)[1] for reference in request.memories
         ),
         conversation=conversation.id if conversation else None,
-        app=conversation.app if conversation else workspace.app,
+        app=conversation.app if conversation else workspace.caller.app,
         turns=_turns(request, conversation),
         tags=checks.tags(request.tags),
     )

@@ -180,7 +180,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
     total = sum(len(records) for records in parsed.records.values())
     counts = {"added": 0, "updated": 0, "unchanged": 0}
     event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=_ARRAYS)
-    is_doubted = request.untrusted or workspace.agent is not None
+    is_doubted = request.untrusted or workspace.caller.agent is not None
     doubt = _doubt_of(workspace, event) if is_doubted else None
     refused: list[Skipped] = []
     undecided: list[str] = []

@@ -182,8 +182,8 @@ class AppAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 def state_of(workspace: Workspace) -> AppState:
     """Return what this clone keeps of apps."""
-    if workspace.owns_local:
-        return AppState(workspace.local)
+    if workspace.own.is_ours:
+        return AppState(workspace.own.state)
     from pmem.storage.local.state import LocalState
 
     return AppState(LocalState(workspace.root, read_only=True, is_own=False))

@@ -103,9 +103,11 @@ def list_waiting(workspace: Workspace, request: WaitingRequest) -> ConsentListin
     Raises:
         Damaged, StorageRefused: The queue.
     """
-    queue = without_expired(workspace.proposals.read(), workspace.now())
+    queue = without_expired(workspace.own.proposals.read(), workspace.now())
     return ConsentListing(
-        items=tuple(_waiting(item, hidden=workspace.agent is not None) for item in queue.proposals),
+        items=tuple(
+            _waiting(item, hidden=workspace.caller.agent is not None) for item in queue.proposals
+        ),
         total=len(queue.proposals),
         decisions=queue.decisions if request.decisions else (),
     )
@@ -173,7 +175,7 @@ def _told(changes: dict[str, Any]) -> str:
 
 def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     """Return the proposals that references mean, each once."""
-    queue = without_expired(workspace.proposals.read(), workspace.now())
+    queue = without_expired(workspace.own.proposals.read(), workspace.now())
     found: dict[str, Proposal] = {}
     for reference in references:
         fitting = [item for item in queue.proposals if reference and matches(reference, item.id)]
@@ -208,7 +210,7 @@ def _applied(workspace: Workspace, proposal: Proposal, made_room: list[Decided])
             )
     assert proposal.memory is not None
     with workspace.transaction():
-        _must_wait(workspace.proposals.read(), proposal)
+        _must_wait(workspace.own.proposals.read(), proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
         made_room += make_room(workspace)
@@ -237,7 +239,7 @@ def _with(
     changes = proposal.changes
 
     def apply(memory: Memory, event: Event) -> Memory:
-        _must_wait(workspace.proposals.read(), proposal)
+        _must_wait(workspace.own.proposals.read(), proposal)
         _must_be_active(memory)
         workspace.after_commit(partial(_decide, workspace, proposal, "approved", memory.id))
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
@@ -312,5 +314,5 @@ def _decide(
             queue, proposals=left, decisions=(*queue.decisions, decision)
         )
 
-    workspace.proposals.update(settled, workspace.now())
+    workspace.own.proposals.update(settled, workspace.now())
     return decision

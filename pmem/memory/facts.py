@@ -15,6 +15,7 @@ from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.reading import conversation_named
 from pmem.memory.requests import AddRequest
+from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, matches, short
 from pmem.values.records import (
@@ -170,9 +171,9 @@ def promoted_at_once(
     done: list[Promotion] = []
     held: list[Held] = []
     for fact in certain:
-        reaches = workspace.reaches(DEFAULT_CATEGORY[fact.type])
+        may_see = reaches(workspace, DEFAULT_CATEGORY[fact.type])
         most_are_made = sum(item.added for item in done) >= most
-        if short(fact.id) not in settled and reaches and not most_are_made:
+        if short(fact.id) not in settled and may_see and not most_are_made:
             with suppress(InvalidValue):  # settings may not allow such a memory
                 made = _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
                 done += made.items
@@ -390,7 +391,7 @@ def _agreed(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, An
     An agent's promotion, or one that the settings or a threshold make, is nobody's agreement: a
     transcript may have come from anywhere, and nobody chose these words of it.
     """
-    is_person = workspace.agent is None and workspace.app is None
+    is_person = workspace.caller.agent is None and workspace.caller.app is None
     return {AGREED: {"fact": short(fact.id)}} if is_named and is_person else {}
 
 

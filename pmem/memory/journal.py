@@ -136,7 +136,7 @@ def ran(workspace: Workspace) -> Iterable[Operation]:
     Args:
         workspace: Where.
     """
-    found = Operations(workspace.own_root).all()
+    found = Operations(workspace.own.root).all()
     if workspace.reach is None:
         return found
     stores: tuple[Store[Any], ...] = (workspace.memories, workspace.episodes)
@@ -167,9 +167,9 @@ def audit(workspace: Workspace, request: AuditRequest) -> Trail:
 def _trail(workspace: Workspace, user: str | None) -> list[Row]:
     wanted = Wanted(user=user)
     rows = [row(step) for step in log(_all(workspace, wanted), wanted)]
-    if workspace.is_past or not workspace.owns_local:
+    if workspace.is_past or not workspace.own.is_ours:
         return rows
-    decisions = workspace.proposals.read().decisions
+    decisions = workspace.own.proposals.read().decisions
     told = [_decision(item) for item in decisions if _is_told(item, user)]
     return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
 

@@ -196,7 +196,7 @@ def _active(workspace: Workspace, reference: str) -> Memory:
 def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Memory:
     """Make a memory like another one but for some fields; it holds from now on."""
     now = workspace.now()
-    made_of = {} if workspace.agent is None else inherited(old)
+    made_of = {} if workspace.caller.agent is None else inherited(old)
     event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
     fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])

@@ -115,7 +115,7 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
         request: What was added.
     """
     wanted = workspace.settings.writing.lint
-    is_agent = request.agent is not None or workspace.agent is not None
+    is_agent = request.agent is not None or workspace.caller.agent is not None
     if wanted == "off" or (wanted == "agents" and not is_agent):
         return ()
     from pmem.core.writing import lints
@@ -143,7 +143,7 @@ def edit(workspace: Workspace, request: EditRequest) -> Memory:
             return memory
         if "content" in fresh:
             _content(workspace, fresh["content"], memory.scope.app)
-        if workspace.agent is not None:
+        if workspace.caller.agent is not None:
             from pmem.memory.proposals import gate_edit
 
             gate_edit(workspace, memory, fresh)
@@ -227,7 +227,7 @@ def _admitted(
     twin = None if request.force else _twin(workspace, memory)
     if twin is not None:
         return twin
-    agent = request.agent or workspace.agent
+    agent = request.agent or workspace.caller.agent
     if agent is not None or fact is not None:
         from pmem.memory.proposals import gate
 
@@ -329,9 +329,9 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     """Make the record that a request asks for, every value checked."""
     now = workspace.now()
     limits = workspace.settings.limits
-    app = request.app or workspace.app
+    app = request.app or workspace.caller.app
     content = _content(workspace, request.content, app)
-    _check_form(workspace, request.agent or workspace.agent, content)
+    _check_form(workspace, request.agent or workspace.caller.agent, content)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
     importance = request.importance
@@ -366,7 +366,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
                 event=EventKind.ADD,
                 at=now,
                 actor=workspace.actor,
-                agent=request.agent or workspace.agent or "",
+                agent=request.agent or workspace.caller.agent or "",
             ),
         ),
     )
@@ -394,7 +394,7 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         for name, value in msgspec.structs.asdict(request).items()
         if value is not None and name not in ("reference", "cite", "uncite")
     }
-    _check_form(workspace, workspace.agent, request.content)
+    _check_form(workspace, workspace.caller.agent, request.content)
     if request.cite:
         from pmem.memory.citations import cite_all
 

@@ -119,14 +119,16 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
         Withheld: The change waits for consent.
         Damaged, StorageRefused: The queue.
     """
-    if workspace.agent is None or not TOLD & fields.keys():
+    if workspace.caller.agent is None or not TOLD & fields.keys():
         return
     new = msgspec.structs.replace(memory, **fields)
     field = field_of(new, workspace.settings.consent.fields)
     if field is None:
         return
     changes = plain(dict(fields))
-    wanted = _Wanted("consent", field, workspace.agent, (memory.id, repr(sorted(changes.items()))))
+    wanted = _Wanted(
+        "consent", field, workspace.caller.agent, (memory.id, repr(sorted(changes.items())))
+    )
     given = {"target": memory.id, "changes": changes, "user": memory.scope.user}
     held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
     if held is not None:
@@ -163,7 +165,7 @@ def drop_expired(workspace: Workspace) -> None:
     Raises:
         Damaged, StorageRefused: The queue.
     """
-    proposals = workspace.proposals
+    proposals = workspace.own.proposals
     queue = proposals.read()
     if without_expired(queue, workspace.now()) is not queue:
         with workspace.transaction():
@@ -216,13 +218,13 @@ def _hold(
         held.append(_held(again))
         return _instead(queue, known, again)
 
-    workspace.proposals.update(change, now)
+    workspace.own.proposals.update(change, now)
     return held[0] if held else None
 
 
 def _forget(workspace: Workspace, known: Proposal) -> None:
     """Take a candidate out of the queue, which is a memory now."""
-    workspace.proposals.update(lambda queue: _without(queue, known), workspace.now())
+    workspace.own.proposals.update(lambda queue: _without(queue, known), workspace.now())
 
 
 def _held(proposal: Proposal, *, rejected: bool = False) -> Held:

@@ -17,7 +17,7 @@ def note(workspace: Workspace, ids: Collection[str]) -> None:
         ids: Which ones.
     """
     if ids and not workspace.read_only and workspace.configuration.records_access:
-        workspace.access.note(ids, workspace.now())
+        workspace.own.access.note(ids, workspace.now())
 
 
 def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
@@ -42,7 +42,7 @@ def waiting(workspace: Workspace) -> dict[str, Access]:
     Args:
         workspace: Where they are.
     """
-    return not_ahead(workspace, workspace.access.known())
+    return not_ahead(workspace, workspace.own.access.known())
 
 
 def not_ahead(workspace: Workspace, recalls: Mapping[str, Access]) -> dict[str, Access]:

@@ -17,6 +17,7 @@ from pmem.errors import Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
+from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 
@@ -51,13 +52,13 @@ def run(
         from pmem.project.views import seen_at
 
         unit = seen_at(unit, at)
-    if operation.by_person and unit.agent is not None:
-        why = f"{unit.agent} may not decide this: a person does"
+    if operation.by_person and unit.caller.agent is not None:
+        why = f"{unit.caller.agent} may not decide this: a person does"
         raise Refused(why, "run it without PMEM_AGENT and --agent")
     _check_scope(unit, operation, request)
     writes = _writes(operation, request)
     if writes:
-        unit.check_writable()
+        check_writable(unit)
     try:
         with unit.transaction() if writes == "records" else nullcontext():
             result = function_of(operation)(unit, _admitted(unit, operation, request))

@@ -120,6 +120,11 @@ def serving(workspace: "Workspace", app: str | None) -> "Workspace":
     return within(workspace, policy.serving(workspace.reach or policy.EVERYTHING, app))
 
 
+def reaches(workspace: "Workspace", category: str) -> bool:
+    """Tell whether whoever asks may see a category."""
+    return workspace.reach is None or workspace.reach.covers(category)
+
+
 def within(workspace: "Workspace", reach: "Reach") -> "Workspace":
     """Return the same workspace with a narrower reach."""
     other = _anew(workspace)

@@ -16,5 +16,5 @@ def event_of(workspace: "Workspace", kind: EventKind, **detail: Any) -> Event:
         kind: What happens.
         detail: See `Event`.
     """
-    agent = workspace.agent or ""
+    agent = workspace.caller.agent or ""
     return Event(event=kind, at=workspace.now(), actor=workspace.actor, agent=agent, detail=detail)

@@ -300,7 +300,7 @@ def locked(workspace: Workspace) -> AbstractContextManager[None]:
         timeout = workspace.settings.lock_timeout
     except PmemError:
         timeout = Settings().lock_timeout
-    own = workspace.own_root
+    own = workspace.own.root
     return JsonFiles(own, lock_timeout=lambda: timeout).lock()
 
 

@@ -1,10 +1,12 @@
 """What a transaction writes: whole, agreed to, without secrets, and noted in the log."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pmem.errors import Refused
 from pmem.storage.backend import Change
+from pmem.storage.git.tracked import must_be_own
 from pmem.values.records import Episode, Memory, RecordType
 
 if TYPE_CHECKING:
@@ -12,7 +14,59 @@ if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
 
 
-def commit(workspace: "Workspace") -> bool:
+@contextmanager
+def transaction(workspace: "Workspace") -> Iterator[None]:
+    """Hold the writers' lock, start from what is on disk, and commit at the end.
+
+    Nothing is written when the body raises. What it read before it began is read again, so
+    references are resolved in the body. What leads to records that it removes is cut.
+
+    Args:
+        workspace: Whose records.
+
+    Raises:
+        Refused: The workspace is read-only.
+        Damaged: A merge is open in the project's settings.
+        Locked: Another writer kept the lock, or changed a record meanwhile.
+        NotFound: A record would lead to one that is gone.
+        StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
+    """
+    check_writable(workspace)
+    workspace.configuration.must_be_resolved()
+    with workspace.backend.lock():
+        _forget(workspace)
+        try:
+            yield
+            workspace.has_written |= _commit(workspace)
+            for act in workspace.acts_after_commit:
+                act()
+        finally:
+            workspace.acts_after_commit.clear()
+            _forget(workspace)
+
+
+def check_writable(workspace: "Workspace") -> None:
+    """See that this run may write at all.
+
+    Args:
+        workspace: Where to.
+
+    Raises:
+        Refused: The workspace is read-only, or git tracks what is each clone's own.
+    """
+    must_be_own(workspace.root, workspace.environment)
+    if workspace.is_past:
+        raise Refused("what has been cannot be changed", "leave out --at to write")
+    if workspace.read_only:
+        raise Refused("this run is read-only", "leave out --read-only to write")
+
+
+def _forget(workspace: "Workspace") -> None:
+    for part in workspace.stores:
+        part.forget()
+
+
+def _commit(workspace: "Workspace") -> bool:
     """Write what the stores of a workspace hold changed, all of it or nothing.
 
     Args:
@@ -27,7 +81,7 @@ def commit(workspace: "Workspace") -> bool:
         StorageRefused: The disk refused.
     """
     changes = _whole_changes(workspace)
-    if workspace.agent is not None:
+    if workspace.caller.agent is not None:
         _check_agreed(workspace, changes)
     workspace.gate.must_be_clean(changes, lambda change: _before(workspace, change))
     workspace.backend.commit(changes)

@@ -1,18 +1,17 @@
 """The unit of work over one memory folder: settings, clock, ids, stores, transactions."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pmem.core.tokens import counter
-from pmem.errors import Refused
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration
 from pmem.storage.backend import Backend, Problem
-from pmem.storage.git.tracked import foreign, must_be_own
+from pmem.storage.git.tracked import foreign
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
 from pmem.storage.store import Store
@@ -24,12 +23,10 @@ from pmem.values.times import in_utc
 if TYPE_CHECKING:
     from pmem.core.policy import Reach
     from pmem.project.masking import Mask
+    from pmem.project.own_state import OwnState
     from pmem.project.secret_gate import Gate
     from pmem.storage.git.revision import Revision
     from pmem.storage.git.sources import Sources
-    from pmem.storage.local.access import AccessLog
-    from pmem.storage.local.proposals import Proposals
-    from pmem.storage.local.state import LocalState
 
 
 class Workspace:
@@ -74,7 +71,7 @@ class Workspace:
         """What a view of the past is of, in words (see `views`)."""
         self.notes: list[str] = []
         """What whoever asks is told of secrets that were found, in words."""
-        self._after_commit: list[Callable[[], object]] = []
+        self.acts_after_commit: list[Callable[[], object]] = []
         self.has_written = False
         """Whether a transaction has changed anything."""
         self.present: Workspace | None = None
@@ -94,16 +91,6 @@ class Workspace:
         """
         return self.given_caller.known_in(self.environment)
 
-    @property
-    def agent(self) -> str | None:
-        """The agent that asks, if it is one."""
-        return self.caller.agent
-
-    @property
-    def app(self) -> str | None:
-        """The app that asks, if it is one."""
-        return self.caller.app
-
     @cached_property
     def reach(self) -> "Reach | None":
         """What whoever asks may see; None where that is everything.
@@ -112,10 +99,6 @@ class Workspace:
             Refused: The project has allowlists, and none for this agent.
         """
         return None if self.caller == NOBODY else self.caller.reach(self.settings)
-
-    def reaches(self, category: str) -> bool:
-        """Tell whether the agent that asks may see a category."""
-        return self.reach is None or self.reach.covers(category)
 
     @cached_property
     def whole(self) -> Backend:
@@ -190,49 +173,12 @@ class Workspace:
         """The settings in force."""
         return self.configuration.settings
 
-    @property
-    def owns_local(self) -> bool:
-        """Whether what is in `local` is this clone's own, and did not come with the project."""
-        return not foreign(self.root, self.environment)
-
-    @property
-    def own_root(self) -> str:
-        """The memory folder, for what this clone keeps for itself in it.
-
-        Raises:
-            Refused: Git tracks something there, so it came with the project.
-        """
-        must_be_own(self.root, self.environment)
-        return self.root
-
     @cached_property
-    def local(self) -> "LocalState":
-        """What this clone keeps for itself: threads and checkpoints.
+    def own(self) -> "OwnState":
+        """What this clone keeps for itself."""
+        from pmem.project.own_state import OwnState
 
-        Raises:
-            Refused: See `own_root`.
-        """
-        from pmem.storage.local.state import LocalState
-
-        return LocalState(self.own_root, read_only=self.read_only)
-
-    @property
-    def proposals(self) -> "Proposals":
-        """What waits for a person's consent.
-
-        Raises:
-            Refused: See `own_root`.
-        """
-        from pmem.storage.local.proposals import Proposals
-
-        return Proposals(self.own_root)
-
-    @cached_property
-    def access(self) -> "AccessLog":
-        """The recalls that wait to be folded into the records."""
-        from pmem.storage.local.access import AccessLog
-
-        return AccessLog(self.root, read_only=self.read_only, is_own=self.owns_local)
+        return OwnState(self.root, self.environment, read_only=self.read_only)
 
     @cached_property
     def sources(self) -> "Sources":
@@ -286,34 +232,11 @@ class Workspace:
         """Whether it is a view of a moment or of a revision (see `views`)."""
         return self.present is not None
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Hold the writers' lock, start from what is on disk, and commit at the end.
+    def transaction(self) -> AbstractContextManager[None]:
+        """Hold the writers' lock, and commit at the end; see `transaction.transaction`."""
+        from pmem.project.transaction import transaction
 
-        Nothing is written when the body raises. What it read before it began is read again, so
-        references are resolved in the body. What leads to records that it removes is cut.
-
-        Raises:
-            Refused: The workspace is read-only.
-            Damaged: A merge is open in the project's settings.
-            Locked: Another writer kept the lock, or changed a record meanwhile.
-            NotFound: A record would lead to one that is gone.
-            StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
-        """
-        from pmem.project.transaction import commit
-
-        self.check_writable()
-        self.configuration.must_be_resolved()
-        with self.backend.lock():
-            self._forget()
-            try:
-                yield
-                self.has_written |= commit(self)
-                for act in self._after_commit:
-                    act()
-            finally:
-                self._after_commit.clear()
-                self._forget()
+        return transaction(self)
 
     def after_commit(self, act: Callable[[], object]) -> None:
         """Do something once a transaction's changes are on disk, under its lock still.
@@ -321,19 +244,7 @@ class Workspace:
         Args:
             act: What to do; it is not done when the transaction fails.
         """
-        self._after_commit.append(act)
-
-    def check_writable(self) -> None:
-        """See that this run may write at all.
-
-        Raises:
-            Refused: The workspace is read-only, or git tracks what is each clone's own.
-        """
-        must_be_own(self.root, self.environment)
-        if self.is_past:
-            raise Refused("what has been cannot be changed", "leave out --at to write")
-        if self.read_only:
-            raise Refused("this run is read-only", "leave out --read-only to write")
+        self.acts_after_commit.append(act)
 
     def resolve(self, reference: str, *types: RecordType) -> tuple[RecordType, str]:
         """Find what a reference means.
@@ -353,7 +264,3 @@ class Workspace:
         from pmem.project.resolution import resolve
 
         return resolve(self, reference, types)
-
-    def _forget(self) -> None:
-        for part in self.stores:
-            part.forget()

@@ -204,7 +204,7 @@ def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInf
     """
     name, owner = _names(request)
     data = _encoded(request.state)
-    return _info(workspace.local.checkpoints.save(name, owner, data, workspace.now()))
+    return _info(workspace.own.state.checkpoints.save(name, owner, data, workspace.now()))
 
 
 def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpoint:
@@ -216,7 +216,7 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
         Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
-    found = workspace.local.checkpoints.load(name, owner)
+    found = workspace.own.state.checkpoints.load(name, owner)
     if found is None:
         raise _missing(name, owner)
     saved, data = found
@@ -241,7 +241,7 @@ def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> Check
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    found = tuple(map(_info, workspace.local.checkpoints.all(request.user)))
+    found = tuple(map(_info, workspace.own.state.checkpoints.all(request.user)))
     return Checkpoints(items=found, total=len(found))
 
 
@@ -254,7 +254,7 @@ def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Check
         Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
-    if not workspace.local.checkpoints.remove(name, owner):
+    if not workspace.own.state.checkpoints.remove(name, owner):
         raise _missing(name, owner)
     return request
 
@@ -265,14 +265,14 @@ def _advanced(
     """Mark events as seen; where nothing can be written, all stays as it is."""
     try:
         if not workspace.read_only:
-            return workspace.local.threads.advance_by(thread, choose)
+            return workspace.own.state.threads.advance_by(thread, choose)
     except StorageRefused:
         pass
     return _standing(workspace, thread)
 
 
 def _standing(workspace: Workspace, thread: str) -> tuple[Seen, int]:
-    seen = workspace.local.threads.seen(thread)
+    seen = workspace.own.state.threads.seen(thread)
     return seen, seen.revision
 
 

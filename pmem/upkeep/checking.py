@@ -83,7 +83,7 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
     findings += settings_findings(workspace)
     findings += weak_settings(workspace) + unknown_settings(workspace)
     findings += links
-    if LOCAL not in linked and workspace.owns_local:
+    if LOCAL not in linked and workspace.own.is_ours:
         findings += _of_own_state(workspace)
     findings += exposed(workspace)
     findings += _duplicates(workspace, ids)
@@ -232,9 +232,9 @@ def _warnings(workspace: Workspace, code: str, said: Callable[[], list[str]]) ->
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
     """Report what this clone keeps for itself and cannot make again, where it cannot be used."""
-    proposals = workspace.proposals
+    proposals = workspace.own.proposals
     for path, look in (
-        (workspace.local.path, workspace.local.check),
+        (workspace.own.state.path, workspace.own.state.check),
         (proposals.path, proposals.read),
     ):
         try:

@@ -120,7 +120,7 @@ def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
     report = _run(workspace, _consolidation, request)
-    judged = Judged(os.path.join(workspace.own_root, LOCAL), workspace.now())
+    judged = Judged(os.path.join(workspace.own.root, LOCAL), workspace.now())
     known = judged.known()
     fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]
     if fresh and not request.dry_run:
@@ -165,7 +165,7 @@ def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> Upke
         folded = _folded(before, recalls if folds else {})
         if folds and not dry_run:
             _fold(workspace, {id_: recalls[id_] for id_ in recalls.keys() & before.keys()})
-            workspace.access.keep(_elsewhere(workspace, recalls, before))
+            workspace.own.access.keep(_elsewhere(workspace, recalls, before))
     plan = planner(workspace, folded)
     fold = _fold_step(before, folded)
     names = {step.name: step for step in plan.steps}
@@ -217,7 +217,7 @@ def _recalls(workspace: Workspace, *, dry_run: bool) -> Iterator[dict[str, Acces
     if dry_run:
         yield waiting(workspace)
         return
-    with workspace.access.folding() as recalls:
+    with workspace.own.access.folding() as recalls:
         yield not_ahead(workspace, recalls)
 
 

@@ -157,7 +157,7 @@ def _writable(workspace: Workspace) -> Diagnosis:
 
 
 def _unfinished(workspace: Workspace, *, fix: bool) -> Diagnosis:
-    if not workspace.owns_local:
+    if not workspace.own.is_ours:
         return _of_others(workspace, "commit")
     pending = durable.pending(os.path.join(workspace.root, LOCAL))
     if pending and fix:
@@ -208,16 +208,16 @@ def _git(workspace: Workspace, *, fix: bool) -> Diagnosis:
 
 def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
     """Look at the recalls that wait to be folded into the records."""
-    found = workspace.access.waiting()
+    found = workspace.own.access.waiting()
     mended = fix and found.usable and not found.is_sound
     if mended:
-        workspace.access.shorten()
-        found = workspace.access.waiting()
+        workspace.own.access.shorten()
+        found = workspace.own.access.waiting()
     detail = f"{found.recalls} recalls of {found.records} records wait to be folded in"
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
     elif not found.usable:
-        detail = f"{workspace.access.path} is a link or a folder, not a file: remove it"
+        detail = f"{workspace.own.access.path} is a link or a folder, not a file: remove it"
     elif not found.is_sound:
         detail += f"; {found.size:,} bytes with {found.damaged} damaged lines"
         detail += ": `pmem doctor --fix` shortens them"
@@ -231,19 +231,19 @@ def _clone(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
         return Diagnosis(name="clone", ok=False, detail=detail)
-    if not workspace.owns_local:
+    if not workspace.own.is_ours:
         return _of_others(workspace, "clone")
-    wrong = workspace.local.wrong()
+    wrong = workspace.own.state.wrong()
     if wrong is None:
         return Diagnosis(name="clone", ok=True, detail="threads and checkpoints can be read")
     if isinstance(wrong, StorageRefused | Locked):  # that says nothing against the database
         if fix:
             raise wrong
         return Diagnosis(name="clone", ok=False, detail=wrong.message)
-    if not fix or not os.path.lexists(workspace.local.path):
+    if not fix or not os.path.lexists(workspace.own.state.path):
         detail = f"{wrong.message}: `pmem doctor --fix` moves it away"
         return Diagnosis(name="clone", ok=False, detail=detail)
-    aside = workspace.local.move_away()
+    aside = workspace.own.state.move_away()
     return Diagnosis(
         name="clone", ok=True, detail=f"{wrong.message}; it is now {aside}", fixed=True
     )

@@ -157,7 +157,7 @@ def _of_use(active: list[Memory]) -> dict[str, Any]:
 
 def _ran(workspace: Workspace) -> Iterable[Operation]:
     """Return what ran in this clone, as far as that is known."""
-    return ran(workspace) if workspace.owns_local and not workspace.is_past else ()
+    return ran(workspace) if workspace.own.is_ours and not workspace.is_past else ()
 
 
 def _last(access: Access, memory: Memory) -> datetime:

@@ -62,7 +62,7 @@ def fill(folder: Path, number: int) -> Project:
         (store / f"{record.id}.json").write_bytes(dump(record))
         known.append(record.id)
     for start in range(0, len(known), 300):
-        project.workspace.access.note(known[start : start + 300 : 10], NOW - timedelta(days=1))
+        project.workspace.own.access.note(known[start : start + 300 : 10], NOW - timedelta(days=1))
     return project
 
 

@@ -166,7 +166,7 @@ class Lives(RuleBasedStateMachine):
     @rule(id_=known, times=st.integers(1, 12))
     def somebody_recalls(self, id_: str, times: int) -> None:
         for _ in range(times):
-            self.project.workspace.access.note([id_], self.clock)
+            self.project.workspace.own.access.note([id_], self.clock)
 
     @rule(dry_run=st.booleans())
     def upkeep_consolidates(self, dry_run: bool) -> None:

@@ -38,7 +38,7 @@ def project() -> Project:
 
 
 def counted(project: Project) -> dict[str, int]:
-    return {id_: found.count for id_, found in project.workspace.access.known().items()}
+    return {id_: found.count for id_, found in project.workspace.own.access.known().items()}
 
 
 def filled(project: Project) -> tuple[str, str, str]:
@@ -61,7 +61,7 @@ def test_a_search_counts_its_memories_and_episodes_once_each(project: Project) -
     assert counted(project) == {first: 1, episode: 1}
     project.search("parser", top_k=1, kinds=("memory",))
     assert counted(project) == {first: 2, episode: 1}
-    assert project.workspace.access.known()[first].last_at == NOW
+    assert project.workspace.own.access.known()[first].last_at == NOW
 
 
 def test_showing_a_memory_or_an_episode_counts(project: Project) -> None:
@@ -321,8 +321,8 @@ def test_a_full_disk_answers_the_same(root: str, number: int) -> None:
 def test_recalls_of_what_is_not_here_wait_until_it_is(project: Project) -> None:
     first, *_ = filled(project)
     elsewhere = "mzzzzzzz-elsewher"
-    project.workspace.access.note([first, elsewhere], NOW)
-    project.workspace.access.note([elsewhere], NOW)
+    project.workspace.own.access.note([first, elsewhere], NOW)
+    project.workspace.own.access.note([elsewhere], NOW)
     project.consolidate()
     assert counted(project) == {elsewhere: 2}
     later = Project(".project-memory", actor="tester", now=NOW + timedelta(days=90))
@@ -332,7 +332,7 @@ def test_recalls_of_what_is_not_here_wait_until_it_is(project: Project) -> None:
 
 def test_a_recall_by_a_clock_that_was_ahead_counts_as_one_of_now(project: Project) -> None:
     first, *_ = filled(project)
-    project.workspace.access.note([first], NOW + timedelta(days=9999))
+    project.workspace.own.access.note([first], NOW + timedelta(days=9999))
     project.consolidate()
     assert project.workspace.memories.get(first).access == Access(count=1, last_at=NOW)
 

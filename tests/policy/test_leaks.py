@@ -92,7 +92,7 @@ def test_who_asks_a_view_cannot_ask_it_as_another_agent(
 ) -> None:
     commit()
     view = opened(root, "planner", 2).at(when)
-    assert view.workspace.agent == "planner"
+    assert view.workspace.caller.agent == "planner"
     with pytest.raises(Refused, match="planner may not ask as boss"):
         answers(view, "boss")
 

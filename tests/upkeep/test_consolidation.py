@@ -109,7 +109,7 @@ def test_a_run_does_what_the_dry_run_said_and_a_second_one_nothing(
         fill(folder, crowd)
         now = NOW + days * DAY
         for number in recalled:
-            opened(folder).access.note([identifier(number)], now - DAY)
+            opened(folder).own.access.note([identifier(number)], now - DAY)
         for operation in (table.CONSOLIDATE, table.SWEEP):
             before = bytes_of(folder, local=True)
             planned = ask(opened(folder, now=now), operation, UpkeepRequest(dry_run=True))
@@ -309,7 +309,7 @@ def test_two_runs_that_planned_the_same_do_it_once(due: str) -> None:
 
 def recall(root: str, number: int, times: int) -> None:
     for _ in range(times):
-        opened(root).access.note([identifier(number)], NOW - DAY)
+        opened(root).own.access.note([identifier(number)], NOW - DAY)
 
 
 def interrupted(root: str, at: int, act: Act) -> int:

@@ -1,0 +1,79 @@
+"""What one clone keeps for itself, in `local`: one door to all of it."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pmem.storage.git.tracked import foreign, must_be_own
+
+if TYPE_CHECKING:
+    from pmem.storage.local.access import AccessLog
+    from pmem.storage.local.operations import Operations
+    from pmem.storage.local.proposals import Proposals
+    from pmem.storage.local.state import LocalState
+
+
+class OwnState:
+    """Everything in `local` that is no index; each part is opened when it is first asked for.
+
+    Args:
+        folder: The memory folder.
+        environment: The environment's variables.
+        read_only: Refuse every write.
+    """
+
+    def __init__(self, folder: str, environment: Mapping[str, str], *, read_only: bool) -> None:
+        self._folder = folder
+        self._environment = environment
+        self._read_only = read_only
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is this clone's own, and did not come with the project."""
+        return not foreign(self._folder, self._environment)
+
+    @property
+    def root(self) -> str:
+        """The memory folder, for what is kept in it.
+
+        Raises:
+            Refused: Git tracks something there, so it came with the project.
+        """
+        must_be_own(self._folder, self._environment)
+        return self._folder
+
+    @cached_property
+    def state(self) -> "LocalState":
+        """Threads, checkpoints, and what apps spend.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.state import LocalState
+
+        return LocalState(self.root, read_only=self._read_only)
+
+    @property
+    def proposals(self) -> "Proposals":
+        """What waits for a person's consent.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.proposals import Proposals
+
+        return Proposals(self.root)
+
+    @property
+    def operations(self) -> "Operations":
+        """The log of what ran."""
+        from pmem.storage.local.operations import Operations
+
+        return Operations(self._folder)
+
+    @cached_property
+    def access(self) -> "AccessLog":
+        """The recalls that wait to be folded into the records."""
+        from pmem.storage.local.access import AccessLog
+
+        return AccessLog(self._folder, read_only=self._read_only, is_own=self.is_ours)
