@@ -213,7 +213,7 @@ REJECT_FACTS: Final[Operation[RecordsRequest, Rejected]] = Operation(
 )  # fmt: skip
 WAITING: Final[Operation[WaitingRequest, ConsentListing]] = Operation(
     "consent.list", "List what waits for consent or for a second signal, the oldest first",
-    "memory.consent:list_waiting"
+    "memory.consent:list_waiting", scope="nothing"
 )  # fmt: skip
 APPROVE: Final[Operation[RecordsRequest, Approved]] = Operation(
     "consent.approve", "Agree: remember what was proposed", "memory.consent:approve",
@@ -343,7 +343,7 @@ APP_STATS: Final[Operation[AtRequest, AppFigures]] = Operation(
 )  # fmt: skip
 POLL_ENERGY: Final[Operation[NoArguments, Polled]] = Operation(
     "app.poll", "Return the units that models have spent since this was last asked",
-    "apps.figures:poll_energy", writes="beside"
+    "apps.figures:poll_energy", writes="beside", scope="nothing"
 )  # fmt: skip
 
 # search: what is found again
@@ -381,18 +381,21 @@ DELTA: Final[Operation[ThreadRequest, Delta]] = Operation(
 SAVE_CHECKPOINT: Final[Operation[SaveRequest, CheckpointInfo]] = Operation(
     "checkpoint.save", "Save a thread's state in place of the one saved before",
     "search.threads:save_checkpoint",
-    writes="beside", gate="request", effect="idempotent"
+    writes="beside", gate="request", effect="idempotent", scope="nothing"
 )  # fmt: skip
 LOAD_CHECKPOINT: Final[Operation[CheckpointRequest, Checkpoint]] = Operation(
     "checkpoint.load", "Return a thread's state as it was saved last",
-    "search.threads:load_checkpoint"
+    "search.threads:load_checkpoint", scope="nothing"
 )  # fmt: skip
 CHECKPOINTS: Final[Operation[CheckpointsRequest, Checkpoints]] = Operation(
-    "checkpoint.list", "List checkpoints, the last saved first", "search.threads:list_checkpoints"
+    "checkpoint.list",
+    "List checkpoints, the last saved first",
+    "search.threads:list_checkpoints",
+    scope="nothing",
 )
 REMOVE_CHECKPOINT: Final[Operation[CheckpointRequest, CheckpointRequest]] = Operation(
     "checkpoint.rm", "Remove a thread's saved state for good", "search.threads:remove_checkpoint",
-    writes="beside", effect="destructive"
+    writes="beside", effect="destructive", scope="nothing"
 )  # fmt: skip
 
 # upkeep: keeping it in order

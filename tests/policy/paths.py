@@ -1,84 +1,112 @@
-"""What an agent sees of each command: the permission matrix of docs/agents.md, held by tests."""
+"""What an agent sees of each command: the permission matrix of docs/agents.md, held by tests.
 
-from typing import Final, Literal
+It is read from the table of operations; only the arguments to try commands with stand here.
+"""
+
+from typing import Any, Final, Literal
+
+from pmem.operations.operation import Operation
+from pmem.operations.table import TABLE
 
 Sight = Literal["own", "nothing", "no records"]
 """`own`: what its allowlist names. `nothing`: refused. `no records`: it shows and takes none."""
 
+ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
+    "init": (),
+    "add": ("TEXT",),
+    "show": ("REF",),
+    "list": ("--all-states",),
+    "edit": ("REF", "--importance", "0.4"),
+    "rm": ("REF",),
+    "restore": ("REF",),
+    "purge": ("REF", "--force"),
+    "pin": ("REF",),
+    "unpin": ("REF",),
+    "link": ("REF", "OTHER"),
+    "unlink": ("REF", "OTHER"),
+    "settle": ("REF",),
+    "history": ("REF",),
+    "events": ("--limit", "0"),
+    "changelog": (),
+    "search": ("TEXT", "-k", "50"),
+    "query": (),
+    "context": ("TEXT",),
+    "consolidate": (),
+    "sweep": (),
+    "delta": ("--thread", "t"),
+    "verify": (),
+    "stats": (),
+    "check": (),
+    "scan": (),
+    "repair": (),
+    "doctor": (),
+    "completion": ("bash",),
+    "conversation start": (),
+    "conversation say": ("TEXT",),
+    "conversation end": (),
+    "conversation pause": (),
+    "conversation resume": (),
+    "conversation list": (),
+    "conversation show": (),
+    "conversation clear": ("--yes",),
+    "conversation stats": (),
+    "conversation prune": (),
+    "facts list": (),
+    "facts promote": ("--above", "0"),
+    "facts reject": ("REF",),
+    "episode add": ("TEXT",),
+    "episode list": (),
+    "episode show": ("REF",),
+    "episode arc": (),
+    "checkpoint save": ("t", "{}"),
+    "checkpoint load": ("t",),
+    "checkpoint list": (),
+    "checkpoint rm": ("t",),
+    "app remember": ("calendar", "TEXT"),
+    "app list": (),
+    "app show": ("calendar", "k3v9"),
+    "app context": ("calendar",),
+    "app compact": ("calendar",),
+    "app delete": ("calendar", "k3v9"),
+    "app purge": ("calendar", "--yes"),
+    "app uninstall": ("calendar",),
+    "app stats": (),
+    "consent list": (),
+    "consent approve": ("k3v9",),
+    "consent reject": ("k3v9",),
+    "config list": (),
+    "config get": ("chunk_size",),
+    "config set": ("chunk_size", "7"),
+    "config unset": ("chunk_size",),
+    "setup git": (),
+    "setup pre-commit": (),
+    "import messages": ("-",),
+    "import arrays": ("../absent",),
+    "export arrays": (),
+    "export audit": (),
+    "eval run": ("../golden.jsonl",),
+    "eval add": ("TEXT", "REF"),
+}
+"""For each command arguments to try it with."""
+
+OTHERWISE: Final = {"unpin": "pin", "completion": None}
+"""Commands that are called otherwise than their operation, or are none."""
+
+
+def sight(operation: Operation[Any, Any] | None) -> Sight:
+    """Return what an agent with an allowlist sees of an operation, as its row has it."""
+    if operation is None or operation.scope == "nothing":
+        return "no records"
+    return "nothing" if operation.scope == "whole" or operation.by_person else "own"
+
+
+def operation_of(command: str) -> Operation[Any, Any] | None:
+    """Return the operation that a command runs, if it runs one."""
+    name = OTHERWISE.get(command, command.replace(" ", "."))
+    return None if name is None else TABLE[name]
+
+
 MATRIX: Final[dict[str, tuple[Sight, tuple[str, ...]]]] = {
-    "init": ("no records", ()),
-    "add": ("own", ("TEXT",)),
-    "show": ("own", ("REF",)),
-    "list": ("own", ("--all-states",)),
-    "edit": ("own", ("REF", "--importance", "0.4")),
-    "rm": ("own", ("REF",)),
-    "restore": ("own", ("REF",)),
-    "purge": ("own", ("REF", "--force")),
-    "pin": ("own", ("REF",)),
-    "unpin": ("own", ("REF",)),
-    "link": ("own", ("REF", "OTHER")),
-    "unlink": ("own", ("REF", "OTHER")),
-    "settle": ("own", ("REF",)),
-    "history": ("own", ("REF",)),
-    "events": ("own", ("--limit", "0")),
-    "changelog": ("nothing", ()),
-    "search": ("own", ("TEXT", "-k", "50")),
-    "query": ("own", ()),
-    "context": ("own", ("TEXT",)),
-    "consolidate": ("nothing", ()),
-    "sweep": ("nothing", ()),
-    "delta": ("own", ("--thread", "t")),
-    "verify": ("nothing", ()),
-    "stats": ("own", ()),
-    "check": ("nothing", ()),
-    "scan": ("nothing", ()),
-    "repair": ("nothing", ()),
-    "doctor": ("nothing", ()),
-    "completion": ("no records", ("bash",)),
-    "conversation start": ("own", ()),
-    "conversation say": ("own", ("TEXT",)),
-    "conversation end": ("own", ()),
-    "conversation pause": ("own", ()),
-    "conversation resume": ("own", ()),
-    "conversation list": ("own", ()),
-    "conversation show": ("own", ()),
-    "conversation clear": ("own", ("--yes",)),
-    "conversation stats": ("own", ()),
-    "conversation prune": ("own", ()),
-    "facts list": ("own", ()),
-    "facts promote": ("own", ("--above", "0")),
-    "facts reject": ("own", ("REF",)),
-    "episode add": ("own", ("TEXT",)),
-    "episode list": ("own", ()),
-    "episode show": ("own", ("REF",)),
-    "episode arc": ("own", ()),
-    "checkpoint save": ("no records", ("t", "{}")),
-    "checkpoint load": ("no records", ("t",)),
-    "checkpoint list": ("no records", ()),
-    "checkpoint rm": ("no records", ("t",)),
-    "app remember": ("own", ("calendar", "TEXT")),
-    "app list": ("own", ()),
-    "app show": ("own", ("calendar", "k3v9")),
-    "app context": ("own", ("calendar",)),
-    "app compact": ("own", ("calendar",)),
-    "app delete": ("own", ("calendar", "k3v9")),
-    "app purge": ("own", ("calendar", "--yes")),
-    "app uninstall": ("own", ("calendar",)),
-    "app stats": ("own", ()),
-    "consent list": ("no records", ()),
-    "consent approve": ("nothing", ("k3v9",)),
-    "consent reject": ("nothing", ("k3v9",)),
-    "config list": ("no records", ()),
-    "config get": ("no records", ("chunk_size",)),
-    "config set": ("nothing", ("chunk_size", "7")),
-    "config unset": ("nothing", ("chunk_size",)),
-    "setup git": ("nothing", ()),
-    "setup pre-commit": ("nothing", ()),
-    "import messages": ("nothing", ("-",)),
-    "import arrays": ("nothing", ("../absent",)),
-    "export arrays": ("own", ()),
-    "export audit": ("own", ()),
-    "eval run": ("nothing", ("../golden.jsonl",)),
-    "eval add": ("nothing", ("TEXT", "REF")),
+    command: (sight(operation_of(command)), arguments) for command, arguments in ARGUMENTS.items()
 }
 """For each command what an agent with an allowlist sees, and arguments to try it with."""
