@@ -9,7 +9,7 @@ from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, panel
 from pmem.cli.session import Answer, Line, Session
-from pmem.conversation.pruning import Leaving, PruneRequest, Pruning
+from pmem.conversation.pruning import Leaving, PruneRequest, Pruning, Usage
 from pmem.core.pruning.plan import Marker, Strategy
 from pmem.core.shortening import shortened
 from pmem.memory.reading import LookRequest
@@ -127,15 +127,15 @@ def _plain(found: Overlay) -> Iterator[Line]:
     usage = found.usage
     yield _row("conversation", f"{usage.conversation}  {usage.title or ''}".rstrip())
     yield _row("status", usage.status)
-    yield _row("messages", _messages(found))
-    yield _row("chunks", _chunks(found))
-    yield _row("in context", _used(found))
+    yield _row("messages", _messages(usage))
+    yield _row("chunks", _chunks(usage))
+    yield _row("in context", _used(usage))
     for role, tokens in usage.tokens_by_role.items():
         yield _row(f"  {role}", f"{tokens:,} tokens, {_many(usage.messages_by_role[role])}")
     yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
     for name, tokens in found.parts.items():
         yield _row(f"  {_PARTS[name]}", f"{tokens:,} tokens")
-    yield from _history(found)
+    yield from _history(usage)
 
 
 def _overlay(found: Overlay, width: int) -> Iterator[Line]:
@@ -144,12 +144,12 @@ def _overlay(found: Overlay, width: int) -> Iterator[Line]:
     share = usage.percent_used / 100
     yield [
         (f"{'in context':<{_LABEL}}", "bold"),
-        (bar(share, cells), _heat(found)),
+        (bar(share, cells), _heat(usage)),
         (f" {usage.percent_used:g} % of {usage.token_limit:,}", ""),
     ]
     yield [
         (" " * _LABEL, ""),
-        (_ticks(found, cells), "dim"),
+        (_ticks(usage, cells), "dim"),
         (f" pruned from {usage.prune_at:.0%} on", "dim"),
     ]
     yield from _bars("by role", usage.tokens_by_role, max(1, usage.tokens_in_context), cells)
@@ -160,9 +160,9 @@ def _overlay(found: Overlay, width: int) -> Iterator[Line]:
         cells,
     )
     yield [("", "")]
-    yield _row("messages", _messages(found))
-    yield _row("chunks", _chunks(found))
-    yield from _history(found)
+    yield _row("messages", _messages(usage))
+    yield _row("chunks", _chunks(usage))
+    yield from _history(usage)
 
 
 def _bars(title: str, counts: dict[str, int], whole: int, cells: int) -> Iterator[Line]:
@@ -177,45 +177,41 @@ def _bars(title: str, counts: dict[str, int], whole: int, cells: int) -> Iterato
         ]
 
 
-def _ticks(found: Overlay, cells: int) -> str:
+def _ticks(usage: Usage, cells: int) -> str:
     """Mark the two shares from which pruning is due, below the bar."""
-    places = {int(share * cells) for share in (found.usage.prune_at, found.usage.prune_hard_at)}
+    places = {int(share * cells) for share in (usage.prune_at, usage.prune_hard_at)}
     return "".join("▲" if place in places else " " for place in range(cells))
 
 
-def _heat(found: Overlay) -> str:
-    share = found.usage.percent_used / 100
-    if share >= found.usage.prune_hard_at:
+def _heat(usage: Usage) -> str:
+    share = usage.percent_used / 100
+    if share >= usage.prune_hard_at:
         return "red"
-    return "yellow" if share >= found.usage.prune_at else "green"
+    return "yellow" if share >= usage.prune_at else "green"
 
 
-def _messages(found: Overlay) -> str:
-    usage = found.usage
+def _messages(usage: Usage) -> str:
     parts = [f"{usage.messages_in_context} in context"]
     parts += [f"{usage.pruned_messages} pruned"] * bool(usage.pruned_messages)
     parts += [f"{usage.summarised_messages} in chunks"] * bool(usage.summarised_messages)
     return f"{usage.total_messages} ({', '.join(parts)}), {usage.total_tokens:,} tokens"
 
 
-def _chunks(found: Overlay) -> str:
-    usage = found.usage
+def _chunks(usage: Usage) -> str:
     if not usage.chunks:
         return "none yet"
     merged = f", {usage.merged_chunks} of them merged" * bool(usage.merged_chunks)
     return f"{usage.chunks}{merged}"
 
 
-def _used(found: Overlay) -> str:
-    usage = found.usage
+def _used(usage: Usage) -> str:
     return (
         f"{usage.tokens_in_context:,} of {usage.token_limit:,} tokens ({usage.percent_used:g} %), "
         f"pruned from {usage.prune_at:.0%} on"
     )
 
 
-def _history(found: Overlay) -> Iterator[Line]:
-    usage = found.usage
+def _history(usage: Usage) -> Iterator[Line]:
     if usage.oldest_in_context:
         yield _row("oldest shown", iso(usage.oldest_in_context))
     yield _row("last prune", iso(usage.last_prune) if usage.last_prune else "never")

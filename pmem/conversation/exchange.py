@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -147,14 +147,8 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
         for external_id, said in parsed.conversations.items():
             told = _part(progress, done, total)
             counted = [_counted(workspace, message) for message in said]
-            fresh, edited = transcripts.take_in(
-                workspace,
-                external_id,
-                counted,
-                known.get(external_id),
-                transcripts.imported_chunk_id,
-                told,
-            )
+            before = known.get(external_id)
+            fresh, edited = transcripts.take_in(workspace, external_id, counted, before, told)
             added, updated, done = added + fresh, updated + edited, done + len(said)
             progress(done, total)
     return Imported(
@@ -357,27 +351,19 @@ def _replacement(kept: Record, record: Record) -> Record:
 
 
 def _everything(workspace: Workspace) -> dict[RecordType, list[Record]]:
-    """Return every record by its type, each message of a conversation once."""
-    found: dict[RecordType, list[Record]] = {
-        store.type: list(store.find(EVERYTHING)) for store in workspace.stores
+    """Return every record by its type, in the order of ids, each message of a conversation once."""
+    found: dict[RecordType, dict[str, Any]] = {
+        store.type: {record.id: record for record in store.find(EVERYTHING)}
+        for store in workspace.stores
     }
-    chunks = by_conversation(cast(list[Chunk], found[Chunk]))
-    for conversation in cast(list[Conversation], found[Conversation][:]):
+    chunks = by_conversation(found[Chunk].values())
+    for conversation in [*found[Conversation].values()]:
         parts = chunks.get(conversation.id, ())
         if repeated(parts, conversation.recent_messages):
             with suppress(Damaged):
                 whole = read_once(workspace, conversation, parts)
-                _replace(found, (conversation, *parts), (whole.conversation, *whole.chunks))
-    return found
-
-
-def _replace(
-    found: dict[RecordType, list[Record]], old: Iterable[Record], new: Iterable[Record]
-) -> None:
-    """Put records in the place of others, in the order of their ids."""
-    gone = {record.id for record in old}
-    fresh = list(new)
-    for type_ in (Conversation, Chunk):
-        left = [record for record in found[type_] if record.id not in gone]
-        left += [record for record in fresh if type(record) is type_]
-        found[type_] = sorted(left, key=lambda record: record.id)
+                found[Conversation][conversation.id] = whole.conversation
+                for part in parts:
+                    del found[Chunk][part.id]
+                found[Chunk] |= {chunk.id: chunk for chunk in whole.chunks}
+    return {type_: [kept[id_] for id_ in sorted(kept)] for type_, kept in found.items()}

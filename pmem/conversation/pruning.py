@@ -7,7 +7,6 @@ from itertools import chain
 import msgspec
 
 from pmem.core.pruning.plan import (
-    ChunkSize,
     ConversationStatistics,
     Rules,
     Strategy,
@@ -24,7 +23,7 @@ from pmem.memory.reading import target
 from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.ids import short
-from pmem.values.records import Chunk, Conversation, Message
+from pmem.values.records import Conversation, Message
 
 
 class PruneRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +144,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
     counted = statistics(
         conversation.recent_messages,
         gone(workspace, conversation) | _cleared(conversation),
-        [_size(chunk) for chunk in chunks],
+        chunks,
         settings.conversation_tokens,
         conversation.pruned_at,
     )
@@ -232,10 +231,6 @@ def _cleared(conversation: Conversation) -> frozenset[str]:
     shown: Sequence[Message] = window(conversation)
     kept = {message.id for message in shown}
     return frozenset(item.id for item in conversation.recent_messages if item.id not in kept)
-
-
-def _size(chunk: Chunk) -> ChunkSize:
-    return ChunkSize(len(chunk.messages), sum(message.tokens for message in chunk.messages))
 
 
 def _due(settings: Settings, conversation: Conversation, given: Rules) -> Trigger | None:

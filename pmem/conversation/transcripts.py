@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from pmem.errors import NotFound
-from pmem.memory.chunking import ChunkId, chunk_of, extend, merged, unfold
+from pmem.memory.chunking import extend, merged, summarised, unfold
 from pmem.memory.facts import noted, stated
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id
 from pmem.values.records import (
-    Chunk,
     Conversation,
     Event,
     EventKind,
@@ -26,7 +25,6 @@ def take_in(
     external_id: str,
     incoming: Sequence[Message],
     known: Conversation | None,
-    put_chunk_id: ChunkId,
     told: Callable[[int], None],
 ) -> tuple[int, int]:
     """Add a transcript's messages to its conversation, each once, inside a transaction.
@@ -36,7 +34,6 @@ def take_in(
         external_id: What the transcript calls the conversation.
         incoming: Its messages in their order; ids and external ids are set.
         known: The conversation as it is kept so far, if it is.
-        put_chunk_id: Makes a chunk's id from conversation, number and first message.
         told: Told how many messages have gone into chunks so far.
 
     Returns:
@@ -60,7 +57,7 @@ def take_in(
             )
         conversation = noted(workspace, conversation, fresh)
         workspace.conversations.put(
-            extend(workspace, conversation, fresh, latest, put_chunk_id, told)
+            extend(workspace, conversation, fresh, latest, _imported_chunk_id, told)
         )
     return len(fresh), len(edited)
 
@@ -85,7 +82,7 @@ def _made(workspace: Workspace, external_id: str, incoming: Sequence[Message]) -
         return made
 
 
-def imported_chunk_id(conversation: Conversation, number: int, first: Message) -> str:
+def _imported_chunk_id(conversation: Conversation, number: int, first: Message) -> str:
     """Make the id of an imported chunk, the same on every machine."""
     return derived_id(first.created_at, "chunk", conversation.id, str(number), first.id)
 
@@ -103,28 +100,22 @@ def _replace_messages(
         in_merged = place <= conversation.merged_chunks > 0
         if in_merged or any(message.id in edited for message in chunk.messages):
             cleared = max(0, conversation.cleared_turns - turn)
-            workspace.chunks.put(_with_edited(workspace, conversation, chunk, edited, cleared))
+            fresh = msgspec.structs.replace(
+                chunk,
+                merged_into=None,
+                messages=tuple(edited.get(old.id, old) for old in chunk.messages),
+                facts=_facts_after(workspace, chunk.facts, chunk.messages, edited),
+            )
+            workspace.chunks.put(summarised(workspace, fresh, cleared))
         turn += len(chunk.messages)
         done = place + 1 if turn <= conversation.cleared_turns else done
-    fresh = msgspec.structs.replace(
+    renewed = msgspec.structs.replace(
         conversation,
         recent_messages=tuple(edited.get(old.id, old) for old in conversation.recent_messages),
         facts=_facts_after(workspace, conversation.facts, conversation.recent_messages, edited),
         merged_chunks=done,
     )
-    return workspace.conversations.put(merged(workspace, fresh))
-
-
-def _with_edited(
-    workspace: Workspace,
-    conversation: Conversation,
-    chunk: Chunk,
-    edited: dict[str, Message],
-    cleared: int,
-) -> Chunk:
-    messages = tuple(edited.get(old.id, old) for old in chunk.messages)
-    facts = _facts_after(workspace, chunk.facts, chunk.messages, edited)
-    return chunk_of(workspace, conversation, chunk.id, chunk.number, messages, facts, cleared)
+    return workspace.conversations.put(merged(workspace, renewed))
 
 
 def _facts_after(

@@ -76,8 +76,17 @@ def extend(
             identifier = workspace.new_id(made_at)  # its id tells when it was made
         facts = tuple(fact for message in batch for fact in stated.pop(message.id, ()))
         cleared = max(0, conversation.cleared_turns - turn)
-        chunk = chunk_of(workspace, conversation, identifier, number, batch, facts, cleared)
-        made.append(workspace.chunks.put(chunk))
+        chunk = Chunk(
+            id=identifier,
+            conversation=conversation.id,
+            app=conversation.app,
+            number=number,
+            summary="",
+            created_at=batch[-1].created_at,
+            messages=batch,
+            facts=facts,
+        )
+        made.append(workspace.chunks.put(summarised(workspace, chunk, cleared)))
         turn += len(batch)
         done = number if turn <= conversation.cleared_turns else done
         told(len(made) * settings.chunk_size)
@@ -109,7 +118,7 @@ def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:
     for chunk in found.chunks:
         cleared = max(0, conversation.cleared_turns - turn)
         is_less = len(chunk.messages) != before[chunk.id]
-        again = _summarised_anew(workspace, conversation, chunk, cleared) if is_less else chunk
+        again = summarised(workspace, chunk, cleared) if is_less else chunk
         turn += len(chunk.messages)
         chunks.append(again)
     return Whole(found.conversation, tuple(chunks))
@@ -151,19 +160,16 @@ def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[
         own = tuple(message for message in chunk.messages if message.id not in seen)
         if chunk.id not in conversation.chunks and (own or not chunk.messages):
             seen |= {message.id for message in own}
-            strays.append(_with_only(workspace, conversation, chunk, own))
+            strays.append(_with_only(workspace, chunk, own))
     return Whole(found.conversation, (*found.chunks, *strays))
 
 
-def _with_only(
-    workspace: Workspace, conversation: Conversation, chunk: Chunk, own: tuple[Message, ...]
-) -> Chunk:
+def _with_only(workspace: Workspace, chunk: Chunk, own: tuple[Message, ...]) -> Chunk:
     if own == chunk.messages:
         return chunk
     ids = {message.id for message in own}
     facts = tuple(fact for fact in chunk.facts if fact.message in ids)
-    less = msgspec.structs.replace(chunk, messages=own, facts=facts)
-    return _summarised_anew(workspace, conversation, less, 0)
+    return summarised(workspace, msgspec.structs.replace(chunk, messages=own, facts=facts))
 
 
 def written_once(workspace: Workspace, conversation: Conversation) -> Conversation:
@@ -191,46 +197,18 @@ def put_whole(workspace: Workspace, before: Iterable[str], found: Whole) -> Conv
     return found.conversation
 
 
-def _summarised_anew(
-    workspace: Workspace, conversation: Conversation, chunk: Chunk, cleared: int
-) -> Chunk:
-    made = chunk_of(
-        workspace, conversation, chunk.id, chunk.number, chunk.messages, chunk.facts, cleared
-    )
-    return msgspec.structs.replace(
-        chunk, summary=made.summary, key_topics=made.key_topics, tokens=made.tokens
-    )
+def summarised(workspace: Workspace, chunk: Chunk, cleared: int = 0) -> Chunk:
+    """Return a chunk with the summary of what it holds.
 
-
-def chunk_of(
-    workspace: Workspace,
-    conversation: Conversation,
-    identifier: str,
-    number: int,
-    messages: tuple[Message, ...],
-    facts: tuple[Fact, ...],
-    cleared: int = 0,
-) -> Chunk:
-    """Make a chunk of messages and the facts that they state, with its summary.
-
-    `number` is its place in the conversation, from one. So many messages as `cleared` were said
-    before the conversation was cleared: the summary is of the others, unless there are none.
+    So many of its messages as `cleared` were said before the conversation was cleared: the
+    summary is of the others, unless there are none.
     """
     from pmem.core.summaries.topics import key_topics
 
-    told = messages[cleared:] or messages
+    told = chunk.messages[cleared:] or chunk.messages
     text = summary.summarise(told, workspace.count, workspace.settings.summary_share)
-    return Chunk(
-        id=identifier,
-        conversation=conversation.id,
-        app=conversation.app,
-        number=number,
-        summary=text,
-        key_topics=key_topics(told),
-        tokens=workspace.count(text),
-        created_at=messages[-1].created_at,
-        messages=messages,
-        facts=facts,
+    return msgspec.structs.replace(
+        chunk, summary=text, key_topics=key_topics(told), tokens=workspace.count(text)
     )
 
 

@@ -50,18 +50,15 @@ def score(
 
 
 def _content(message: Message, kinds: Kinds, scoring: Scoring) -> float:
-    total = kinds.references * scoring.reference
-    if message.tool_call is not None:
-        total += scoring.tool_call
-    if message.tool_result is not None:
-        total += scoring.tool_result
-    if kinds.directive:
-        total += scoring.directive
-    if kinds.error:
-        total += scoring.error
-    if kinds.correction:
-        total += scoring.correction
-    return total + scoring.casual if kinds.casual else total
+    found = (
+        (message.tool_call is not None, scoring.tool_call),
+        (message.tool_result is not None, scoring.tool_result),
+        (kinds.directive, scoring.directive),
+        (kinds.error, scoring.error),
+        (kinds.correction, scoring.correction),
+        (kinds.casual, scoring.casual),
+    )
+    return sum((part for is_so, part in found if is_so), kinds.references * scoring.reference)
 
 
 def _days(said: datetime, now: datetime) -> int:

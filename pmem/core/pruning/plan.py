@@ -14,9 +14,9 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from pmem.core.pruning.importance import score
-from pmem.core.pruning.kinds import Kinds, kinds_of
+from pmem.core.pruning.kinds import kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
-from pmem.values.records import Message, Role
+from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
@@ -94,13 +94,6 @@ class Marker(msgspec.Struct, frozen=True):
         return f"... [{messages}, {tokens} removed] ..."
 
 
-class ChunkSize(NamedTuple):
-    """How many messages and tokens a chunk holds."""
-
-    messages: int
-    tokens: int
-
-
 class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """What a conversation holds and what of it a context shows.
 
@@ -158,9 +151,6 @@ def plan(
         now: The present.
         gone: Ids pruned earlier; they stay pruned and count for nothing.
     """
-    tokens = sum(message.tokens for message in messages)
-    if not gone and not rules.finished_only and _within(rules, len(messages), tokens):
-        return _everything(messages, tokens)
     seen = _survey(messages, rules, now, frozenset(gone))
     tokens = before = sum(messages[i].tokens for i in seen.live)
     count = len(seen.live)
@@ -250,7 +240,7 @@ def by_hand(rules: Rules, keep: int | None = None, tokens: int | None = None) ->
 def statistics(
     recent: Sequence[Message],
     gone: Collection[str],
-    chunks: Sequence[ChunkSize],
+    chunks: Sequence[Chunk],
     limit_tokens: int,
     last_prune: datetime | None = None,
 ) -> ConversationStatistics:
@@ -260,7 +250,7 @@ def statistics(
         recent: The messages outside chunks, in the order in which they were said.
         gone: Ids of pruned messages; those that have moved into a chunk since count as
             summarised.
-        chunks: The size of every chunk.
+        chunks: Every chunk.
         limit_tokens: What the usage is a share of, in tokens; 0 for no such limit.
         last_prune: When messages were last pruned.
     """
@@ -270,13 +260,13 @@ def statistics(
     for message in live:
         by_role[message.role.value] += message.tokens
     tokens = by_role.total()
-    summarised = sum(chunk.messages for chunk in chunks)
+    summarised = [message for chunk in chunks for message in chunk.messages]
     return ConversationStatistics(
-        total_messages=len(recent) + summarised,
+        total_messages=len(recent) + len(summarised),
         messages_in_context=len(live),
         pruned_messages=len(recent) - len(live),
-        summarised_messages=summarised,
-        total_tokens=sum(m.tokens for m in recent) + sum(chunk.tokens for chunk in chunks),
+        summarised_messages=len(summarised),
+        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
         tokens_in_context=tokens,
         token_limit=limit_tokens,
         percent_used=round(100 * tokens / limit_tokens, 1) if limit_tokens else 0.0,
@@ -291,20 +281,10 @@ def _within(rules: Rules, count: int, tokens: int) -> bool:
     return count <= rules.most_messages and tokens <= rules.most_tokens
 
 
-def _everything(messages: Sequence[Message], tokens: int) -> Plan:
-    return Plan(
-        kept=tuple(message.id for message in messages),
-        pruned=(),
-        tokens_before=tokens,
-        tokens_after=tokens,
-        satisfied=True,
-    )
-
-
 def _survey(
     messages: Sequence[Message], rules: Rules, now: datetime, gone: frozenset[str]
 ) -> _Survey:
-    kinds = [kinds_of(message) for message in messages]
+    kinds, latest = [kinds_of(message) for message in messages], len(messages) - 1
     found = tasks(messages, kinds)
     task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
     return _Survey(
@@ -313,22 +293,11 @@ def _survey(
         tasks=found,
         task_of=task_of,
         units=units(messages, kinds),
-        scores=_scores(messages, kinds, [found[n].finished for n in task_of], rules.scoring, now),
+        scores=[
+            score(message, latest - i, now, rules.scoring, found[task_of[i]].finished, kinds[i])
+            for i, message in enumerate(messages)
+        ],
     )
-
-
-def _scores(
-    messages: Sequence[Message],
-    kinds: Sequence[Kinds],
-    finished: Sequence[bool],
-    scoring: Scoring,
-    now: datetime,
-) -> list[float]:
-    latest = len(messages) - 1
-    return [
-        score(message, latest - i, now, scoring, finished[i], kinds[i])
-        for i, message in enumerate(messages)
-    ]
 
 
 def _steps(seen: _Survey, rules: Rules) -> Iterator[_Step]:

@@ -9,7 +9,7 @@ import msgspec
 
 from pmem.core.chunking import overflow, size_of
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.chunking import chunk_of, extend
+from pmem.memory.chunking import extend, summarised
 from pmem.project.workspace import Workspace
 from pmem.values.bounds import MESSAGES_BYTES, RECORD_BYTES
 from pmem.values.records import Chunk, Conversation, Message
@@ -60,7 +60,7 @@ def _split(workspace: Workspace, conversation: Conversation) -> Conversation:
         chunk = workspace.chunks.get(identifier)
         is_merged = place <= conversation.merged_chunks > 0
         cleared = max(0, conversation.cleared_turns - turn)
-        parts = _parts(workspace, conversation, chunk, cleared, is_merged=is_merged)
+        parts = _parts(workspace, chunk, cleared, is_merged=is_merged)
         for number, part in enumerate(parts, start=len(chunks) + 1):
             if number != chunk.number or len(parts) > 1:
                 workspace.chunks.put(msgspec.structs.replace(part, number=number))
@@ -71,14 +71,7 @@ def _split(workspace: Workspace, conversation: Conversation) -> Conversation:
     return extend(workspace, grown, (), conversation.updated_at)
 
 
-def _parts(
-    workspace: Workspace,
-    conversation: Conversation,
-    chunk: Chunk,
-    cleared: int,
-    *,
-    is_merged: bool,
-) -> list[Chunk]:
+def _parts(workspace: Workspace, chunk: Chunk, cleared: int, *, is_merged: bool) -> list[Chunk]:
     """Return a chunk in parts, the last of which goes on under its id.
 
     What is merged keeps its summary in that last one, which stands for all of them; of the others
@@ -93,8 +86,10 @@ def _parts(
         held = {message.id for message in batch}
         facts = tuple(fact for fact in chunk.facts if fact.message in held)
         id_ = chunk.id if batch is rest else workspace.new_id(chunk.created_at)
-        part = chunk_of(workspace, conversation, id_, chunk.number, batch, facts, cleared)
-        found.append(msgspec.structs.replace(part, merged_into=chunk.merged_into))
+        part = msgspec.structs.replace(
+            chunk, id=id_, created_at=batch[-1].created_at, messages=batch, facts=facts
+        )
+        found.append(summarised(workspace, part, cleared))
         cleared = max(0, cleared - len(batch))
     if not is_merged:
         return found

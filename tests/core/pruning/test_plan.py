@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.plan import (
-    ChunkSize,
     Marker,
     Plan,
     Rules,
@@ -24,7 +23,7 @@ from pmem.core.pruning.plan import (
     statistics,
 )
 from pmem.core.pruning.segments import tasks, units
-from pmem.values.records import Message, Role
+from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
 from tests.conftest import NOW
 from tests.work import seconds
@@ -483,11 +482,20 @@ def test_somebody_can_ask_for_fewer_messages_but_not_for_what_is_protected() -> 
     assert by_hand(rules()) == rules()
 
 
+def chunk(*tokens: int) -> Chunk:
+    """Return a chunk whose messages have so many tokens."""
+    held = tuple(
+        Message(id=f"c{i}", role=Role.USER, content="x", created_at=NOW, tokens=each)
+        for i, each in enumerate(tokens)
+    )
+    return Chunk(id="c", conversation="t", number=1, summary="", created_at=NOW, messages=held)
+
+
 def test_statistics_say_what_is_gone_and_since_when() -> None:
     said = [message(0, role=Role.SYSTEM), *talk(20)[1:]]
     gone = [*ids(said, *range(1, 11)), "moved-into-a-chunk"]
     earlier = NOW - timedelta(minutes=15)
-    found = statistics(said, gone, [ChunkSize(10, 300), ChunkSize(5, 77)], 1000, earlier)
+    found = statistics(said, gone, [chunk(*[30] * 10), chunk(10, 20, 30, 10, 7)], 1000, earlier)
     assert msgspec.to_builtins(found) == {
         "total_messages": 35,
         "messages_in_context": 10,
@@ -512,7 +520,7 @@ def test_an_empty_conversation_has_statistics() -> None:
 @given(conversations(), st.data())
 def test_statistics_add_up(said: list[Message], data: st.DataObject) -> None:
     gone = data.draw(st.sets(st.sampled_from([item.id for item in said]))) if said else set()
-    found = statistics(said, gone, [ChunkSize(3, 9)], 100)
+    found = statistics(said, gone, [chunk(2, 3, 4)], 100)
     parts = (found.messages_in_context, found.pruned_messages, found.summarised_messages)
     assert found.total_messages == sum(parts) == len(said) + 3
     assert sum(found.tokens_by_role.values()) == found.tokens_in_context
