@@ -119,10 +119,6 @@ def whole(conversation: Conversation, chunks: Sequence[Chunk]) -> Whole:
     A chunk that is left without a message is left out, and what was merged into it stands for
     itself again. The facts of a message go where it is; what was settled stays settled. A summary
     still speaks of all that its chunk held.
-
-    Args:
-        conversation: As it is kept.
-        chunks: All of its chunks, in their order.
     """
     if not repeated(chunks, conversation.recent_messages):
         return Whole(conversation, tuple(chunks))

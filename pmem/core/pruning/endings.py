@@ -115,20 +115,12 @@ _ONGOING: Final = frozenset(
 
 
 def goes_on(text: str) -> bool:
-    """Tell whether a text speaks of what was there before: "it", "again", "still".
-
-    Args:
-        text: Any text.
-    """
+    """Tell whether a text speaks of what was there before: "it", "again", "still"."""
     return any(not s.words.isdisjoint(_ONGOING) for s in read(text).sentences)
 
 
 def completes(seen: Reading) -> bool:
-    """Tell whether a text states that a task is complete, and does not take it back.
-
-    Args:
-        seen: The text as read.
-    """
+    """Tell whether a text states that a task is complete, and does not take it back."""
     complete = False
     for sentence in seen.sentences:
         if complete and not sentence.words.isdisjoint(_OBJECTIONS):
@@ -170,11 +162,7 @@ def _is_ending(clause: str) -> bool:
 
 
 def opening_of(seen: Reading) -> Opening:
-    """Tell how clearly the beginning of a text turns to something new.
-
-    Args:
-        seen: The text as read.
-    """
+    """Tell how clearly the beginning of a text turns to something new."""
     weak: Opening = ""
     passed = 0
     for sentence in seen.sentences:

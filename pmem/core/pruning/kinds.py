@@ -159,11 +159,7 @@ _SHORT: Final = 100
 
 
 def kinds_of(message: Message) -> Kinds:
-    """Read everything that importance and task boundaries need from a message.
-
-    Args:
-        message: Any message; one of the system has no kind.
-    """
+    """Read what importance and task boundaries need; a message of the system has no kind."""
     found = _said(message.role, ends(message.content))
     failed = message.role is not Role.SYSTEM and _failed(message.tool_result)
     return found._replace(error=True) if failed else found

@@ -39,11 +39,7 @@ def ends(text: str) -> str:
 
 
 def read(text: str) -> Reading:
-    """Divide a text into code and sentences.
-
-    Args:
-        text: Any text; of a long one only its beginning and its end are read.
-    """
+    """Divide a text into code and sentences; of a long one only its beginning and end are read."""
     text = ends(text)
     prose, code = text.lower().replace("’", "'"), ""
     if "```" in prose:
@@ -57,20 +53,12 @@ def read(text: str) -> Reading:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a clause without the marks at their edges.
-
-    Args:
-        text: A part of a sentence.
-    """
+    """Return the words of a clause without the marks at their edges."""
     return _bare(text).split()
 
 
 def clauses(sentence: Sentence) -> list[str]:
-    """Divide a sentence at its commas and brackets, and before "but".
-
-    Args:
-        sentence: A sentence as read.
-    """
+    """Divide a sentence at its commas and brackets, and before "but"."""
     text = sentence.text.rstrip(".!。！,;:)")
     for pause in _PAUSES:
         if pause in text:

@@ -69,11 +69,7 @@ def tasks(messages: Sequence[Message], kinds: Sequence[Kinds] | None = None) -> 
 
 
 def boundary(messages: Sequence[Message]) -> bool:
-    """Tell whether the last message opens a new task.
-
-    Args:
-        messages: In the order in which they were said.
-    """
+    """Tell whether the last message opens a new task."""
     if len(messages) < 2 or not _opens(messages, len(messages) - 1, kinds_of(messages[-1]), True):
         return False
     return tasks(messages)[-1].first == len(messages) - 1
