@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pmem.conversation.exchange import (
     ArraysRequest,
     Imported,
 )
+from pmem.core.chunking import by_conversation, repeated
 from pmem.interchange import arrays
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -414,9 +415,16 @@ def _filled(records: dict[RecordType, list[Record]]) -> Workspace:
     return Workspace("nowhere", actor="tester", now=NOW, backend=backend)
 
 
+def _says_twice(records: dict[RecordType, list[Any]]) -> bool:
+    """Tell whether a message stands in a conversation twice."""
+    chunks = by_conversation(records[Chunk])
+    return any(repeated(chunks.get(it.id, ()), it.recent_messages) for it in records[Conversation])
+
+
 @settings(max_examples=examples(80))
 @given(everything)
-def test_export_then_import_gives_equal_records(records: dict[RecordType, list[Record]]) -> None:
+def test_export_then_import_gives_equal_records(records: dict[RecordType, list[Any]]) -> None:
+    assume(not _says_twice(records))  # an export keeps each message of a conversation once
     files = ask(_filled(records), table.EXPORT_ARRAYS, AtRequest()).files
     parsed = arrays.parse(files)
     assert parsed.skipped == []
