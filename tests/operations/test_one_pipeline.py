@@ -22,24 +22,15 @@ DECIDES: Final = (
 )
 """Calls that only the pipeline makes, and what it stands on: the project and the policy itself."""
 
-OWN_WAYS: Final = {
-    "pmem.vcs.changelog",
-    "pmem.vcs.gitsetup",
-    "pmem.vcs.hooksetup",
-    "pmem.vcs.merges",
-    "pmem.vcs.provenance",
-    "pmem.vcs.repair.service",
-}
+OWN_WAYS: Final[frozenset[str]] = frozenset()
 """Modules below the operations whose use cases still decide some of it by themselves."""
 
-OWN_WORKSPACE: Final = {
-    "pmem.cli.changelog",
-    "pmem.cli.changes",
-    "pmem.cli.checking",
-    "pmem.cli.project",
-    "pmem.cli.repair",
-    "pmem.cli.setup",
-}
+OWN_WORKSPACE: Final[frozenset[str]] = frozenset(
+    {
+        "pmem.cli.checking",
+        "pmem.cli.repair",
+    }
+)
 """Modules of commands that still open the workspace by themselves."""
 
 ROOMS: Final = ("apps", "conversation", "interchange", "memory", "search", "upkeep", "vcs")
