@@ -15,6 +15,8 @@ def test_dots_stand_only_where_something_was_left_out() -> None:
     start, end, whole = (
         pmem("search", word).out.decode().splitlines()[0] for word in ("zebra", "giraffe", "lion")
     )
-    assert start.endswith(" …") and "… zebra" not in start
-    assert end.endswith("giraffe") and "… word" in end
+    assert start.endswith(" …")
+    assert "… zebra" not in start
+    assert end.endswith("giraffe")
+    assert "… word" in end
     assert "…" not in whole

@@ -1,6 +1,7 @@
 """In which order the files of one commit change, for readers that take no lock."""
 
 import os
+from typing import Any
 from unittest import mock
 
 from pmem.storage.files import durable
@@ -21,7 +22,7 @@ def test_what_is_new_comes_first_and_what_is_removed_goes_last(tmp_path: os.Path
     ]
     done: list[str] = []
 
-    def noting(name: str) -> mock._patch[mock.Mock]:
+    def noting(name: str) -> Any:
         def act(*paths: str) -> None:
             if os.path.dirname(paths[-1]) == root:
                 done.append(os.path.basename(paths[-1]))
