@@ -44,23 +44,23 @@ def repair(
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
     return Answer(
         data=done,
-        lines=_lines(done, session.workspace.root),
+        lines=_lines(done),
         note=_note(done, dry_run=dry_run),
         exit_code=1 if done.left else 0,
     )
 
 
-def _lines(done: Repair, root: str) -> Iterator[Line]:
+def _lines(done: Repair) -> Iterator[Line]:
     for each in done.repaired:
         yield [
             (f"{each.decision:<8}", _COLOURS[each.decision]),
-            (f"{os.path.relpath(each.path, root)}  ", "cyan"),
+            (f"{os.path.relpath(each.path, done.root)}  ", "cyan"),
             (each.detail, "yellow" if each.conflicts else ""),
         ]
     for left in done.left:
         yield [
             ("left    ", "red"),
-            (f"{one_visible_line(os.path.relpath(left.path, root))}  ", "cyan"),
+            (f"{one_visible_line(os.path.relpath(left.path, done.root))}  ", "cyan"),
             (one_visible_line(left.why), ""),
         ]
 

@@ -25,12 +25,7 @@ DECIDES: Final = (
 OWN_WAYS: Final[frozenset[str]] = frozenset()
 """Modules below the operations whose use cases still decide some of it by themselves."""
 
-OWN_WORKSPACE: Final[frozenset[str]] = frozenset(
-    {
-        "pmem.cli.checking",
-        "pmem.cli.repair",
-    }
-)
+OWN_WORKSPACE: Final[frozenset[str]] = frozenset({"pmem.cli.checking"})
 """Modules of commands that still open the workspace by themselves."""
 
 ROOMS: Final = ("apps", "conversation", "interchange", "memory", "search", "upkeep", "vcs")

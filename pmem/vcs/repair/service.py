@@ -63,12 +63,13 @@ class RepairRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """What was repaired and what is left.
 
-    `next` is the command that goes on with what git had under way, empty where there is no
-    git; `others` counts the unmerged paths outside the memory folder.
+    `root` is the memory folder. `next` is the command that goes on with what git had under way,
+    empty where there is no git; `others` counts the unmerged paths outside the memory folder.
     """
 
     repaired: tuple[Repaired, ...]
     left: tuple[Left, ...]
+    root: str
     next: str
     others: int
 
@@ -292,6 +293,7 @@ def _told(
         left=tuple(
             Left(os.path.join(workspace.root, path), why) for path, why in sorted(plan.left.items())
         ),
+        root=workspace.root,
         next="" if state is None else state.next_step(),
         others=0 if state is None else state.others,
     )
