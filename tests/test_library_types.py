@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from pmem import AddRequest, PmemError, Project
-from pmem.apps import RememberRequest
+from pmem.apps.remembering import RememberRequest
 from pmem.conversation.conversations import SayRequest
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.pruning import PruneRequest

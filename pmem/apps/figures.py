@@ -9,7 +9,7 @@ import msgspec
 from pmem.core.filters import EVERYTHING
 from pmem.errors import PmemError
 from pmem.memory.app_limit import SOURCE
-from pmem.memory.app_memories import budget_of, state_of
+from pmem.memory.app_memories import state_of
 from pmem.project.workspace import Workspace
 from pmem.values.records import Conversation, EventKind, Memory, State
 from pmem.values.requests import AtRequest, NoArguments
@@ -93,13 +93,7 @@ def statistics(workspace: Workspace, request: AtRequest) -> AppFigures:  # noqa:
 def figures_of(
     workspace: Workspace, memories: Iterable[Memory], conversations: Iterable[Conversation]
 ) -> AppFigures:
-    """Count what apps remember, of records that are read already.
-
-    Args:
-        workspace: Where they are from.
-        memories: Every memory.
-        conversations: Every conversation.
-    """
+    """Count what apps remember, of all memories and conversations, which are read already."""
     theirs = [memory for memory in memories if memory.scope.app]
     held = [item for item in conversations if item.app]
     gone, shown = _seen(workspace)
@@ -126,13 +120,10 @@ def energy(workspace: Workspace) -> Energy | None:
     """Return what models may spend, and have spent; None where that cannot be read.
 
     It is this clone's own, and of today in a view of the past as well.
-
-    Args:
-        workspace: Where it is kept.
     """
     rules, state = workspace.settings.apps, state_of(workspace)
     try:
-        level = state.level(workspace.now(), budget_of(workspace))
+        level = state.level(workspace.now(), rules)
         waiting = len(state.waiting())
     except PmemError:
         return None
@@ -156,7 +147,7 @@ def poll_energy(workspace: Workspace, request: NoArguments) -> Polled:  # noqa: 
     Raises:
         Damaged, Locked, StorageRefused: See `LocalState.writing`.
     """
-    return Polled(spent=state_of(workspace).poll(workspace.now(), budget_of(workspace)))
+    return Polled(spent=state_of(workspace).poll(workspace.now(), workspace.settings.apps))
 
 
 def _seen(workspace: Workspace) -> tuple[set[str], set[str]]:

@@ -1,13 +1,20 @@
 """Making memories for an app: from a text, or from a conversation that has ended."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from pmem.core import checks
-from pmem.core.apps.deciding import Unusable, impersonal, usable
-from pmem.core.apps.digest import digest
+from pmem.core.apps.deciding import (
+    AppDecision,
+    EndedConversation,
+    Model,
+    OfflineModel,
+    Unusable,
+    impersonal,
+    usable,
+)
 from pmem.core.consent import sensitive
 from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError, Refused, UsageError
@@ -16,18 +23,17 @@ from pmem.memory.app_memories import (
     MOST_IMPORTANT,
     AppMemory,
     AppRequest,
-    Decided,
     members,
     name_of,
     share_of,
     shown,
     state_of,
 )
-from pmem.memory.app_models import Models, Talk, answer, may_work, offline
+from pmem.memory.app_models import answer, may_work
 from pmem.memory.chunking import unfold
 from pmem.memory.memories import put_new
 from pmem.memory.reading import conversation_named
-from pmem.memory.requests import Added, AddRequest
+from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import Waiting
 from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status
@@ -41,7 +47,7 @@ Action = Literal["created", "updated", "known", "deferred", "skipped"]
 class RememberRequest(AppRequest, frozen=True, kw_only=True):
     """What an app is to remember: a text, or what an ended conversation leaves.
 
-    `importance` goes from 0 to 10; half of that when it is None. `models` sum up and decide; the
+    `importance` goes from 0 to 10; half of that when it is None. `model` sums up and decides; the
     rules do when None.
     """
 
@@ -49,13 +55,13 @@ class RememberRequest(AppRequest, frozen=True, kw_only=True):
     conversation: str | None = None
     importance: float | None = None
     tags: tuple[str, ...] = ()
-    models: Models | None = None
+    model: Model | None = None
 
 
 class CompactRequest(AppRequest, frozen=True, kw_only=True):
-    """Which app is to be held to its limit; `models` decide, or the rules when None."""
+    """Which app is to be held to its limit; `model` decides, or the rules when None."""
 
-    models: Models | None = None
+    model: Model | None = None
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,15 +80,8 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     action: Action
     app: str
     memory: AppMemory | None = None
-    decisions: tuple[Decided, ...] = ()
+    decisions: tuple[AppDecision, ...] = ()
     reason: str = ""
-
-
-class _Draft(NamedTuple):
-    """A memory to be made, and what a model failed at."""
-
-    request: AddRequest
-    failure: str = ""
 
 
 def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
@@ -100,83 +99,75 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     app = name_of(request.app)
     wanted = _wanted(workspace, app, request)
     conversation = _ended(workspace, app, request.conversation)
-    models = request.models or offline()
-    before = catch_up(workspace, app, models)
+    model = request.model or OfflineModel()
+    before = catch_up(workspace, app, model)
     state_of(workspace).install(app)
     if conversation is None:
-        done = _made(workspace, _Draft(wanted), models)
+        done = _made(workspace, wanted, model)
     else:
-        done = _from_talk(workspace, conversation, wanted, models)
+        done = _from_talk(workspace, conversation, wanted, model)
     return replace(done, decisions=(*before, *done.decisions))
 
 
 def tidy(workspace: Workspace, request: CompactRequest) -> Compacted:
     """Do the work for an app that was put off, and hold it to its limit; see `compact`."""
-    models = request.models or offline()
-    before = catch_up(workspace, name_of(request.app), models)
-    done = compact(workspace, request.app, models)
+    model = request.model or OfflineModel()
+    before = catch_up(workspace, name_of(request.app), model)
+    done = compact(workspace, request.app, model)
     return replace(done, decisions=(*before, *done.decisions))
 
 
 def on_end(workspace: Workspace, conversation: Conversation) -> Remembered | None:
     """Let the app of a conversation that has ended remember it, by the rules; never fail.
 
-    Args:
-        workspace: Where to.
-        conversation: As it ended; one of no app leaves nothing.
+    A conversation of no app leaves nothing.
     """
     app = conversation.app
     if app is None or conversation.status is not Status.ENDED:
         return None
     try:
-        request = RememberRequest(app=app, conversation=conversation.id)
-        return remember(workspace, request)
+        return remember(workspace, RememberRequest(app=app, conversation=conversation.id))
     except PmemError as error:
         return Remembered(action="skipped", app=app, reason=error.message)
     except Exception as error:  # the end of the conversation stands, come what may
         return Remembered(action="skipped", app=app, reason=f"{type(error).__name__}: {error}")
 
 
-def catch_up(workspace: Workspace, app: str, models: Models) -> tuple[Decided, ...]:
+def catch_up(workspace: Workspace, app: str, model: Model) -> tuple[AppDecision, ...]:
     """Do the work for an app that was put off, as far as there is energy.
-
-    Args:
-        workspace: Where to.
-        app: The app's name.
-        models: Who does it.
 
     Returns:
         The decisions that this led to.
     """
-    made: list[Decided] = []
+    made: list[AppDecision] = []
     for work in state_of(workspace).waiting(app):
-        if work.work == "compact":
-            compacted = compact(workspace, app, models)
-            waits, decisions = compacted.deferred, compacted.decisions
-        else:
-            done = _caught_up(workspace, work, models)
-            waits = done is not None and done.action == "deferred"
-            decisions = done.decisions if done else ()
+        waits, decisions = _caught_up(workspace, work, model)
         made += decisions
         if not waits:
             state_of(workspace).settle(work)
     return tuple(made)
 
 
-def _caught_up(workspace: Workspace, work: Waiting, models: Models) -> Remembered | None:
-    """Sum up a conversation that waits; None where that can never be done.
+def _caught_up(
+    workspace: Workspace, work: Waiting, model: Model
+) -> tuple[bool, tuple[AppDecision, ...]]:
+    """Do what waits; tell whether it still waits, and what was decided.
 
-    It was purged meanwhile, or goes on, or may not leave what it would leave.
+    A conversation that can never be summed up waits no more: it was purged meanwhile, or goes on,
+    or may not leave what it would leave.
     """
-    request = RememberRequest(
-        app=work.app, conversation=work.conversation, importance=work.importance, tags=work.tags
-    )
+    if work.work == "compact":
+        compacted = compact(workspace, work.app, model)
+        return compacted.deferred, compacted.decisions
+    request = RememberRequest(app=work.app, importance=work.importance, tags=work.tags)
     try:
         conversation = _ended(workspace, work.app, work.conversation)
         assert conversation is not None
-        return _from_talk(workspace, conversation, _wanted(workspace, work.app, request), models)
+        wanted = _wanted(workspace, work.app, request)
+        done = _from_talk(workspace, conversation, wanted, model)
     except (NotFound, Ambiguous, InvalidValue, Refused):
-        return None
+        return False, ()
+    return done.action == "deferred", done.decisions
 
 
 def _wanted(workspace: Workspace, app: str, request: RememberRequest) -> AddRequest:
@@ -207,40 +198,38 @@ def _ended(workspace: Workspace, app: str, reference: str | None) -> Conversatio
 
 
 def _from_talk(
-    workspace: Workspace, conversation: Conversation, wanted: AddRequest, models: Models
+    workspace: Workspace, conversation: Conversation, wanted: AddRequest, model: Model
 ) -> Remembered:
-    app = wanted.app or ""
-    why, share = "too little energy", wanted.importance
+    app, share = wanted.app or "", wanted.importance
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
+    why = "too little energy"
     work = Waiting(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
-    cost = workspace.settings.apps.creation_energy
-    if not may_work(workspace, models.summariser, work, cost):
-        return Remembered(action="deferred", app=app, reason=work.why)
-    text, failure = _summary(workspace, conversation, app, models)
+    if not may_work(workspace, model, work, workspace.settings.apps.creation_energy):
+        return Remembered(action="deferred", app=app, reason=why)
+    text, failure = _summary(workspace, conversation, app, model)
     if not text:
         most = workspace.settings.limits.app_memory
         reason = f"no sentence that may be kept without consent says something in {most} characters"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
-    draft = _Draft(msgspec.structs.replace(wanted, content=text, source=source), failure)
-    return _made(workspace, draft, models)
+    return _made(workspace, replace(wanted, content=text, source=source), model, failure)
 
 
 def _summary(
-    workspace: Workspace, conversation: Conversation, app: str, models: Models
+    workspace: Workspace, conversation: Conversation, app: str, model: Model
 ) -> tuple[str, str]:
     """Sum a conversation up, by the rules where a model fails; return the failure as well."""
-    talk = Talk(
+    settings = workspace.settings
+    talk = EndedConversation(
         app=app,
         conversation=conversation.id,
         messages=unfold(workspace, conversation).messages,
         outcome=conversation.outcome,
-        most=workspace.settings.limits.app_memory,
-        private=workspace.settings.consent.fields,
+        most=settings.limits.app_memory,
+        private=settings.consent.fields,
     )
-    model = models.summariser
     try:
-        found = answer(model, lambda: model.summarise(talk), workspace.settings.apps.timeout)
+        found = answer(model, lambda: model.summarise(talk), settings.apps.timeout)
         if model.is_free and found == "":
             return "", ""
         text = usable(found, talk.most, f"what {model.name} wrote")
@@ -250,45 +239,39 @@ def _summary(
         failure = str(unusable)
         if sensitive(failure, talk.private):  # an error may quote what it failed at
             failure = f"{model.name} failed"
-        return digest(talk.messages, talk.outcome, talk.most, talk.private), failure
+        return OfflineModel().summarise(talk), failure
 
 
-def _made(workspace: Workspace, draft: _Draft, models: Models) -> Remembered:
+def _made(workspace: Workspace, wanted: AddRequest, model: Model, failure: str = "") -> Remembered:
     """Make the memory and room for it; with rules that is one commit."""
-    done = once_more(lambda: _commit(workspace, draft, models))
-    if models.decider.is_free:
+    done = once_more(lambda: _commit(workspace, wanted, model, failure))
+    if model.is_free:
         return done
-    compacted = compact(workspace, done.app, models)
+    compacted = compact(workspace, done.app, model)
     waits = "compaction waits for energy" if compacted.deferred else ""
-    return replace(
-        done,
-        decisions=compacted.decisions,
-        reason="; ".join(filter(None, (done.reason, waits))),
-    )
+    reason = "; ".join(filter(None, (failure, waits)))
+    return replace(done, decisions=compacted.decisions, reason=reason)
 
 
-def _commit(workspace: Workspace, draft: _Draft, models: Models) -> Remembered:
-    app = draft.request.app or ""
+def _commit(workspace: Workspace, wanted: AddRequest, model: Model, failure: str) -> Remembered:
+    app, detail = wanted.app or "", {"failure": failure} if failure else {}
     with workspace.transaction():
-        earlier = _left_before(workspace, draft.request)
-        action, memory = _renewed(workspace, earlier, draft) if earlier else _new(workspace, draft)
-        made = within(workspace, app, models.decider) if models.decider.is_free else []
-        now = workspace.memories.get(memory.id)
-        return Remembered(
-            action=action,
-            app=app,
-            memory=shown(now),
-            decisions=tuple(made),
-            reason=draft.failure,
-        )
+        earlier = _left_before(workspace, wanted)
+        if earlier is None:
+            action, memory = _new(workspace, wanted, detail)
+        else:
+            action, memory = _renewed(workspace, earlier, wanted.content, detail)
+        made = within(workspace, app, model) if model.is_free else ()
+        now = shown(workspace.memories.get(memory.id))
+        return Remembered(action=action, app=app, memory=now, decisions=tuple(made), reason=failure)
 
 
-def _left_before(workspace: Workspace, request: AddRequest) -> Memory | None:
+def _left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
     """Return the memory that a conversation has left before, if nobody has rewritten it."""
-    if request.source.conversation is None:
+    if wanted.source.conversation is None:
         return None
-    for memory in members(workspace, request.app or ""):
-        if memory.source == request.source and _is_as_made(memory):
+    for memory in members(workspace, wanted.app or ""):
+        if memory.source == wanted.source and _is_as_made(memory):
             return memory
     return None
 
@@ -299,36 +282,24 @@ def _is_as_made(memory: Memory) -> bool:
     return not merged and all(event.source == KIND for event in rewritten)
 
 
-def _renewed(workspace: Workspace, memory: Memory, draft: _Draft) -> tuple[Action, Memory]:
-    content = draft.request.content
+def _renewed(
+    workspace: Workspace, memory: Memory, content: str, detail: dict[str, str]
+) -> tuple[Action, Memory]:
     if memory.content == content:
         return "known", memory
-    event = Event(
-        event=EventKind.UPDATE,
-        at=workspace.now(),
-        actor=workspace.actor,
-        source=KIND,
-        detail=_detail(draft),
-    )
+    at, actor = workspace.now(), workspace.actor
+    event = Event(event=EventKind.UPDATE, at=at, actor=actor, source=KIND, detail=detail)
     new = changed(memory, event, content=content, tokens=workspace.count(content))
     return "updated", workspace.memories.put(new)
 
 
-def _new(workspace: Workspace, draft: _Draft) -> tuple[Action, Memory]:
-    added: Added = put_new(workspace, draft.request)
-    if added.held is not None:
-        from pmem.memory.proposals import Withheld
-
-        raise Withheld(added.held)
-    if added.action == "suggested":
-        return "known", added.memory
+def _new(workspace: Workspace, wanted: AddRequest, detail: dict[str, str]) -> tuple[Action, Memory]:
+    added = put_new(workspace, wanted)
     memory = added.memory
-    if draft.failure:
+    if added.action == "suggested":
+        return "known", memory
+    if detail:
         first, *later = memory.history
-        first = replace(first, detail=_detail(draft))
-        memory = workspace.memories.put(replace(memory, history=(first, *later)))
+        told = replace(first, detail=detail)
+        memory = workspace.memories.put(replace(memory, history=(told, *later)))
     return "created", memory
-
-
-def _detail(draft: _Draft) -> dict[str, str]:
-    return {"failure": draft.failure} if draft.failure else {}

@@ -5,25 +5,15 @@ from typing import Annotated
 
 import typer
 
-from pmem.apps import (
-    AppContextRequest,
-    AppDeleteRequest,
-    AppFigures,
-    AppLookRequest,
-    AppMemory,
-    AppOverview,
-    AppRequest,
-    AppShowRequest,
-    CompactRequest,
-    Remembered,
-    RememberRequest,
-    UninstallRequest,
-)
+from pmem.apps.figures import AppFigures
+from pmem.apps.reading import AppContextRequest, AppLookRequest, AppOverview, AppShowRequest
+from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
+from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.cli import options, render
 from pmem.cli.session import Answer, Line, Session
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
-from pmem.memory.app_memories import room_notes
+from pmem.memory.app_memories import AppMemory, AppRequest, room_notes
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import State
@@ -69,11 +59,7 @@ _WORDS = {"created": "remembered", "updated": "updated", "known": "known already
 
 
 def remembered_note(done: Remembered) -> str:
-    """Say what the app of a conversation remembers of it.
-
-    Args:
-        done: What remembering led to.
-    """
+    """Say what the app of a conversation remembers of it."""
     said = []
     if done.memory is not None and done.action in _WORDS:
         word, name = _WORDS[done.action].rstrip(":"), short(done.memory.id)
@@ -216,11 +202,7 @@ def stats(
 
 
 def figure_lines(found: AppFigures) -> Iterator[Line]:
-    """Yield the figures about apps as aligned lines.
-
-    Args:
-        found: The figures.
-    """
+    """Yield the figures about apps as aligned lines."""
     share = f"{found.utilisation:.0%}".replace("%", " %")
     yield _figure("apps", f"{found.apps}, {found.with_memories} with memories ({share})")
     yield _figure("apps' memories", f"{found.memories}, {found.created_per_hour:g} made per hour")

@@ -28,7 +28,7 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
-    from pmem.apps import Remembered
+    from pmem.apps.remembering import Remembered
     from pmem.memory.proposals import Held
 
 
@@ -258,7 +258,7 @@ def end(workspace: Workspace, request: EndRequest) -> Ended:
     withheld = outcome is not None and ended.outcome != outcome.strip()
     if ended.app is None:
         return Ended(conversation=ended, withheld=withheld)
-    from pmem.apps import on_end
+    from pmem.apps.remembering import on_end
 
     return Ended(conversation=ended, remembered=on_end(workspace, ended), withheld=withheld)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.conversation import transcripts
+from pmem.core.apps.deciding import AppDecision
 from pmem.core.chunking import by_conversation, repeated
 from pmem.core.exactjson import reread
 from pmem.core.filters import EVERYTHING
@@ -16,7 +17,6 @@ from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
 from pmem.memory.app_limit import make_room
-from pmem.memory.app_memories import Decided
 from pmem.memory.chunking import read_once
 from pmem.project.events import event_of
 from pmem.project.references import living
@@ -65,7 +65,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: int
     skipped: tuple[Skipped, ...]
     undecided: tuple[str, ...] = ()
-    made_room: tuple[Decided, ...] = ()
+    made_room: tuple[AppDecision, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return all but what made room; what is skipped repeats no secret."""

@@ -5,27 +5,21 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from pmem.apps import (
+from pmem.apps.figures import AppFigures
+from pmem.apps.reading import (
     AppContext,
     AppContextRequest,
-    AppDeleteRequest,
-    AppFigures,
     AppListing,
     AppLookRequest,
-    AppMemory,
     AppOverview,
-    AppRequest,
     AppShowRequest,
-    Compacted,
-    CompactRequest,
-    Models,
-    Purged,
-    Remembered,
-    RememberRequest,
-    Uninstalled,
-    UninstallRequest,
 )
+from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
+from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
+from pmem.core.apps.deciding import Model
 from pmem.library.typed import Typed, made
+from pmem.memory.app_limit import Compacted
+from pmem.memory.app_memories import AppMemory, AppRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.values.requests import AtRequest, NoArguments
@@ -45,16 +39,16 @@ class Apps(Typed):
 
     Args:
         run: Runs an operation, and returns its answer.
-        models: Who sums conversations up and decides what goes; by rules when None.
+        model: Who sums conversations up and decides what goes; by rules when None.
     """
 
-    def __init__(self, run: Run, models: Models | None = None) -> None:
+    def __init__(self, run: Run, model: Model | None = None) -> None:
         self._run = run
-        self._models = models
+        self._model = model
 
-    def using(self, models: Models) -> "Apps":
-        """Return the same with models that sum up and decide."""
-        return Apps(self._run, models)
+    def using(self, model: Model) -> "Apps":
+        """Return the same with a model that sums up and decides."""
+        return Apps(self._run, model)
 
     def remember(self, app: str, content: str | None = None, **request: Any) -> Remembered:
         """Make a memory for an app, and room for it.
@@ -69,7 +63,7 @@ class Apps(Typed):
             InvalidValue: A value is not allowed.
         """
         wanted = made(RememberRequest, app=app, content=content, **request)
-        return self._run(table.REMEMBER, replace(wanted, models=self._models))
+        return self._run(table.REMEMBER, replace(wanted, model=self._model))
 
     def all(self) -> Iterable[AppOverview]:
         """Return every app that has left a trace."""
@@ -89,7 +83,7 @@ class Apps(Typed):
 
     def compact(self, app: str) -> Compacted:
         """Hold an app to its limit, and do the work that was put off for it."""
-        return self._run(table.COMPACT, CompactRequest(app=app, models=self._models))
+        return self._run(table.COMPACT, CompactRequest(app=app, model=self._model))
 
     def delete(self, app: str, reference: str, *, for_good: bool = False) -> AppMemory:
         """Remove one memory of an app."""

@@ -1,18 +1,27 @@
 """Holding an app to its limit: one decision for each memory too many, and what it does."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from pmem.core.apps.deciding import Decision, Surplus, Unusable, checked, impersonal, oldest
+from pmem.core.apps.deciding import (
+    AppDecision,
+    Model,
+    OfflineModel,
+    Surplus,
+    Unusable,
+    checked,
+    impersonal,
+    oldest,
+)
 from pmem.core.consent import sensitive
 from pmem.core.lifecycle.presence import presence
 from pmem.core.retention import changed, purge_time
 from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory import recalls
-from pmem.memory.app_memories import AppAnswer, Decided, members, name_of
-from pmem.memory.app_models import Decider, Models, answer, may_work, offline
+from pmem.memory.app_memories import AppAnswer, members, name_of
+from pmem.memory.app_models import answer, may_work
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import Waiting
 from pmem.values.records import Event, EventKind, Memory, State
@@ -23,39 +32,32 @@ FIFO: Final = "fifo"
 _ASKED: Final = 3
 """How often a decider is asked again because other writers were quicker."""
 T = TypeVar("T")
-_Kept = list[Memory]
 
 
 class Compacted(AppAnswer, frozen=True, kw_only=True):
     """What a compaction did, and how many memories there are now; `deferred` if it waits."""
 
-    decisions: tuple[Decided, ...]
+    decisions: tuple[AppDecision, ...]
     memories: int
     limit: int
     deferred: bool = False
 
 
-def compact(workspace: Workspace, app: str, models: Models | None = None) -> Compacted:
+def compact(workspace: Workspace, app: str, model: Model) -> Compacted:
     """Hold an app to its limit: one decision for each memory too many.
 
-    A decider that works by rules is asked under the writers' lock, in one commit. A model is
-    asked before it; what others have written meanwhile is looked at again.
-
-    Args:
-        workspace: Where the memories are.
-        app: The app's name.
-        models: Who decides; by rules when None.
+    The rules are asked under the writers' lock, in one commit. A model that is not free is asked
+    before it; what others have written meanwhile is looked at again.
 
     Raises:
         InvalidValue: The app's name is not allowed.
         Locked, StorageRefused, Refused: See `Workspace.transaction`; nothing changed.
     """
-    app, decider = name_of(app), (models or offline()).decider
-    limit = workspace.settings.apps.limit
-    if decider.is_free:
-        made, deferred = once_more(lambda: _at_once(workspace, app, decider)), False
+    app, limit = name_of(app), workspace.settings.apps.limit
+    if model.is_free:
+        made, deferred = once_more(lambda: _at_once(workspace, app, model)), False
     else:
-        made, deferred = _one_by_one(workspace, app, decider)
+        made, deferred = _one_by_one(workspace, app, model)
     left = len(members(workspace, app))
     return Compacted(app=app, decisions=tuple(made), memories=left, limit=limit, deferred=deferred)
 
@@ -72,32 +74,27 @@ def once_more(attempt: Callable[[], T]) -> T:
         return attempt()
 
 
-def within(workspace: Workspace, app: str, decider: Decider) -> list[Decided]:
-    """Hold an app to its limit inside a transaction.
-
-    Args:
-        workspace: Where the memories are.
-        app: The app's name.
-        decider: Who decides.
+def within(workspace: Workspace, app: str, model: Model) -> list[AppDecision]:
+    """Hold an app to its limit inside a transaction, and return what was decided.
 
     Raises:
         InvalidValue: A new memory would go because every other one is pinned.
     """
+    limit, memories = workspace.settings.apps.limit, workspace.memories
     kept = members(workspace, app)
-    if len(kept) <= workspace.settings.apps.limit:
+    if len(kept) <= limit:
         return []
-    new = {change.id for change in workspace.memories.changes() if _is_new(workspace, change.id)}
+    new = {change.id for change in memories.changes() if memories.before(change.id) is None}
     kept.sort(key=lambda memory: memory.id in new)  # another clone's clock may have run ahead
     worths = _worths(workspace, kept)
-    made: list[Decided] = []
-    while len(kept) > workspace.settings.apps.limit:
-        surplus = _surplus(workspace, app, kept, worths)
-        decided = _decided(workspace, decider, surplus)
-        kept = _carried_out(workspace, kept, decided)
-        if decided.merged:
-            worths[decided.target] = max(worths[decided.target], worths[decided.merged])
-        made.append(decided)
-    gone = {decided.target for decided in made if decided.merged is None}
+    made: list[AppDecision] = []
+    while len(kept) > limit:
+        decision = _decision(workspace, model, _surplus(workspace, app, kept, worths))
+        kept = _carry_out(workspace, kept, decision)
+        if decision.merged:
+            worths[decision.target] = max(worths[decision.target], worths[decision.merged])
+        made.append(decision)
+    gone = {decision.target for decision in made if decision.merged is None}
     if gone & new and all(memory.pinned for memory in kept):
         raise InvalidValue(
             f"the app {app} has no room: each of its {len(kept)} memories is pinned",
@@ -106,35 +103,22 @@ def within(workspace: Workspace, app: str, decider: Decider) -> list[Decided]:
     return made
 
 
-def _is_new(workspace: Workspace, identifier: str) -> bool:
-    return workspace.memories.before(identifier) is None
+def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
+    """Hold the apps to their limit that a transaction gives more memories, by the rules.
 
-
-def make_room(workspace: Workspace) -> tuple[Decided, ...]:
-    """Hold the apps to their limit that a transaction gives more memories, inside it.
-
-    Args:
-        workspace: With the memories put.
-
-    Returns:
-        What went, by the rules.
+    It is called inside the transaction, with the memories put.
     """
     grown = {
         change.record.scope.app
         for change in workspace.memories.changes()
         if isinstance(change.record, Memory) and change.record.state is State.ACTIVE
     }
-    decider = offline().decider
-    apps = sorted(filter(None, grown))
-    return tuple(made for app in apps for made in within(workspace, app, decider))
+    rules, apps = OfflineModel(), sorted(filter(None, grown))
+    return tuple(made for app in apps for made in within(workspace, app, rules))
 
 
 def must_have_room(workspace: Workspace, app: str) -> None:
     """See that an app may have one more memory.
-
-    Args:
-        workspace: Where its memories are.
-        app: The app's name.
 
     Raises:
         InvalidValue: It has as many as it may.
@@ -147,42 +131,42 @@ def must_have_room(workspace: Workspace, app: str) -> None:
         )
 
 
-def _at_once(workspace: Workspace, app: str, decider: Decider) -> list[Decided]:
+def _at_once(workspace: Workspace, app: str, model: Model) -> list[AppDecision]:
     with workspace.transaction():
-        return within(workspace, app, decider)
+        return within(workspace, app, model)
 
 
-def _one_by_one(workspace: Workspace, app: str, decider: Decider) -> tuple[list[Decided], bool]:
+def _one_by_one(workspace: Workspace, app: str, model: Model) -> tuple[list[AppDecision], bool]:
     """Ask for one decision after the other, without the lock; tell whether work is put off."""
-    made: list[Decided] = []
-    asked = 0
-    cost = workspace.settings.apps.compaction_energy
-    while len(kept := members(workspace, app)) > workspace.settings.apps.limit:
+    rules = workspace.settings.apps
+    made: list[AppDecision] = []
+    overtaken = 0
+    while len(kept := members(workspace, app)) > rules.limit:
         work = Waiting(app, "compact", "", workspace.now(), "too little energy")
-        if not may_work(workspace, decider, work, cost):
+        if not may_work(workspace, model, work, rules.compaction_energy):
             return made, True
         surplus = _surplus(workspace, app, kept, _worths(workspace, kept))
-        decided = _decided(workspace, decider, surplus)
-        done = _stubbornly(workspace, surplus, decided, last=asked >= _ASKED)
-        asked = 0 if done else asked + 1
+        decision = _decision(workspace, model, surplus)
+        done = _stubbornly(workspace, surplus, decision, last=overtaken >= _ASKED)
+        overtaken = 0 if done else overtaken + 1
         made += [done] if done else []
     return made, False
 
 
 def _stubbornly(
-    workspace: Workspace, surplus: Surplus, decided: Decided, *, last: bool
-) -> Decided | None:
+    workspace: Workspace, surplus: Surplus, decision: AppDecision, *, last: bool
+) -> AppDecision | None:
     """Carry a decision out; where storage refuses twice, let the oldest go instead."""
     try:
-        return once_more(lambda: _if_it_holds(workspace, surplus, decided, last=last))
+        return once_more(lambda: _if_it_holds(workspace, surplus, decision, last=last))
     except (StorageRefused, Locked) as error:
         instead = _fallback(surplus, error.message)
         return _if_it_holds(workspace, surplus, instead, last=True)
 
 
 def _if_it_holds(
-    workspace: Workspace, surplus: Surplus, decided: Decided, *, last: bool
-) -> Decided | None:
+    workspace: Workspace, surplus: Surplus, decision: AppDecision, *, last: bool
+) -> AppDecision | None:
     """Carry a decision out, unless others have changed what it is about.
 
     Returns:
@@ -192,16 +176,17 @@ def _if_it_holds(
         kept = members(workspace, surplus.app)
         if len(kept) <= surplus.limit:
             return None
-        named = {decided.target, decided.merged} - {None}
-        before = {memory.id: memory for memory in surplus.memories if memory.id in named}
-        now = {memory.id: memory for memory in kept if memory.id in named}
-        if before != now:
+        if _memories_named(surplus.memories, decision) != _memories_named(kept, decision):
             if not last:
                 return None
             present = replace(surplus, memories=tuple(kept))
-            decided = _fallback(present, "other writers changed the memories meanwhile")
-        _carried_out(workspace, kept, decided)
-        return decided
+            decision = _fallback(present, "other writers changed the memories meanwhile")
+        _carry_out(workspace, kept, decision)
+        return decision
+
+
+def _memories_named(memories: Sequence[Memory], decision: AppDecision) -> list[Memory]:
+    return [memory for memory in memories if memory.id in (decision.target, decision.merged)]
 
 
 def _surplus(
@@ -226,92 +211,77 @@ def _worths(workspace: Workspace, kept: Sequence[Memory]) -> dict[str, float]:
     }
 
 
-def _decided(workspace: Workspace, decider: Decider, surplus: Surplus) -> Decided:
+def _decision(workspace: Workspace, model: Model, surplus: Surplus) -> AppDecision:
     """Ask for a decision; where none can be used, let the oldest go."""
-    seconds = workspace.settings.apps.timeout
+    settings = workspace.settings
     try:
-        decision = checked(answer(decider, lambda: decider.decide(surplus), seconds), surplus)
-        _must_be_agreed(decision, surplus, workspace.settings.consent.fields)
+        said = answer(model, lambda: model.decide(surplus), settings.apps.timeout)
+        decision = checked(said, surplus)
+        _check_agreed(decision, surplus, settings.consent.fields)
     except Unusable as unusable:
         return _fallback(surplus, str(unusable))
-    return _named(decision, decider.name)
+    return replace(decision, by=model.name)
 
 
-def _must_be_agreed(decision: Decision, surplus: Surplus, private: Collection[str]) -> None:
+def _check_agreed(decision: AppDecision, surplus: Surplus, private: Sequence[str]) -> None:
     """See that an edit says nothing of a person that neither of the two memories said."""
-    said = [m.content for m in surplus.memories if m.id in (decision.target, decision.merged)]
+    said = [memory.content for memory in _memories_named(surplus.memories, decision)]
     known = {sensitive(text, private) for text in said}
     if decision.content is not None and decision.content not in said:
         impersonal(decision.content, [item for item in private if item not in known], "the edit")
 
 
-def _named(decision: Decision, by: str) -> Decided:
-    return Decided(
-        action=decision.action,
-        target=decision.target,
-        merged=decision.merged,
-        content=decision.content,
-        reason=decision.reason,
-        by=by,
-    )
+def _fallback(surplus: Surplus, failure: str) -> AppDecision:
+    target, reason = oldest(surplus.memories).id, "it is the oldest"
+    return AppDecision(action="delete", target=target, reason=reason, by=FIFO, failure=failure)
 
 
-def _fallback(surplus: Surplus, failure: str) -> Decided:
-    return Decided(
-        action="delete",
-        target=oldest(surplus.memories).id,
-        reason="it is the oldest",
-        by=FIFO,
-        failure=failure,
-    )
-
-
-def _carried_out(workspace: Workspace, kept: Sequence[Memory], decided: Decided) -> _Kept:
+def _carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
     """Do what was decided, inside a transaction; return the memories that are left."""
     by_id = {memory.id: memory for memory in kept}
-    target = by_id[decided.target]
-    if decided.merged is None:
-        _delete(workspace, target, decided)
+    target = by_id[decision.target]
+    if decision.merged is None:
+        _delete(workspace, target, decision)
         return [memory for memory in kept if memory is not target]
-    changes = _merged(workspace, kept, target, by_id[decided.merged], decided)
-    return [changes.get(memory.id, memory) for memory in kept if memory.id != decided.merged]
+    changes = _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
+    return [changes.get(memory.id, memory) for memory in kept if memory.id != decision.merged]
 
 
-def _delete(workspace: Workspace, memory: Memory, decided: Decided) -> None:
+def _delete(workspace: Workspace, memory: Memory, decision: AppDecision) -> None:
     from pmem.core.lifecycle.states import moved
 
-    at = workspace.now()
-    event = Event(
-        event=EventKind.DELETE,
-        at=at,
-        actor=workspace.actor,
-        source=SOURCE,
-        detail=_detail(decided),
-    )
-    end = purge_time(at, workspace.settings.purge_days)
+    event = _event(workspace, EventKind.DELETE, decision)
+    end = purge_time(event.at, workspace.settings.purge_days)
     workspace.memories.put(moved(memory, event, purge_at=end))
 
 
-def _merged(
+def _event(workspace: Workspace, kind: EventKind, decision: AppDecision) -> Event:
+    return Event(
+        event=kind,
+        at=workspace.now(),
+        actor=workspace.actor,
+        source=SOURCE,
+        detail=_detail(decision),
+    )
+
+
+def _merge_memories(
     workspace: Workspace,
     kept: Sequence[Memory],
     target: Memory,
     gone: Memory,
-    decided: Decided,
+    decision: AppDecision,
 ) -> dict[str, Memory]:
     """Let one memory take another one in; return what changed and stays, by id."""
     from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 
     at, actor = workspace.now(), workspace.actor
-    survivor = _explained(absorbing(target, [gone], actor, at), decided)
-    if decided.content is not None and decided.content != survivor.content:
-        event = Event(
-            event=EventKind.UPDATE, at=at, actor=actor, source=SOURCE, detail=_detail(decided)
-        )
-        tokens = workspace.count(decided.content)
-        survivor = changed(survivor, event, content=decided.content, tokens=tokens)
-    into = _explained(absorbed(gone, target.id, actor, at), decided)
-    workspace.memories.put(into)
+    survivor = _explained(absorbing(target, [gone], actor, at), decision)
+    if decision.content is not None and decision.content != survivor.content:
+        event = _event(workspace, EventKind.UPDATE, decision)
+        tokens = workspace.count(decision.content)
+        survivor = changed(survivor, event, content=decision.content, tokens=tokens)
+    workspace.memories.put(_explained(absorbed(gone, target.id, actor, at), decision))
     changes = {target.id: workspace.memories.put(survivor)}
     for memory in kept:
         if memory.id not in (target.id, gone.id):
@@ -321,13 +291,13 @@ def _merged(
     return changes
 
 
-def _explained(memory: Memory, decided: Decided) -> Memory:
+def _explained(memory: Memory, decision: AppDecision) -> Memory:
     """Say in the last event of a history what was decided."""
     *earlier, last = memory.history
-    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decided)})
+    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision)})
     return replace(memory, history=(*earlier, told))
 
 
-def _detail(decided: Decided) -> dict[str, str]:
-    detail = {"reason": decided.reason, "by": decided.by}
-    return {**detail, "failure": decided.failure} if decided.failure else detail
+def _detail(decision: AppDecision) -> dict[str, str]:
+    detail = {"reason": decision.reason, "by": decision.by}
+    return {**detail, "failure": decision.failure} if decision.failure else detail

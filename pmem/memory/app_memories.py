@@ -8,12 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from pmem.core import checks
+from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import Filter
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import app_key
-from pmem.storage.local.appstate import AppState, Budget
+from pmem.storage.local.appstate import AppState
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
 
@@ -43,22 +44,6 @@ class AppMemory(msgspec.Struct, frozen=True, kw_only=True):
     def recalled(self) -> tuple[str]:
         """The id of what counts as recalled."""
         return (self.id,)
-
-
-class Decided(msgspec.Struct, frozen=True, kw_only=True):
-    """What a compaction did to one memory, and why.
-
-    `merged` is the memory that an edited target took in. `by` is who decided: the decider's name,
-    or `fifo` where the oldest went because of a `failure`.
-    """
-
-    action: str
-    target: str
-    merged: str | None = None
-    content: str | None = None
-    reason: str
-    by: str
-    failure: str = ""
 
 
 def shown(memory: Memory) -> AppMemory:
@@ -105,12 +90,7 @@ def name_of(app: str) -> str:
 
 
 def members(workspace: Workspace, app: str) -> list[Memory]:
-    """Return the active memories of an app, the oldest first.
-
-    Args:
-        workspace: Where they are.
-        app: The app's name.
-    """
+    """Return the active memories of an app, the oldest first."""
     found = workspace.memories.twins(app_key(app))
     return sorted(found, key=lambda memory: (memory.created_at, memory.id))
 
@@ -136,12 +116,8 @@ def one_of(workspace: Workspace, app: str, reference: str) -> Memory:
     return found[0]
 
 
-def room_notes(decisions: Sequence[Decided]) -> Iterator[str]:
-    """Say what went so that apps keep to their limits.
-
-    Args:
-        decisions: What was decided.
-    """
+def room_notes(decisions: Sequence[AppDecision]) -> Iterator[str]:
+    """Say what went so that apps keep to their limits."""
     for decided in decisions[:_TOLD]:
         why = decided.reason + (f" ({decided.failure})" if decided.failure else "")
         if decided.merged:
@@ -187,9 +163,3 @@ def state_of(workspace: Workspace) -> AppState:
     from pmem.storage.local.state import LocalState
 
     return AppState(LocalState(workspace.root, read_only=True, is_own=False))
-
-
-def budget_of(workspace: Workspace) -> Budget:
-    """Return how much energy the settings allow."""
-    rules = workspace.settings.apps
-    return Budget(rules.energy, rules.energy_per_hour, rules.energy_floor)

@@ -1,87 +1,19 @@
-"""Who sums conversations up and who decides what goes: by rules, or a model some day.
-
-A model takes part through two narrow protocols. Whatever it does (it fails, it takes too long, it
-gives nonsense), it can neither lose a memory nor stop a command.
-"""
+"""Asking a model for apps: in so many seconds, and for so much energy."""
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-import msgspec
-
-from pmem.core.apps.deciding import OfflineDecider, Surplus, Unusable
-from pmem.core.apps.digest import digest
-from pmem.memory.app_memories import budget_of, state_of
+from pmem.core.apps.deciding import Model, Unusable
+from pmem.memory.app_memories import state_of
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import Waiting
-from pmem.values.records import Message
 
 _MOST_READ: Final = 2000
 _MOST_TOLD: Final = 200
 """Characters of what an error says: those that are read, and those that are told of them."""
 
 
-class Talk(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation that has ended, to be summed up in so many characters at the most.
-
-    `private` names what may not be said of a person (the setting `consent.fields`): nobody has
-    agreed to it.
-    """
-
-    app: str
-    conversation: str
-    messages: tuple[Message, ...]
-    outcome: str | None
-    most: int
-    private: tuple[str, ...] = ()
-
-
-class Summariser(Protocol):
-    """Sums up conversations. One that is not free costs energy and has a time-out."""
-
-    name: str
-    is_free: bool
-
-    def summarise(self, talk: Talk) -> str:
-        """Return two to four factual sentences; nothing where there is nothing to keep."""
-        ...
-
-
-class Decider(Protocol):
-    """Decides which memory goes. One that is not free costs energy and has a time-out."""
-
-    name: str
-    is_free: bool
-
-    def decide(self, surplus: Surplus) -> Any:
-        """Return a decision, a mapping with its fields, or JSON (see `core.apps.deciding`)."""
-        ...
-
-
-class Models(msgspec.Struct, frozen=True):
-    """Who does the work for apps."""
-
-    summariser: Summariser
-    decider: Decider
-
-
-class OfflineSummariser:
-    """Sums up by the rules of `core.apps.digest`."""
-
-    name = "offline"
-    is_free = True
-
-    def summarise(self, talk: Talk) -> str:
-        """Return the sentences that are worth keeping."""
-        return digest(talk.messages, talk.outcome, talk.most, talk.private)
-
-
-def offline() -> Models:
-    """Return those who work by rules."""
-    return Models(OfflineSummariser(), OfflineDecider())
-
-
-def answer(model: Summariser | Decider, ask: Callable[[], Any], seconds: float) -> Any:
+def answer(model: Model, ask: Callable[[], Any], seconds: float) -> Any:
     """Return what a model answers.
 
     Args:
@@ -127,19 +59,12 @@ def _in_time(ask: Callable[[], Any], seconds: float) -> Any:
         return TimeoutError(f"no answer within {seconds:g} s")
 
 
-def may_work(workspace: Workspace, model: Summariser | Decider, work: Waiting, cost: float) -> bool:
-    """Take the energy that a model costs; where too little is left, put the work off.
-
-    Args:
-        workspace: Where the energy is kept.
-        model: Who is to do it; those that are free always may.
-        work: What is to be done.
-        cost: Units.
-    """
+def may_work(workspace: Workspace, model: Model, work: Waiting, cost: float) -> bool:
+    """Take the units of energy that a model costs; where too few are left, put the work off."""
     if model.is_free:
         return True
     state = state_of(workspace)
-    if state.spend(cost, workspace.now(), budget_of(workspace)):
+    if state.spend(cost, workspace.now(), workspace.settings.apps):
         return True
     state.put_off(work)
     return False

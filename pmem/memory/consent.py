@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 
+from pmem.core.apps.deciding import AppDecision
 from pmem.core.consent import AGREED
 from pmem.core.filters import EVERYTHING
 from pmem.core.retention import changed
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
-from pmem.memory.app_memories import Decided
 from pmem.memory.changes import RecordsRequest, change
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -80,7 +80,7 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
     """What a person agreed to, and what made room for it."""
 
     items: tuple[Agreed, ...]
-    made_room: tuple[Decided, ...] = ()
+    made_room: tuple[AppDecision, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return it, and how much it is."""
@@ -121,7 +121,7 @@ def approve(workspace: Workspace, request: RecordsRequest) -> Approved:
         Damaged, StorageRefused: The queue.
     """
     done = []
-    made_room: list[Decided] = []
+    made_room: list[AppDecision] = []
     for proposal in _named(workspace, request.references):
         memory = _applied(workspace, proposal, made_room)
         done.append(Agreed(id=proposal.id, memory=memory))
@@ -191,7 +191,7 @@ def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     return list(found.values())
 
 
-def _applied(workspace: Workspace, proposal: Proposal, made_room: list[Decided]) -> Memory:
+def _applied(workspace: Workspace, proposal: Proposal, made_room: list[AppDecision]) -> Memory:
     """Write what was proposed, in one transaction; what made room for it is added to a list."""
     detail = {
         "field": proposal.field,

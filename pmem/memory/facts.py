@@ -31,7 +31,7 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
-    from pmem.memory.app_memories import Decided
+    from pmem.core.apps.deciding import AppDecision
     from pmem.memory.proposals import Held
 
 
@@ -99,7 +99,7 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
 
     items: tuple[Promotion, ...] = ()
     held: "tuple[Held, ...]" = ()
-    made_room: "tuple[Decided, ...]" = ()
+    made_room: "tuple[AppDecision, ...]" = ()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories, how many they are, and what waits."""

@@ -34,7 +34,7 @@ from pmem.values.records import (
 )
 
 if TYPE_CHECKING:
-    from pmem.memory.app_memories import Decided
+    from pmem.core.apps.deciding import AppDecision
 
 
 def add(workspace: Workspace, request: AddRequest) -> Added:
@@ -66,7 +66,7 @@ def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
         _admitted(workspace, memory, wanted)
         for memory, wanted in zip(memories, request.memories, strict=True)
     ]
-    made_room: Sequence[Decided] = ()
+    made_room: Sequence[AppDecision] = ()
     if any(memory.scope.app for memory in memories):
         from pmem.memory.app_limit import make_room
 

@@ -9,7 +9,7 @@ from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.values.records import Memory, MemoryType, Relationship, Source
 
 if TYPE_CHECKING:
-    from pmem.memory.app_memories import Decided
+    from pmem.core.apps.deciding import AppDecision
     from pmem.memory.proposals import Held
 
 
@@ -59,7 +59,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     held: "Held | None" = None
     lints: tuple[str, ...] = ()
-    made_room: "tuple[Decided, ...]" = ()
+    made_room: "tuple[AppDecision, ...]" = ()
 
     @property
     def memory(self) -> Memory:
@@ -96,7 +96,7 @@ class AddedAll(msgspec.Struct, frozen=True, kw_only=True):
     """What adding several memories led to, one by one, and what went to make room for them."""
 
     items: tuple[Added, ...]
-    made_room: "tuple[Decided, ...]" = ()
+    made_room: "tuple[AppDecision, ...]" = ()
 
     def count(self, action: str) -> int:
         """Return to how many something happened, such as `added`."""

@@ -11,26 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from pmem.apps import (
+    from pmem.apps.figures import AppFigures, Polled
+    from pmem.apps.reading import (
         AppContext,
         AppContextRequest,
-        AppDeleteRequest,
-        AppFigures,
         AppListing,
         AppLookRequest,
-        AppMemory,
         AppOverviews,
-        AppRequest,
         AppShowRequest,
-        Compacted,
-        CompactRequest,
-        Polled,
-        Purged,
-        Remembered,
-        RememberRequest,
-        Uninstalled,
-        UninstallRequest,
     )
+    from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
+    from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
     from pmem.conversation.conversations import (
         ConversationsRequest,
         Ended,
@@ -50,6 +41,8 @@ if TYPE_CHECKING:
     from pmem.conversation.pruning import PruneRequest, Pruning
     from pmem.core.extraction.episodes import Arc
     from pmem.core.queries import QueryRequest
+    from pmem.memory.app_limit import Compacted
+    from pmem.memory.app_memories import AppMemory, AppRequest
     from pmem.memory.changes import Records, RecordsRequest, Removable
     from pmem.memory.chunking import Transcript
     from pmem.memory.citations import Verified, VerifyRequest

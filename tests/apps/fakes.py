@@ -6,49 +6,34 @@ from datetime import timedelta
 from typing import Any
 
 from pmem import Project
-from pmem.apps import Models, Talk
-from pmem.core.apps.deciding import OfflineDecider, Surplus
+from pmem.core.apps.deciding import EndedConversation, OfflineModel, Surplus
 from tests.conftest import NOW
 
 Answer = Callable[[Surplus], Any]
 
 
-class Summariser:
-    """A model that sums up, by a function.
+class FakeModel:
+    """A model that decides and sums up by functions.
 
     Args:
-        answer: What it says of a conversation.
+        decide: What it decides.
+        summarise: What it says of a conversation.
     """
 
     name = "fake"
     is_free = False
 
-    def __init__(self, answer: Callable[[Talk], Any]) -> None:
-        self._answer = answer
+    def __init__(self, decide: Answer, summarise: Callable[[EndedConversation], Any]) -> None:
+        self._decide = decide
+        self._summarise = summarise
 
-    def summarise(self, talk: Talk) -> Any:
+    def summarise(self, talk: EndedConversation) -> Any:
         """Answer."""
-        return self._answer(talk)
-
-
-class Decider:
-    """A model that decides, by a function.
-
-    Args:
-        answer: What it decides.
-    """
-
-    name = "fake"
-    is_free = False
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-        self.asked: list[Surplus] = []
+        return self._summarise(talk)
 
     def decide(self, surplus: Surplus) -> Any:
-        """Answer, and keep what was asked."""
-        self.asked.append(surplus)
-        return self._answer(surplus)
+        """Answer."""
+        return self._decide(surplus)
 
 
 def limited(root: str, hours: float = 0, of: str | None = None, **rules: float) -> Project:
@@ -90,10 +75,11 @@ def hanging(_request: Any) -> Any:
     return "too late"
 
 
-def models(decide: Answer | None = None, summarise: Callable[[Talk], Any] | None = None) -> Models:
-    """Return models with these answers; by the rules, yet at a price, where none is given."""
-    rules = OfflineDecider()
-    return Models(
-        Summariser(summarise or (lambda talk: f"A talk: {talk.messages[-1].content}")),
-        Decider(decide or rules.decide),
+def model(
+    decide: Answer | None = None, summarise: Callable[[EndedConversation], Any] | None = None
+) -> FakeModel:
+    """Return a model with these answers; by the rules, yet at a price, where none is given."""
+    return FakeModel(
+        decide or OfflineModel().decide,
+        summarise or (lambda talk: f"A talk: {talk.messages[-1].content}"),
     )

@@ -18,10 +18,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from pmem import AddRequest, Project
-from pmem.apps import Compacted, Models, Remembered, Talk
-from pmem.core.apps.deciding import Decision, OfflineDecider, Surplus
+from pmem.apps.remembering import Remembered
+from pmem.core.apps.deciding import (
+    AppDecision,
+    EndedConversation,
+    Model,
+    OfflineModel,
+    Surplus,
+)
 from pmem.core.filters import Filter
 from pmem.errors import StorageRefused
+from pmem.memory.app_limit import Compacted
 from pmem.project.setup import initialise
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Memory, State
@@ -32,7 +39,7 @@ from tests.conftest import NOW
 APPS = ("calendar", "mail", "Calendar")
 LIMIT = 3
 RULES: dict[str, Any] = {"apps.limit": LIMIT, "apps.timeout": 0.05, "apps.energy": 1e6}
-EMPTY_TALKS: tuple[Callable[[Talk], Any], ...] = (
+EMPTY_TALKS: tuple[Callable[[EndedConversation], Any], ...] = (
     fakes.raising,
     fakes.stammering,
     fakes.unspeakable,
@@ -42,7 +49,7 @@ EMPTY_TALKS: tuple[Callable[[Talk], Any], ...] = (
     lambda talk: {"text": 1},
     lambda talk: "The user lives in Quuxville.",
 )
-DECIDERS = {**LIES, "no answer": fakes.hanging, "the rules": OfflineDecider().decide}
+DECIDERS = {**LIES, "no answer": fakes.hanging, "the rules": OfflineModel().decide}
 
 
 class Apps(RuleBasedStateMachine):
@@ -99,8 +106,10 @@ class Apps(RuleBasedStateMachine):
     def active(self, app: str) -> list[str]:
         return [item.id for item in Project(self.root, now=NOW, **RULES).apps.list(app).items]
 
-    def models(self, name: str, summarise: Callable[[Talk], Any] | None = None) -> Models:
-        return fakes.models(DECIDERS[name], summarise)
+    def model(
+        self, name: str, summarise: Callable[[EndedConversation], Any] | None = None
+    ) -> Model:
+        return fakes.model(DECIDERS[name], summarise)
 
     @rule(app=st.sampled_from(APPS), importance=st.integers(0, 10))
     def remember(self, app: str, importance: int) -> None:
@@ -110,7 +119,7 @@ class Apps(RuleBasedStateMachine):
 
     @rule(app=st.sampled_from(APPS), decider=st.sampled_from(sorted(DECIDERS)))
     def remember_with_a_model(self, app: str, decider: str) -> None:
-        theirs = self.project().apps.using(self.models(decider))
+        theirs = self.project().apps.using(self.model(decider))
         self.holds(app, lambda: theirs.remember(app, self.text()))
 
     @rule(
@@ -118,19 +127,19 @@ class Apps(RuleBasedStateMachine):
         decider=st.sampled_from(sorted(DECIDERS)),
         summarise=st.sampled_from(EMPTY_TALKS),
     )
-    def sum_up(self, app: str, decider: str, summarise: Callable[[Talk], Any]) -> None:
+    def sum_up(self, app: str, decider: str, summarise: Callable[[EndedConversation], Any]) -> None:
         project = self.project()
         talk = project.start_conversation().id
         project.add_message("user", f"We decided this: {self.text()} I live in Quuxville.")
         project.end_conversation(reference=talk)
-        theirs = project.apps.using(self.models(decider, summarise))
+        theirs = project.apps.using(self.model(decider, summarise))
         self.holds(app, lambda: theirs.remember(app, conversation=talk))
 
     @rule(app=st.sampled_from(APPS), count=st.integers(1, 9), decider=st.sampled_from(sorted(LIES)))
     def import_many(self, app: str, count: int, decider: str) -> None:
         project = self.project()
         project.add_all([AddRequest(content=self.text(), app=app) for _ in range(count)])
-        theirs = project.apps.using(self.models(decider)) if count % 2 else project.apps
+        theirs = project.apps.using(self.model(decider)) if count % 2 else project.apps
         self.holds(app, lambda: theirs.compact(app))
 
     @rule(app=st.sampled_from(APPS), pick=st.integers(0, 9), again=st.booleans())
@@ -138,16 +147,16 @@ class Apps(RuleBasedStateMachine):
         """Let another writer remove what a model is about to choose, once or each time."""
         rounds: list[str] = []
 
-        def decide(surplus: Surplus) -> Decision:
+        def decide(surplus: Surplus) -> AppDecision:
             target = surplus.memories[pick % len(surplus.memories)].id
             if again or not rounds:
                 other = self.project()
                 other.edit(target, self.text())
                 self.others.add(target)
             rounds.append(target)
-            return Decision(action="delete", target=target, reason="it is the one")
+            return AppDecision(action="delete", target=target, reason="it is the one")
 
-        theirs = self.project().apps.using(fakes.models(decide))
+        theirs = self.project().apps.using(fakes.model(decide))
         self.holds(app, lambda: theirs.remember(app, self.text()))
         assert len(rounds) <= 4
 
@@ -162,7 +171,7 @@ class Apps(RuleBasedStateMachine):
                 raise failures.pop()
             commit(files, changes)
 
-        theirs = project.apps.using(self.models(decider))
+        theirs = project.apps.using(self.model(decider))
         with mock.patch.object(JsonFiles, "commit", failing):
             self.holds(app, lambda: theirs.compact(app))
 
@@ -200,20 +209,18 @@ _LIAR = """
 import sys
 from itertools import cycle
 from pmem import Project
-from pmem.apps import Models
-from pmem.core.apps.deciding import Decision
-from pmem.memory.app_models import OfflineSummariser
+from pmem.core.apps.deciding import AppDecision, OfflineModel
 def fail(surplus): raise ConnectionError("nobody is there")
 lies = cycle((fail, lambda s: "nonsense", lambda s: None,
-    lambda s: Decision(action="delete", target=s.memories[2].id, reason="the third goes"),
+    lambda s: AppDecision(action="delete", target=s.memories[2].id, reason="the third goes"),
     lambda s: {"action": "delete", "targetMemoryId": "nobody", "reason": "gone"},
-    lambda s: Decision(action="edit", target=s.memories[1].id, content="Both.", reason="same")))
-class Liar:
+    lambda s: AppDecision(action="edit", target=s.memories[1].id, content="Both.", reason="same")))
+class Liar(OfflineModel):
     name, is_free = "liar", False
     def decide(self, surplus): return next(lies)(surplus)
 options = {"apps.energy": 1e6, "apps.limit": 5}
 project = Project(sys.argv[1], lock_timeout=60, **options)
-theirs = project.apps.using(Models(OfflineSummariser(), Liar()))
+theirs = project.apps.using(Liar())
 for number in range(6):
     theirs.remember("calendar", f"Writer {sys.argv[2]} saw case {number} of {sys.argv[2]}.")
 """

@@ -8,13 +8,12 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
-from pmem.core.apps.deciding import Decision, OfflineDecider, Surplus, Unusable, checked
+from pmem.core.apps.deciding import AppDecision, Surplus, Unusable, checked
 from pmem.core.filters import Filter
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.storage.backend import InMemory
@@ -121,10 +120,10 @@ def test_no_model_and_no_failure_takes_what_is_pinned(root: str, lie: str) -> No
     first, second, *_ = sorted(every(project))
     project.pin(first)
     answers: dict[str, Any] = {
-        "delete the pinned one": Decision(action="delete", target=first, reason="no pin counts"),
+        "delete the pinned one": AppDecision(action="delete", target=first, reason="no pin counts"),
         "nonsense": "nonsense",
     }
-    theirs = project.apps.using(fakes.models(lambda surplus: answers[lie]))
+    theirs = project.apps.using(fakes.model(lambda surplus: answers[lie]))
     (decided,) = theirs.compact("calendar").decisions
     assert (decided.target, decided.by) == (second, "fifo")
 
@@ -133,8 +132,8 @@ def test_a_merge_keeps_the_pin_of_what_it_takes_in(root: str) -> None:
     project = filled(root, 11)
     first, second, *_ = sorted(every(project))
     project.pin(second)
-    merge = Decision(action="edit", target=first, merged=second, content="Both.", reason="same")
-    project.apps.using(fakes.models(lambda surplus: merge)).compact("calendar")
+    merge = AppDecision(action="edit", target=first, merged=second, content="Both.", reason="same")
+    project.apps.using(fakes.model(lambda surplus: merge)).compact("calendar")
     assert project.apps.show("calendar", first).pinned
 
 
@@ -142,14 +141,14 @@ def test_after_three_more_questions_nobody_is_asked_again(root: str) -> None:
     project = filled(root, 11)
     asked: list[str] = []
 
-    def decide(surplus: Surplus) -> Decision:
+    def decide(surplus: Surplus) -> AppDecision:
         asked.append(surplus.memories[5].id)
         if len(asked) > 10:
             raise RuntimeError("asked for ever")
         fakes.limited(root).edit(asked[-1], f"Room 5 has {len(asked)} seats.")
-        return Decision(action="delete", target=asked[-1], reason="the sixth goes")
+        return AppDecision(action="delete", target=asked[-1], reason="the sixth goes")
 
-    (decided,) = project.apps.using(fakes.models(decide)).compact("calendar").decisions
+    (decided,) = project.apps.using(fakes.model(decide)).compact("calendar").decisions
     assert (len(asked), decided.by) == (4, "fifo")
     assert (decided.target, "other writers" in decided.failure) == (min(every(project)), True)
 
@@ -175,19 +174,19 @@ LIES: dict[str, Callable[[Surplus], Any]] = {
         "newContent": "  ",
         "reason": "shorter",
     },
-    "a long text": lambda surplus: Decision(
+    "a long text": lambda surplus: AppDecision(
         action="edit", target=surplus.memories[3].id, content="x" * 201, reason="longer"
     ),
-    "half a character": lambda surplus: Decision(
+    "half a character": lambda surplus: AppDecision(
         action="edit", target=surplus.memories[3].id, content="\ud800", reason="odd"
     ),
-    "itself": lambda surplus: Decision(
+    "itself": lambda surplus: AppDecision(
         action="edit", target=surplus.memories[-1].id, content="both", reason="one"
     ),
-    "no reason": lambda surplus: Decision(
+    "no reason": lambda surplus: AppDecision(
         action="delete", target=surplus.memories[3].id, reason=" "
     ),
-    "half a character as the reason": lambda surplus: Decision(
+    "half a character as the reason": lambda surplus: AppDecision(
         action="delete", target=surplus.memories[3].id, reason="odd \ud800"
     ),
     "an exception that says half a character": fakes.stammering,
@@ -201,7 +200,7 @@ def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
 ) -> None:
     project = filled(root, 11)
     before = every(project)
-    done = project.apps.using(fakes.models(LIES[lie])).compact("calendar")
+    done = project.apps.using(fakes.model(LIES[lie])).compact("calendar")
     (decided,) = done.decisions
     assert (decided.action, decided.by, decided.target) == ("delete", "fifo", min(before))
     event = every(project)[decided.target].history[-1]
@@ -217,7 +216,7 @@ def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
 
 def test_a_decider_that_hangs_is_left_alone(root: str) -> None:
     project = filled(root, 12, timeout=0.05)
-    done = project.apps.using(fakes.models(fakes.hanging)).compact("calendar")
+    done = project.apps.using(fakes.model(fakes.hanging)).compact("calendar")
     assert [decided.by for decided in done.decisions] == ["fifo", "fifo"]
     assert "no answer within 0.05 s" in done.decisions[0].failure
     assert len(active(project)) == 10
@@ -246,11 +245,11 @@ def test_the_new_one_stays_also_where_clocks_disagree(root: str) -> None:
 def test_a_model_writes_nothing_of_people_into_a_merge(root: str) -> None:
     project = filled(root, 11)
 
-    def decide(surplus: Surplus) -> Decision:
+    def decide(surplus: Surplus) -> AppDecision:
         text = "The user lives in Quuxville."
-        return Decision(action="edit", target=surplus.memories[0].id, content=text, reason="one")
+        return AppDecision(action="edit", target=surplus.memories[0].id, content=text, reason="one")
 
-    (decided,) = project.apps.using(fakes.models(decide)).compact("calendar").decisions
+    (decided,) = project.apps.using(fakes.model(decide)).compact("calendar").decisions
     assert (decided.by, "city" in decided.failure) == ("fifo", True)
     assert "Quuxville" not in repr(every(project))
 
@@ -273,8 +272,8 @@ def test_another_apps_memory_is_no_target(root: str) -> None:
     project = filled(root, 11)
     theirs = project.apps.remember("mail", "Newsletters go into the archive.").memory
     assert theirs
-    stolen = Decision(action="delete", target=theirs.id, reason="not ours")
-    project.apps.using(fakes.models(lambda surplus: stolen)).compact("calendar")
+    stolen = AppDecision(action="delete", target=theirs.id, reason="not ours")
+    project.apps.using(fakes.model(lambda surplus: stolen)).compact("calendar")
     assert active(project, "mail") == [theirs.id]
     assert len(active(project)) == 10
 
@@ -289,7 +288,7 @@ def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
             b' "reason": "both are about rooms", "confidence": 1}'
         ) % target.encode()
 
-    (decided,) = project.apps.using(fakes.models(decide)).compact("calendar").decisions
+    (decided,) = project.apps.using(fakes.model(decide)).compact("calendar").decisions
     ids = sorted(every(project))
     assert (decided.target, decided.merged) == (ids[2], ids[10])
     assert project.apps.show("calendar", decided.target).content == "Rooms have seats."
@@ -299,11 +298,11 @@ def test_a_model_may_merge_two_and_write_the_content(root: str) -> None:
 
 def test_without_energy_a_compaction_waits_and_the_block_stays_small(root: str) -> None:
     project = filled(root, 11, energy=0)
-    theirs = project.apps.using(fakes.models())
+    theirs = project.apps.using(fakes.model())
     assert theirs.compact("calendar").deferred
     assert len(project.apps.context("calendar").items) == 10
     assert theirs.remember("calendar", "The lift is broken.").decisions == ()
-    later = fakes.limited(root).apps.using(fakes.models())
+    later = fakes.limited(root).apps.using(fakes.model())
     assert later.compact("calendar").memories == 10
     energy = later.stats().energy
     assert energy
@@ -314,12 +313,12 @@ def test_others_that_are_quicker_are_asked_about_again(root: str) -> None:
     project = filled(root, 12)
     ids = sorted(every(project))
 
-    def decide(surplus: Surplus) -> Decision:
+    def decide(surplus: Surplus) -> AppDecision:
         if len(surplus.memories) == 12:
             fakes.limited(root).remove(ids[5])
-        return Decision(action="delete", target=surplus.memories[5].id, reason="the sixth goes")
+        return AppDecision(action="delete", target=surplus.memories[5].id, reason="the sixth goes")
 
-    done = project.apps.using(fakes.models(decide)).compact("calendar")
+    done = project.apps.using(fakes.model(decide)).compact("calendar")
     assert [decided.by for decided in done.decisions] == ["fake"]
     assert sorted(active(project)) == [id_ for id_ in ids if id_ not in (ids[5], ids[6])]
 
@@ -334,8 +333,8 @@ def test_a_storage_error_is_tried_again_and_then_the_oldest_goes(root: str) -> N
         commit(files, changes)
 
     third = sorted(every(project))[3]
-    decision = Decision(action="delete", target=third, reason="the fourth goes")
-    theirs = project.apps.using(fakes.models(lambda surplus: decision))
+    decision = AppDecision(action="delete", target=third, reason="the fourth goes")
+    theirs = project.apps.using(fakes.model(lambda surplus: decision))
     with mock.patch.object(JsonFiles, "commit", failing):
         (decided,) = theirs.compact("calendar").decisions
     assert (decided.by, decided.failure) == ("fifo", "the disk hiccups")
@@ -405,10 +404,9 @@ def _take(project: Project, step: str, app: str, pick: int, number: int) -> None
     elif step == "add":
         project.add(f"Case {number} was added with {pick} parts.", app=app, force=True)
     elif step == "lie":
-        liar = OfflineDecider()
-        lie = list(LIES.values())[pick]
-        models = msgspec.structs.replace(fakes.models(lie), decider=_free(liar, lie))
-        project.apps.using(models).remember(app, f"Case {number} is open.")
+        liar = fakes.model(list(LIES.values())[pick])
+        liar.is_free = True
+        project.apps.using(liar).remember(app, f"Case {number} is open.")
     elif mine:
         memory = mine[pick % len(mine)]
         if step == "delete":
@@ -417,10 +415,6 @@ def _take(project: Project, step: str, app: str, pick: int, number: int) -> None
             project.restore(memory.id)
         else:
             project.pin(memory.id)
-
-
-def _free(decider: OfflineDecider, lie: Callable[[Surplus], Any]) -> Any:
-    return mock.Mock(is_free=True, decide=lie, **{"name": decider.name})
 
 
 @given(json_values)

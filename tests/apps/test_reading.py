@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
 from pmem.core.apps.block import block, fitting
-from pmem.core.apps.deciding import Decision
+from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
 from pmem.memory.app_memories import state_of
@@ -92,8 +92,8 @@ def test_a_merge_is_a_decision_in_the_figures_as_well(root: str) -> None:
     project = fakes.limited(root)
     rooms = [AddRequest(content=f"Room {n} has {n * 3} seats.", app="mail") for n in range(11)]
     first = project.add_all(rooms)[0].memory.id
-    merge = Decision(action="edit", target=first, content="Rooms have seats.", reason="one")
-    project.apps.using(fakes.models(lambda surplus: merge)).compact("mail")
+    merge = AppDecision(action="edit", target=first, content="Rooms have seats.", reason="one")
+    project.apps.using(fakes.model(lambda surplus: merge)).compact("mail")
     assert project.apps.stats().compactions_per_app_per_day == round(1 / 7, 4)
 
 

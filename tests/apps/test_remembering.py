@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.apps import Talk
 from pmem.apps.remembering import on_end
+from pmem.core.apps.deciding import EndedConversation
 from pmem.core.apps.digest import digest
 from pmem.errors import InvalidValue, NotFound, Refused, StorageRefused, UsageError
 from pmem.memory.proposals import Withheld
@@ -132,7 +132,7 @@ def test_an_uninstalled_app_is_there_again_once_it_remembers_and_nothing_waits(r
     project = fakes.limited(root, energy=0)
     talk = ended(project, "We decided to use PostgreSQL.")
     project.apps.delete("calendar", project.apps.list("calendar").items[0].id)
-    theirs = project.apps.using(fakes.models())
+    theirs = project.apps.using(fakes.model())
     assert theirs.remember("calendar", conversation=talk).action == "deferred"
     assert [(app.waiting, app.installed) for app in project.apps.all()] == [(1, True)]
     project.apps.uninstall("calendar")
@@ -145,10 +145,10 @@ def test_an_uninstalled_app_is_there_again_once_it_remembers_and_nothing_waits(r
 def test_work_that_waits_keeps_the_importance_and_the_tags_it_was_given(root: str) -> None:
     project = fakes.limited(root, energy=0)
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    theirs = project.apps.using(fakes.models())
+    theirs = project.apps.using(fakes.model())
     theirs.remember("calendar", conversation=talk, importance=9, tags=("db", "plan"))
     later = fakes.limited(root, hours=1)
-    later.apps.using(fakes.models()).compact("calendar")
+    later.apps.using(fakes.model()).compact("calendar")
     (memory,) = later.apps.list("calendar").items
     assert (memory.importance, memory.tags) == (9, ("db", "plan"))
 
@@ -175,11 +175,11 @@ def test_a_conversation_that_says_nothing_leaves_nothing(
     ],
 )
 def test_a_summariser_that_fails_or_lies_is_done_without(
-    project: Project, summarise: Callable[[Talk], Any]
+    project: Project, summarise: Callable[[EndedConversation], Any]
 ) -> None:
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    models = fakes.models(summarise=summarise)
-    done = project.apps.using(models).remember("calendar", conversation=talk)
+    model = fakes.model(summarise=summarise)
+    done = project.apps.using(model).remember("calendar", conversation=talk)
     assert (done.action, contents(project)) == ("created", ["user: We decided to use PostgreSQL."])
     assert "fake" in done.reason
     assert done.memory
@@ -190,13 +190,13 @@ def test_a_summariser_that_fails_or_lies_is_done_without(
 def test_a_summariser_that_hangs_is_left_alone(root: str) -> None:
     project = fakes.limited(root, timeout=0.05)
     talk = ended(project, "We decided to use PostgreSQL.", app=None)
-    models = fakes.models(summarise=fakes.hanging)
-    done = project.apps.using(models).remember("calendar", conversation=talk)
+    model = fakes.model(summarise=fakes.hanging)
+    done = project.apps.using(model).remember("calendar", conversation=talk)
     assert done.action == "created"
     assert "no answer within 0.05 s" in done.reason
 
 
-def leaking(talk: Talk) -> str:
+def leaking(talk: EndedConversation) -> str:
     """Fail, and say what of."""
     raise ValueError(f"no JSON: {talk.messages[0].content}")
 
@@ -216,14 +216,14 @@ def traces(root: str, token: str) -> list[str]:
 @pytest.mark.parametrize("summarise", [None, leaking, lambda talk: talk.messages[0].content])
 @pytest.mark.parametrize("agent", [None, "bot"])
 def test_what_is_said_of_people_is_in_no_apps_memory(
-    root: str, summarise: Callable[[Talk], Any] | None, agent: str | None
+    root: str, summarise: Callable[[EndedConversation], Any] | None, agent: str | None
 ) -> None:
     project = Project(root, now=NOW, actor="ada", agent=agent)
     said = "I live in Quuxville. We decided to use PostgreSQL."
     talk = ended(project, said, app="calendar" if summarise is None else None)
     if summarise is not None:
-        models = fakes.models(summarise=summarise)
-        project.apps.using(models).remember("calendar", conversation=talk)
+        model = fakes.model(summarise=summarise)
+        project.apps.using(model).remember("calendar", conversation=talk)
     assert contents(project) == ["user: We decided to use PostgreSQL."]
     assert "long-term-memory" not in traces(root, "Quuxville")
     assert "Quuxville" not in project.apps.context("calendar").text
@@ -246,16 +246,16 @@ def test_an_agent_is_told_that_its_text_waits_for_consent(root: str) -> None:
 
 def test_work_that_waits_and_can_never_be_done_keeps_no_other_work_back(root: str) -> None:
     project = fakes.limited(root, energy=0)
-    models = fakes.models()
+    model = fakes.model()
     talk = ended(project, "We chose A1.", app=None)
-    assert project.apps.using(models).remember("calendar", conversation=talk).action == "deferred"
+    assert project.apps.using(model).remember("calendar", conversation=talk).action == "deferred"
     later = fakes.limited(root, hours=1)
     with mock.patch("pmem.apps.remembering.put_new", side_effect=Refused("no")):
-        later.apps.using(models).compact("calendar")
+        later.apps.using(model).compact("calendar")
     figures = later.apps.stats().energy
     assert figures
     assert figures.waiting == 0
-    assert later.apps.using(models).remember("calendar", "The lift is broken.").action == "created"
+    assert later.apps.using(model).remember("calendar", "The lift is broken.").action == "created"
 
 
 @pytest.mark.parametrize("error", [StorageRefused("full"), ZeroDivisionError("oh")])
@@ -288,9 +288,9 @@ def test_a_storage_error_is_tried_once_more(project: Project) -> None:
 
 def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: str) -> None:
     project = fakes.limited(root, energy=40, energy_per_hour=20)
-    models = fakes.models()
+    model = fakes.model()
     first, second, third = (ended(project, f"We chose {n}.", app=None) for n in ("A1", "B2", "C3"))
-    theirs = project.apps.using(models)
+    theirs = project.apps.using(model)
     done = [
         theirs.remember("calendar", conversation=talk).action for talk in (first, second, third)
     ]
@@ -301,7 +301,7 @@ def test_work_waits_while_energy_is_low_and_is_done_by_the_next_command(root: st
     assert figures
     assert (figures.spent, figures.waiting) == (36, 1)
     later = fakes.limited(root, hours=2, energy=40, energy_per_hour=20)
-    later.apps.using(models).compact("calendar")
+    later.apps.using(model).compact("calendar")
     assert len(contents(later)) == 4
     after = later.apps.stats().energy
     assert after

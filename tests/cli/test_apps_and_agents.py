@@ -198,12 +198,11 @@ def test_an_export_into_a_folder_that_is_not_there_makes_none() -> None:
 
 def test_a_history_tells_whole_reasons(root: str) -> None:
     from pmem import Project
-    from pmem.apps import Models
-    from pmem.memory.app_models import OfflineSummariser
+    from pmem.core.apps.deciding import OfflineModel
 
     why = "It is about a dentist who has moved away, " + "and so on " * 20 + "to the very end."
 
-    class Decider:
+    class Model(OfflineModel):
         name, is_free = "model", True
 
         def decide(self, surplus: Any) -> Any:
@@ -211,7 +210,7 @@ def test_a_history_tells_whole_reasons(root: str) -> None:
             return {"action": "delete", "targetMemoryId": target, "reason": why}
 
     project = Project(root, apps={"limit": 1})
-    told = project.apps.using(Models(OfflineSummariser(), Decider()))
+    told = project.apps.using(Model())
     first = told.remember("calendar", "The dentist is on Tuesday.").memory
     assert first is not None
     told.remember("calendar", "The review moves to Thursday.")

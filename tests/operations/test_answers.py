@@ -9,16 +9,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pytest
 
-from pmem.apps import (
-    AppContextRequest,
-    AppDeleteRequest,
-    AppLookRequest,
-    AppRequest,
-    AppShowRequest,
-    CompactRequest,
-    RememberRequest,
-    UninstallRequest,
-)
+from pmem.apps.reading import AppContextRequest, AppLookRequest, AppShowRequest
+from pmem.apps.remembering import CompactRequest, RememberRequest
+from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
@@ -30,6 +23,7 @@ from pmem.conversation.exchange import ArraysRequest, MessagesRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.core.queries import QueryRequest
 from pmem.errors import Refused
+from pmem.memory.app_memories import AppRequest
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.citations import VerifyRequest
 from pmem.memory.consent import WaitingRequest

@@ -1,33 +1,61 @@
-"""Which one memory of an app goes when there are too many: a decision, and what makes it valid.
+"""What a model is asked for apps, and what makes its answers valid.
 
-A decision takes exactly one memory away. `delete` removes its target; `edit` lets its target take
-another one in, the newest unless `merged` names one, with the content that it is to have then.
+A model sums conversations up, and decides which one memory goes when an app has too many. The rules
+are a model too, the one that is free.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
+from pmem.core.apps.digest import digest
 from pmem.core.consent import sensitive
 from pmem.values.ids import short
-from pmem.values.records import Memory
+from pmem.values.records import Memory, Message
 
 MOST_REASON: Final = 1000
 """Characters of a reason at the most."""
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to become of one memory; as JSON, an object with S0's names.
+_NAMES: Final = {
+    "targetMemoryId": "target",
+    "mergedMemoryId": "merged",
+    "newContent": "content",
+}
+"""S0's names of a decision's fields, as models write them."""
 
-    `content` is what an edited target says from then on, and `merged` the memory that it takes in.
+
+class AppDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of one memory too many, and why.
+
+    `delete` removes its target; `edit` lets its target take `merged` in, the newest when None, and
+    say `content` from then on. `by` is who decided: the model's name, or `fifo` where the oldest
+    went because of a `failure`.
     """
 
     action: Literal["delete", "edit"]
-    target: str = msgspec.field(name="targetMemoryId")
-    content: str | None = msgspec.field(name="newContent", default=None)
-    merged: str | None = msgspec.field(name="mergedMemoryId", default=None)
+    target: str
+    merged: str | None = None
+    content: str | None = None
     reason: str
+    by: str = ""
+    failure: str = ""
+
+
+class EndedConversation(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation that has ended, to be summed up in so many characters at the most.
+
+    `private` names what may not be said of a person (the setting `consent.fields`): nobody has
+    agreed to it.
+    """
+
+    app: str
+    conversation: str
+    messages: tuple[Message, ...]
+    outcome: str | None
+    most: int
+    private: tuple[str, ...] = ()
 
 
 class Surplus(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +80,27 @@ class Unusable(Exception):
     """A decision, or a text, that a model gave and that cannot be used."""
 
 
-class OfflineDecider:
-    """Decides by rules: what says the same becomes one, else the least valuable one goes.
+class Model(Protocol):
+    """Sums up and decides. One that is not free costs energy and has a time-out.
+
+    Whatever it does (it fails, it takes too long, it gives nonsense), it can neither lose a memory
+    nor stop a command.
+    """
+
+    name: str
+    is_free: bool
+
+    def summarise(self, talk: EndedConversation) -> str:
+        """Return two to four factual sentences; nothing where there is nothing to keep."""
+        ...
+
+    def decide(self, surplus: Surplus) -> Any:
+        """Return a decision, or JSON or a mapping with S0's names of its fields."""
+        ...
+
+
+class OfflineModel:
+    """Works by rules: what says the same becomes one, else the least valuable memory goes.
 
     It remembers what says the same between the decisions of one compaction.
     """
@@ -65,16 +112,16 @@ class OfflineDecider:
         self._read: frozenset[tuple[str, str]] = frozenset()
         self._same: list[tuple[str, str, str]] = []
 
-    def decide(self, surplus: Surplus) -> Decision:
-        """Return what is to go.
+    def summarise(self, talk: EndedConversation) -> str:
+        """Return the sentences that are worth keeping (see `core.apps.digest`)."""
+        return digest(talk.messages, talk.outcome, talk.most, talk.private)
 
-        Args:
-            surplus: The memories.
-        """
+    def decide(self, surplus: Surplus) -> AppDecision:
+        """Return what is to go."""
         present = {memory.id: memory for memory in surplus.memories}
         for survivor, other, reason in self._redundant(surplus.memories):
             if survivor in present and other in present:
-                return Decision(
+                return AppDecision(
                     action="edit",
                     target=survivor,
                     content=present[survivor].content,
@@ -83,7 +130,7 @@ class OfflineDecider:
                 )
         least = _least(surplus)
         why = f"it counts least by importance, use and age ({surplus.worths[least.id]:.2f})"
-        return Decision(action="delete", target=least.id, reason=why)
+        return AppDecision(action="delete", target=least.id, reason=why)
 
     def _redundant(self, memories: Sequence[Memory]) -> list[tuple[str, str, str]]:
         """Return who stays, who says the same, and why; worked out anew for unknown memories."""
@@ -123,11 +170,11 @@ def _loose(memories: Sequence[Memory]) -> Sequence[Memory]:
     return [memory for memory in memories if not memory.pinned] or memories
 
 
-def checked(answer: Any, surplus: Surplus) -> Decision:
+def checked(answer: Any, surplus: Surplus) -> AppDecision:
     """Return a decision that can be carried out, whole ids in it.
 
     Args:
-        answer: What a decider gave: a decision, a mapping, or JSON.
+        answer: What a model gave: a decision, a mapping, or JSON.
         surplus: What it was asked about.
 
     Raises:
@@ -141,25 +188,27 @@ def checked(answer: Any, surplus: Surplus) -> Decision:
     if decision.action == "delete":
         if target not in _loose(surplus.memories):
             raise Unusable(f"the decision deletes {target.id}, which is pinned")
-        return Decision(action="delete", target=target.id, reason=reason)
+        return AppDecision(action="delete", target=target.id, reason=reason)
     merged = _named(decision.merged or surplus.memories[-1].id, known)
     if merged.id == target.id:
         raise Unusable(f"the decision merges {target.id} with itself")
     content = decision.content
     if content is None or content != target.content:
         content = usable(content, surplus.most, "the new content")
-    return Decision(
+    return AppDecision(
         action="edit", target=target.id, content=content, merged=merged.id, reason=reason
     )
 
 
-def _read(answer: Any) -> Decision:
+def _read(answer: Any) -> AppDecision:
     try:
         if isinstance(answer, str | bytes):
-            return msgspec.json.decode(answer, type=Decision)
-        if isinstance(answer, Decision):
+            answer = msgspec.json.decode(answer)
+        if isinstance(answer, AppDecision):
             answer = msgspec.to_builtins(answer)
-        return msgspec.convert(answer, Decision)
+        if isinstance(answer, Mapping):
+            answer = {_NAMES.get(name, name): value for name, value in answer.items()}
+        return msgspec.convert(answer, AppDecision)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         raise Unusable(f"the answer is no decision: {str(error)[:200]}") from None
 

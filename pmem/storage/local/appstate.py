@@ -8,13 +8,14 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from pmem.core.apps.energy import may_spend, refilled
 from pmem.storage.local.state import LocalState
 from pmem.values.records import dump_line
+from pmem.values.rules import AppRules
 from pmem.values.times import in_utc, iso
 
 _TABLES: Final = (
@@ -27,14 +28,7 @@ _TABLES: Final = (
     "create table if not exists app_gone (app text primary key, at text)",
 )
 _MADE: Final = "select 1 from sqlite_master where name = 'app_work'"
-
-
-class Budget(NamedTuple):
-    """How much energy there may be: units at the most, units an hour, and the share kept back."""
-
-    capacity: float
-    per_hour: float
-    floor: float
+_ENERGY: Final = "select level, at, spent, unpolled from app_energy"
 
 
 class Level(NamedTuple):
@@ -70,11 +64,11 @@ class AppState:
     def __init__(self, state: LocalState) -> None:
         self._state = state
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+    def _rows(self, query: str, *values: object) -> list[Any]:
         with self._state.reading() as connection:
-            made = connection is not None and connection.execute(_MADE).fetchone()
-            yield connection if made else None
+            if connection is None or not connection.execute(_MADE).fetchone():
+                return []
+            return connection.execute(query, values).fetchall()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -83,87 +77,73 @@ class AppState:
                 connection.execute(statement)
             yield connection
 
-    def level(self, now: datetime, budget: Budget) -> Level:
-        """Return the energy there is.
+    def _write(self, query: str, *values: object) -> None:
+        with self._writing() as connection:
+            connection.execute(query, values)
 
-        Args:
-            now: The present.
-            budget: How much there may be.
-        """
-        with self._reading() as connection:
-            return _level(connection, now, budget)
+    def level(self, now: datetime, rules: AppRules) -> Level:
+        """Return the energy there is, and what was spent."""
+        return _level(self._rows(_ENERGY), now, rules)
 
-    def spend(self, cost: float, now: datetime, budget: Budget) -> bool:
+    def spend(self, cost: float, now: datetime, rules: AppRules) -> bool:
         """Take units for one piece of work, unless no more than the floor is left.
 
         Args:
             cost: Units; no more are taken than there are.
             now: The present.
-            budget: How much there may be.
+            rules: How much there may be.
 
         Returns:
             Whether the work may run.
         """
         with self._writing() as connection:
-            level = _level(connection, now, budget)
-            if not may_spend(level.units, budget.capacity, budget.floor):
+            units, spent, unpolled = _level(connection.execute(_ENERGY).fetchall(), now, rules)
+            if not may_spend(units, rules.energy, rules.energy_floor):
                 return False
-            left = Level(max(0.0, level.units - cost), level.spent + cost, level.unpolled + cost)
-            _note(connection, left, now)
+            _note(connection, Level(max(0.0, units - cost), spent + cost, unpolled + cost), now)
         return True
 
-    def poll(self, now: datetime, budget: Budget) -> float:
+    def poll(self, now: datetime, rules: AppRules) -> float:
         """Return the units spent since this was last asked."""
         with self._writing() as connection:
-            level = _level(connection, now, budget)
+            level = _level(connection.execute(_ENERGY).fetchall(), now, rules)
             _note(connection, level._replace(unpolled=0.0), now)
         return level.unpolled
 
     def put_off(self, work: Waiting) -> None:
         """Note work that is to be done later; the same work only once."""
-        with self._writing() as connection:
-            row = (*work[:3], iso(work.at), work.why, work.importance, dump_line(work.tags))
-            connection.execute("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", row)
+        row = (*work[:3], iso(work.at), work.why, work.importance, dump_line(work.tags))
+        self._write("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", *row)
 
     def waiting(self, app: str | None = None) -> list[Waiting]:
-        """Return what waits, the earliest first.
-
-        Args:
-            app: Only for this app; for all when None.
-        """
-        with self._reading() as connection:
-            if connection is None:
-                return []
-            query = (
-                "select app, work, conversation, at, why, importance, tags from app_work"
-                " where ? is null or app = ? order by at, rowid"
-            )
-            rows = connection.execute(query, (app, app)).fetchall()
+        """Return what waits, for one app or for all, the earliest first."""
+        query = (
+            "select app, work, conversation, at, why, importance, tags from app_work"
+            " where ? is null or app = ? order by at, rowid"
+        )
         return [
-            Waiting(a, w, c, in_utc(datetime.fromisoformat(at)), why, importance, _tags(tags))
-            for a, w, c, at, why, importance, tags in rows
+            Waiting(name, work, talk, _moment(at), why, importance, _tags(tags))
+            for name, work, talk, at, why, importance, tags in self._rows(query, app, app)
         ]
 
     def settle(self, work: Waiting) -> None:
         """Forget work that is done, or that there is no more reason for."""
-        with self._writing() as connection:
-            query = "delete from app_work where app = ? and work = ? and conversation = ?"
-            connection.execute(query, work[:3])
+        self._write(
+            "delete from app_work where app = ? and work = ? and conversation = ?", *work[:3]
+        )
+
+    def give_up(self, app: str) -> None:
+        """Forget the work that waits for an app."""
+        if self.waiting(app):
+            self._write("delete from app_work where app = ?", app)
 
     def note_context(self, conversation: str, app: str) -> None:
         """Note that a conversation's context had memories of its app."""
-        with self._writing() as connection:
-            query = "insert or ignore into app_context values (?, ?)"
-            connection.execute(query, (conversation, app))
+        self._write("insert or ignore into app_context values (?, ?)", conversation, app)
 
     def with_context(self) -> set[str]:
         """Return the conversations whose contexts had memories of their apps."""
-        with self._reading() as connection:
-            if connection is None:
-                return set()
-            return {
-                found for (found,) in connection.execute("select conversation from app_context")
-            }
+        return {found for (found,) in self._rows("select conversation from app_context")}
 
     def uninstall(self, app: str, at: datetime) -> None:
         """Note that an app is gone, and forget the work that waits for it."""
@@ -171,40 +151,32 @@ class AppState:
             connection.execute("insert or ignore into app_gone values (?, ?)", (app, iso(at)))
             connection.execute("delete from app_work where app = ?", (app,))
 
-    def give_up(self, app: str) -> None:
-        """Forget the work that waits for an app."""
-        if self.waiting(app):
-            with self._writing() as connection:
-                connection.execute("delete from app_work where app = ?", (app,))
-
     def install(self, app: str) -> None:
         """Note that an app is there again."""
         if app in self.gone():
-            with self._writing() as connection:
-                connection.execute("delete from app_gone where app = ?", (app,))
+            self._write("delete from app_gone where app = ?", app)
 
     def gone(self) -> set[str]:
         """Return the apps that were uninstalled."""
-        with self._reading() as connection:
-            if connection is None:
-                return set()
-            return {found for (found,) in connection.execute("select app from app_gone")}
+        return {found for (found,) in self._rows("select app from app_gone")}
 
 
-def _tags(written: bytes) -> tuple[str, ...]:
-    return msgspec.json.decode(written, type=tuple[str, ...])
-
-
-def _level(connection: sqlite3.Connection | None, now: datetime, budget: Budget) -> Level:
-    query = "select level, at, spent, unpolled from app_energy"
-    found = None if connection is None else connection.execute(query).fetchone()
-    if found is None:
-        return Level(budget.capacity, 0.0, 0.0)
-    level, at, spent, unpolled = found
-    since = in_utc(datetime.fromisoformat(at))
-    return Level(refilled(level, since, now, budget.capacity, budget.per_hour), spent, unpolled)
+def _level(rows: list[Any], now: datetime, rules: AppRules) -> Level:
+    if not rows:
+        return Level(rules.energy, 0.0, 0.0)
+    ((level, at, spent, unpolled),) = rows
+    units = refilled(level, _moment(at), now, rules.energy, rules.energy_per_hour)
+    return Level(units, spent, unpolled)
 
 
 def _note(connection: sqlite3.Connection, level: Level, now: datetime) -> None:
     row = (level.units, iso(now), level.spent, level.unpolled)
     connection.execute("insert or replace into app_energy values (1, ?, ?, ?, ?)", row)
+
+
+def _moment(written: str) -> datetime:
+    return in_utc(datetime.fromisoformat(written))
+
+
+def _tags(written: bytes) -> tuple[str, ...]:
+    return msgspec.json.decode(written, type=tuple[str, ...])
