@@ -10,8 +10,6 @@ from pmem.cli import options
 from pmem.cli.session import Answer, Line, Session
 from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
-from pmem.core.lifecycle.neighbours import advice
-from pmem.core.lifecycle.states import successor_of
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.memory.reading import ListRequest, Said, Shown, ShowRequest
@@ -211,6 +209,8 @@ def _added_lines(added: Added) -> Iterator[Line]:
     if added.held is not None:
         yield [(f"{added.action} ", "yellow"), (short(added.held.id), "cyan")]
         return
+    from pmem.core.lifecycle.neighbours import advice
+
     word = "added" if added.action == "added" else "exists"
     yield [(f"{word} ", "green" if word == "added" else "yellow"), *memory_line(added.memory)]
     for neighbour in added.neighbours:
@@ -267,8 +267,12 @@ def _fields(record: Record) -> Iterator[tuple[str, str]]:
         yield "messages", str(len(record.messages))
     if isinstance(record, Memory | Episode | Conversation):
         yield "events", str(len(record.history))
-    if isinstance(record, Memory | Episode) and successor_of(record):
-        yield "see instead", short(successor_of(record))
+    if isinstance(record, Memory | Episode) and record.state is not State.ACTIVE:
+        from pmem.core.lifecycle.states import successor_of
+
+        successor = successor_of(record)
+        if successor:
+            yield "see instead", short(successor)
 
 
 def _field(value: Any) -> str:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.values.records import Memory, MemoryType, Relationship, Source
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
+    from pmem.core.lifecycle.neighbours import Neighbour
     from pmem.memory.proposals import Held
 
 
@@ -55,7 +55,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     action: Literal["added", "suggested", "queued", "waiting", "rejected"]
     record: Memory | None = None
     links: tuple[Relationship, ...] = ()
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: "tuple[Neighbour, ...]" = ()
     reason: str = ""
     held: "Held | None" = None
     lints: tuple[str, ...] = ()

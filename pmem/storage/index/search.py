@@ -28,7 +28,6 @@ from pmem.storage.files.listing import Listing
 from pmem.storage.index import postings
 from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.learning import TYPES, VERSION, Reader, rebuild, text_of, update
-from pmem.storage.index.soundness import trusted
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType
 
@@ -63,6 +62,12 @@ class Records(NamedTuple):
     look: Callable[[RecordType], Listing]
     read: Reader
     text: Callable[[Place], str]
+
+
+_NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
+"""What reading an index raises that holds nonsense."""
+_DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a search raises on an index that holds nonsense, or where pmem itself is wrong."""
 
 
 class SearchIndex:
@@ -104,7 +109,7 @@ class SearchIndex:
         Raises:
             BrokenIndex: The index turns out to hold nonsense.
         """
-        with trusted(self._connection):
+        with _trusted(self._connection):
             self._connection.execute("begin")
             try:
                 yield
@@ -189,7 +194,7 @@ def open_index(local: str, records: Records) -> SearchIndex | None:
         connection: sqlite3.Connection | None = None
         try:
             connection = _connect(path)
-            with trusted(connection):
+            with _trusted(connection):
                 _follow(connection, records)
             return SearchIndex(path, connection, records)
         except (OSError, sqlite3.Error, BrokenIndex) as error:
@@ -210,6 +215,28 @@ def passing_index(records: Records) -> SearchIndex:
     connection = _connect(":memory:")
     _follow(connection, records)
     return SearchIndex(":memory:", connection, records)
+
+
+@contextmanager
+def _trusted(connection: sqlite3.Connection) -> Iterator[None]:
+    """Search an index; what is wrong with pmem and not with the index is raised as it is.
+
+    Args:
+        connection: The open index.
+
+    Raises:
+        BrokenIndex: The index holds nonsense.
+    """
+    try:
+        yield
+    except _NO_DATABASE as error:
+        raise BrokenIndex from error
+    except _DOUBTFUL as error:
+        from pmem.storage.index.soundness import is_sound
+
+        if is_sound(connection):
+            raise
+        raise BrokenIndex from error
 
 
 def _follow(connection: sqlite3.Connection, records: Records) -> None:

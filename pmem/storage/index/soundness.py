@@ -2,14 +2,12 @@
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
 from pmem.core.retrieval.documents import Facts
 from pmem.storage.index import postings
-from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.learning import TYPES, rebuild
 
 _NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", "at"))
@@ -17,32 +15,6 @@ _NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", 
 _RAW: Final = frozenset(("terms", "record", "message"))
 """Columns that keep text as it is, or as bytes where it is not UTF-8."""
 _FACTS: Final = msgspec.json.Decoder(Facts)
-
-
-NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
-"""What reading an index raises that holds nonsense."""
-DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What a search raises on an index that holds nonsense, or where pmem itself is wrong."""
-
-
-@contextmanager
-def trusted(connection: sqlite3.Connection) -> Iterator[None]:
-    """Search an index; what is wrong with pmem and not with the index is raised as it is.
-
-    Args:
-        connection: The open index.
-
-    Raises:
-        BrokenIndex: The index holds nonsense.
-    """
-    try:
-        yield
-    except NO_DATABASE as error:
-        raise BrokenIndex from error
-    except DOUBTFUL as error:
-        if is_sound(connection):
-            raise
-        raise BrokenIndex from error
 
 
 def is_sound(connection: sqlite3.Connection) -> bool:
