@@ -10,7 +10,7 @@ UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of what came without one; never the present, so that importing a file again finds
 the same records."""
 
-_AGO = re.compile(r"(?!\d{6,7}d)(\d{1,7})([smhdw])")
+_AGO = r"(?!\d{6,7}d)(\d{1,7})([smhdw])"
 """Not 1234567d: as days that is three thousand years, as the start of a commit's id a revision."""
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -26,7 +26,7 @@ def parse_time(text: str, now: datetime) -> datetime:
     Raises:
         InvalidValue: The text is none of these.
     """
-    age = _AGO.fullmatch(text.strip())
+    age = re.fullmatch(_AGO, text.strip())
     try:
         if age:
             return now - timedelta(**{_UNITS[age[2]]: int(age[1])})

@@ -14,7 +14,7 @@ QUOTED = 8  # holds a quotation, such as a title
 INSIGHT = 16  # is an insight: concluded, not said
 
 _TIME_TERMS = time_vocabulary()
-_ANNOTATION = re.compile(r"\[[^\[\]]*\]\s*\Z")
+_ANNOTATION = r"\[[^\[\]]*\]\s*\Z"
 _WHEN = re.compile(
     r"\A(?:\w+ ){0,2}when\b|\b(?:what|which) (?:date|day|month|year|time|week)\b"
     r"|什么时候|何时|几点|哪天|哪年|いつ|언제"
@@ -26,8 +26,8 @@ _SEVERAL = re.compile(
     r"|\A\W*how many\b|\bboth\b"
     r"|\A\W*(?:what|which) (?:\w+ )?\w+[^\Ws]s (?:has|have|does|do|did|are|were)\b"
 )
-_AGO = re.compile(r"\b(\d{1,3}|an?|two|three|four|five|six) (day|week|month|year)s? ago\b")
-_TURN = re.compile(
+_AGO = r"\b(\d{1,3}|an?|two|three|four|five|six) (day|week|month|year)s? ago\b"
+_TURN = (
     r"\b(last|this past|next|this) (night|week|weekend|month|year|" + "|".join(WEEKDAYS) + r")\b"
     r"|\b(yesterday|tomorrow)\b"
 )
@@ -41,7 +41,7 @@ def traits(text: str, found: Iterable[str]) -> int:
         found: its terms.
     """
     bits = QUOTED if '"' in text or "“" in text or "「" in text else 0
-    if _ANNOTATION.sub("", text[-2000:]).rstrip().endswith(("?", "？")):
+    if re.sub(_ANNOTATION, "", text[-2000:]).rstrip().endswith(("?", "？")):
         bits |= QUESTION
     for term in set(found):
         if term in _TIME_TERMS:
@@ -87,9 +87,9 @@ def spoken_dates(text: str, day: datetime.date) -> list[str]:
     """
     lowered = text.lower()
     found: list[str] = []
-    for which, unit, plain in _TURN.findall(lowered):
+    for which, unit, plain in re.findall(_TURN, lowered):
         found += _turned(which or plain, unit or plain, day)
-    for count, unit in _AGO.findall(lowered):
+    for count, unit in re.findall(_AGO, lowered):
         number = 1 if count in ("a", "an") else int(NUMBER_WORDS.get(count, count))
         found += _away(-number, unit, day)
     return found

@@ -23,11 +23,11 @@ from pmem.values.records import STORES
 STAGED: Final = "commit"
 _PLAN: Final = "plan.json"
 _TEMPORARY: Final = ".tmp-"
-_OF_A_WRITER: Final = re.compile(r"\.tmp-([1-9][0-9]{0,9})-[0-9a-f]{8}")
+_OF_A_WRITER: Final = r"\.tmp-([1-9][0-9]{0,9})-[0-9a-f]{8}"
 _A_LITTLE: Final = 4096
 """Bytes that no file system keeps without room for them."""
 _SUFFIX: Final = ".json"
-_STAGED_NAME: Final = re.compile(r"[0-9]+\.json")
+_STAGED_NAME: Final = r"[0-9]+\.json"
 _NO_PLAN: Final = "remove that folder if it came with the project"
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
@@ -130,7 +130,7 @@ def sweep_dead(folder: str) -> None:
     """
     with suppress(OSError):
         for name in os.listdir(folder):
-            found = _OF_A_WRITER.fullmatch(name)
+            found = re.fullmatch(_OF_A_WRITER, name)
             if found and not _is_alive(int(found[1])):
                 _remove_quietly(os.path.join(folder, name))
 
@@ -319,7 +319,7 @@ def _is_sound(root: str, step: _Step) -> bool:
         folder in STORES.values()
         and name.endswith(_SUFFIX)
         and is_id(name.removesuffix(_SUFFIX))
-        and (step.staged is None or _STAGED_NAME.fullmatch(step.staged) is not None)
+        and (step.staged is None or re.fullmatch(_STAGED_NAME, step.staged) is not None)
         and not os.path.islink(os.path.join(root, folder))
     )
 
