@@ -42,6 +42,7 @@ KIND = "conversation"
 """The kind of source of a memory that was made from a conversation."""
 
 Action = Literal["created", "updated", "known", "deferred", "skipped"]
+_Draft = tuple[AddRequest, Conversation | None]
 
 
 class RememberRequest(AppRequest, frozen=True, kw_only=True):
@@ -96,16 +97,11 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     """
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
-    app = name_of(request.app)
-    wanted = _wanted(workspace, app, request)
-    conversation = _ended(workspace, app, request.conversation)
-    model = request.model or OfflineModel()
+    app, model = name_of(request.app), request.model or OfflineModel()
+    draft = _draft(workspace, app, request)
     before = catch_up(workspace, app, model)
     state_of(workspace).install(app)
-    if conversation is None:
-        done = _made(workspace, wanted, model)
-    else:
-        done = _from_talk(workspace, conversation, wanted, model)
+    done = _remember_draft(workspace, draft, model)
     return replace(done, decisions=(*before, *done.decisions))
 
 
@@ -159,33 +155,34 @@ def _caught_up(
     if work.work == "compact":
         compacted = compact(workspace, work.app, model)
         return compacted.deferred, compacted.decisions
-    request = RememberRequest(app=work.app, importance=work.importance, tags=work.tags)
+    request = RememberRequest(
+        app=work.app, conversation=work.conversation, importance=work.importance, tags=work.tags
+    )
     try:
-        conversation = _ended(workspace, work.app, work.conversation)
-        assert conversation is not None
-        wanted = _wanted(workspace, work.app, request)
-        done = _from_talk(workspace, conversation, wanted, model)
+        draft = _draft(workspace, work.app, request)
+        done = _remember_draft(workspace, draft, model)
     except (NotFound, Ambiguous, InvalidValue, Refused):
         return False, ()
     return done.action == "deferred", done.decisions
 
 
-def _wanted(workspace: Workspace, app: str, request: RememberRequest) -> AddRequest:
+def _draft(workspace: Workspace, app: str, request: RememberRequest) -> _Draft:
+    """Return the memory that is wanted, and the conversation that is to give its content."""
     content = request.content
     if content is not None:
         content = checks.text(content, "an app's memory", workspace.settings.limits.app_memory)
-    return AddRequest(
+    wanted = AddRequest(
         content=content or "",
         importance=share_of(request.importance),
         tags=checks.tags(request.tags),
         app=app,
     )
+    reference = request.conversation
+    return wanted, None if reference is None else _ended(workspace, app, reference)
 
 
-def _ended(workspace: Workspace, app: str, reference: str | None) -> Conversation | None:
-    """Return the ended conversation that a reference means; None for none."""
-    if reference is None:
-        return None
+def _ended(workspace: Workspace, app: str, reference: str) -> Conversation:
+    """Return the ended conversation that a reference means."""
     conversation = conversation_named(workspace, reference)
     if conversation.app not in (None, app):
         raise InvalidValue(f"conversation {conversation.id} belongs to another app")
@@ -197,9 +194,10 @@ def _ended(workspace: Workspace, app: str, reference: str | None) -> Conversatio
     return conversation
 
 
-def _from_talk(
-    workspace: Workspace, conversation: Conversation, wanted: AddRequest, model: Model
-) -> Remembered:
+def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Remembered:
+    wanted, conversation = draft
+    if conversation is None:
+        return _made(workspace, wanted, model)
     app, share = wanted.app or "", wanted.importance
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
     why = "too little energy"

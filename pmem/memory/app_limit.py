@@ -1,6 +1,7 @@
 """Holding an app to its limit: one decision for each memory too many, and what it does."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -147,21 +148,15 @@ def _one_by_one(workspace: Workspace, app: str, model: Model) -> tuple[list[AppD
             return made, True
         surplus = _surplus(workspace, app, kept, _worths(workspace, kept))
         decision = _decision(workspace, model, surplus)
-        done = _stubbornly(workspace, surplus, decision, last=overtaken >= _ASKED)
+        last = overtaken >= _ASKED
+        try:
+            done = once_more(partial(_if_it_holds, workspace, surplus, decision, last=last))
+        except (StorageRefused, Locked) as error:  # as S0 has it: then the oldest goes
+            instead = _fallback(surplus, error.message)
+            done = _if_it_holds(workspace, surplus, instead, last=True)
         overtaken = 0 if done else overtaken + 1
         made += [done] if done else []
     return made, False
-
-
-def _stubbornly(
-    workspace: Workspace, surplus: Surplus, decision: AppDecision, *, last: bool
-) -> AppDecision | None:
-    """Carry a decision out; where storage refuses twice, let the oldest go instead."""
-    try:
-        return once_more(lambda: _if_it_holds(workspace, surplus, decision, last=last))
-    except (StorageRefused, Locked) as error:
-        instead = _fallback(surplus, error.message)
-        return _if_it_holds(workspace, surplus, instead, last=True)
 
 
 def _if_it_holds(
