@@ -112,11 +112,11 @@ def figures_of(
         conversations=len(held),
         with_context=with_context,
         injection_rate=_ratio(with_context, len(held)),
-        energy=energy(workspace),
+        energy=_energy(workspace),
     )
 
 
-def energy(workspace: Workspace) -> Energy | None:
+def _energy(workspace: Workspace) -> Energy | None:
     """Return what models may spend, and have spent; None where that cannot be read.
 
     It is this clone's own, and of today in a view of the past as well.
@@ -162,22 +162,19 @@ def _seen(workspace: Workspace) -> tuple[set[str], set[str]]:
 
 
 def _made_since(memories: Iterable[Memory], now: datetime) -> tuple[int, int]:
-    """Count the memories made of late, and the decisions that compactions took of late."""
+    """Count the memories made of late, and the decisions of late: each took one memory away."""
     day = shifted(now, -timedelta(hours=RATE_HOURS))
     week = shifted(now, -timedelta(days=FREQUENCY_DAYS))
     made = decided = 0
     for memory in memories:
         made += day < memory.created_at <= now
         decided += sum(
-            event.source == SOURCE and _took(event.event, event.detail) and week < event.at <= now
+            event.source == SOURCE
+            and week < event.at <= now
+            and (event.event is EventKind.DELETE or "into" in event.detail)
             for event in memory.history
         )
     return made, decided
-
-
-def _took(kind: EventKind, detail: dict[str, object]) -> bool:
-    """Tell whether an event took a memory away: each decision leaves one such."""
-    return kind is EventKind.DELETE or "into" in detail
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -117,15 +117,15 @@ def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
     held = _held_in(workspace, app, request.conversation)
     settings = workspace.settings
     most = settings.apps.limit
-    found = fitting(members(workspace, app), most, most * settings.limits.app_memory)
-    if found.shown and not workspace.is_past:
+    chosen, omitted = fitting(members(workspace, app), most, most * settings.limits.app_memory)
+    if chosen and not workspace.is_past:
         _note(workspace, held, app)
-    clean = [workspace.mask.fields(memory) for memory in found.shown]
+    clean = [workspace.mask.fields(memory) for memory in chosen]
     return AppContext(
         app=app,
         text=block(app, clean),
         items=tuple(map(shown, clean)),
-        omitted=tuple(memory.id for memory in found.omitted),
+        omitted=tuple(memory.id for memory in omitted),
     )
 
 

@@ -71,8 +71,6 @@ def share_of(importance: float | None) -> float | None:
     """
     if importance is None:
         return None
-    if not isinstance(importance, int | float):
-        raise InvalidValue(f"importance must be a number, not {type(importance).__name__}")
     if not 0 <= importance <= MOST_IMPORTANT:
         raise InvalidValue(
             f"importance must lie between 0 and {MOST_IMPORTANT}, not {importance:g}"

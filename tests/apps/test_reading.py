@@ -52,9 +52,9 @@ def test_a_block_shows_whole_memories_within_both_limits(
 
 def test_a_memory_that_has_no_room_is_named_and_not_cut() -> None:
     small, large = memory(1, "x" * 10), memory(2, "y" * 50)
-    assert fitting([small, large], 9, 60).omitted == ()
-    assert fitting([small, large], 9, 59) == ((large,), (small,))
-    assert fitting([small, large], 9, 49) == ((small,), (large,))
+    assert fitting([small, large], 9, 60) == ([large, small], [])
+    assert fitting([small, large], 9, 59) == ([large], [small])
+    assert fitting([small, large], 9, 49) == ([small], [large])
 
 
 def test_another_apps_memory_does_not_exist_whatever_its_state(project: Project) -> None:

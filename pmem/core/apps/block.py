@@ -1,36 +1,29 @@
 """The block of an app's memories that a model reads (S0's context format)."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from pmem.core.visible import visible
 from pmem.values.records import Memory
 from pmem.values.times import day
 
 
-class Fitting(NamedTuple):
-    """The memories that a block shows, and those that it has no room for."""
-
-    shown: tuple[Memory, ...]
-    omitted: tuple[Memory, ...]
-
-
 def newest_first(memories: Iterable[Memory]) -> list[Memory]:
-    """Return memories by their latest change, the newest first.
-
-    Args:
-        memories: In any order.
-    """
+    """Return memories by their latest change, the newest first."""
     return sorted(memories, key=lambda memory: (memory.updated_at, memory.id), reverse=True)
 
 
-def fitting(memories: Iterable[Memory], most: int, characters: int) -> Fitting:
+def fitting(
+    memories: Iterable[Memory], most: int, characters: int
+) -> tuple[list[Memory], list[Memory]]:
     """Choose what a block shows: whole memories, the newest first.
 
     Args:
         memories: In any order.
         most: How many at the most.
         characters: Of all contents together at the most.
+
+    Returns:
+        The memories that it shows, and those that it has no room for.
     """
     shown: list[Memory] = []
     omitted: list[Memory] = []
@@ -42,7 +35,7 @@ def fitting(memories: Iterable[Memory], most: int, characters: int) -> Fitting:
             left -= length
         else:
             omitted.append(memory)
-    return Fitting(tuple(shown), tuple(omitted))
+    return shown, omitted
 
 
 def block(app: str, memories: Sequence[Memory]) -> str:

@@ -139,14 +139,9 @@ class OfflineModel:
         said = frozenset((memory.id, memory.content) for memory in memories)
         if not said <= self._read:
             known = similar(memories)
-            self._read, self._same = (
-                said,
-                [
-                    (group.survivor.id, other.id, reason)
-                    for group in gathered(known, texts_of(known))
-                    for other, reason in group.others
-                ],
-            )
+            groups = gathered(known, texts_of(known))
+            self._read = said
+            self._same = [(g.survivor.id, other.id, why) for g in groups for other, why in g.others]
         return self._same
 
 
