@@ -27,7 +27,8 @@ from pmem.values.requests import AtRequest
 class AppLookRequest(AppRequest, frozen=True, kw_only=True):
     """Which app is to be looked at, as it is or as it was."""
 
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class AppShowRequest(AppLookRequest, frozen=True, kw_only=True):

@@ -87,13 +87,13 @@ def list_(
     """List an app's memories, the newest update first; or the apps there are."""
     session: Session = ctx.obj
     if app is None:
-        known = session.run(table.APPS, AtRequest(at=session.at(at)))
+        known = session.run(table.APPS, AtRequest(**session.when(at)))
         return Answer(
             data=known,
             lines=map(_overview_line, known.items),
             note="" if known.items else "no app remembers anything; `pmem app remember` begins",
         )
-    found = session.run(table.APP_MEMORIES, AppLookRequest(app=app, at=session.at(at)))
+    found = session.run(table.APP_MEMORIES, AppLookRequest(app=app, **session.when(at)))
     return Answer(
         data=found,
         lines=map(_memory_line, found.items),
@@ -106,7 +106,7 @@ def show(
 ) -> Answer:
     """Show one memory of an app."""
     session: Session = ctx.obj
-    request = AppShowRequest(app=app, reference=reference, at=session.at(at))
+    request = AppShowRequest(app=app, reference=reference, **session.when(at))
     memory = session.run(table.APP_MEMORY, request)
     return Answer(data=memory, lines=_memory_lines(memory))
 
@@ -122,7 +122,7 @@ def context(
 ) -> Answer:
     """Write an app's memories as a block for a model."""
     session: Session = ctx.obj
-    request = AppContextRequest(app=app, conversation=conversation, at=session.at(at))
+    request = AppContextRequest(app=app, conversation=conversation, **session.when(at))
     built = session.run(table.APP_CONTEXT, request)
     note = "" if built.items else f"app {built.app} has no memory"
     if built.omitted:
@@ -195,7 +195,7 @@ def stats(
 ) -> Answer:
     """Show what apps remember, and what models have spent on it."""
     session: Session = ctx.obj
-    found = session.run(table.APP_STATS, AtRequest(at=session.at(at)))
+    found = session.run(table.APP_STATS, AtRequest(**session.when(at)))
     if poll:
         session.run(table.POLL_ENERGY, NoArguments())
     return Answer(data=found, lines=figure_lines(found))

@@ -168,7 +168,7 @@ def history(
 ) -> Answer:
     """Show what happened to a record, the oldest event first."""
     session: Session = ctx.obj
-    request = HistoryRequest(reference=reference, at=session.at(at))
+    request = HistoryRequest(reference=reference, **session.when(at))
     if git:
         from pmem.cli.changelog import provenance_answer
 

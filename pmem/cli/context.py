@@ -53,7 +53,7 @@ def context(
         app=app,
         format=format,
         trust=trust,
-        at=session.at(at),
+        **session.when(at),
     )
     built = session.run(table.CONTEXT, request)
     note = f"{built.tokens:,} of {built.budget:,} tokens"

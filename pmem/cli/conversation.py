@@ -144,7 +144,7 @@ def list_(
 ) -> Answer:
     """List conversations, the earliest first."""
     session: Session = ctx.obj
-    request = ConversationsRequest(status=status, at=session.at(at))
+    request = ConversationsRequest(status=status, **session.when(at))
     found = session.run(table.CONVERSATIONS, request)
     return Answer(
         data=found,
@@ -162,7 +162,7 @@ def _none(status: Status | None) -> str:
 def show(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show a conversation with everything that was said in it."""
     session: Session = ctx.obj
-    request = LookRequest(conversation=reference, at=session.at(at))
+    request = LookRequest(conversation=reference, **session.when(at))
     shown = session.run(table.TRANSCRIPT, request)
     return Answer(data=shown, lines=_transcript_lines(shown))
 

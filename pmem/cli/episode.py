@@ -86,7 +86,7 @@ def list_(
         conversation=conversation,
         above=above,
         limit=limit,
-        at=session.at(at),
+        **session.when(at),
     )
     found = session.run(table.EPISODES, wanted)
     return Answer(
@@ -99,7 +99,7 @@ def list_(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show an episode."""
     session: Session = ctx.obj
-    request = ShowRequest(reference=reference, at=session.at(at))
+    request = ShowRequest(reference=reference, **session.when(at))
     record = session.run(table.EPISODE, request)
     return Answer(data=record, lines=record_lines(record))
 
@@ -107,7 +107,7 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
 def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show the narrative arc of a conversation: beginning, middle, end, key moments."""
     session: Session = ctx.obj
-    found = session.run(table.ARC, LookRequest(conversation=reference, at=session.at(at)))
+    found = session.run(table.ARC, LookRequest(conversation=reference, **session.when(at)))
     note = "" if any(_parts(found)) else _EMPTY
     return Answer(data=found, lines=_arc_lines(found), note=note)
 

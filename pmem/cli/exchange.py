@@ -83,7 +83,7 @@ def export_arrays(
 ) -> Answer:
     """Export everything as four array files."""
     session: Session = ctx.obj
-    done = session.run(table.EXPORT_ARRAYS, AtRequest(at=session.at(at)))
+    done = session.run(table.EXPORT_ARRAYS, AtRequest(**session.when(at)))
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
     return _written(session, folder, done.files)
@@ -102,7 +102,7 @@ def export_audit(
     What was purged is gone with its history.
     """
     session: Session = ctx.obj
-    found = session.run(table.EXPORT_AUDIT, AuditRequest(user=user, at=session.at(at)))
+    found = session.run(table.EXPORT_AUDIT, AuditRequest(user=user, **session.when(at)))
     data = exchange.json_lines(found.items)
     if file == "-":
         return Answer(data=found, raw=escaped(data.decode()))

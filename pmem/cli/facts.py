@@ -43,7 +43,7 @@ def list_(
         conversation=conversation,
         above=above,
         limit=limit,
-        at=session.at(at),
+        **session.when(at),
     )
     found = session.run(table.FACTS, wanted)
     return Answer(

@@ -90,7 +90,7 @@ def events(
         after=session.time(after),
         before=session.time(before),
     )
-    request = EventsRequest(wanted=wanted, record=record, limit=limit, at=session.at(at))
+    request = EventsRequest(wanted=wanted, record=record, limit=limit, **session.when(at))
     found = session.run(table.EVENTS, request)
     return Answer(
         data=found,

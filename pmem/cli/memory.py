@@ -104,7 +104,7 @@ def add(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show a record, or a message, whole."""
     session: Session = ctx.obj
-    found = session.run(table.SHOW, ShowRequest(reference=reference, at=session.at(at)))
+    found = session.run(table.SHOW, ShowRequest(reference=reference, **session.when(at)))
     if isinstance(found.record, Said):
         return Answer(data=found, lines=_said_lines(found.record))
     return Answer(data=found, lines=[*record_lines(found.record), *_doubts(found)])
@@ -134,7 +134,7 @@ def list_(
 ) -> Answer:
     """List memories, the oldest first."""
     session: Session = ctx.obj
-    request = ListRequest(wanted=wanted, limit=limit, at=session.at(at))
+    request = ListRequest(wanted=wanted, limit=limit, **session.when(at))
     if block:
         written = session.run(table.BLOCK, request)
         return Answer(data=written, raw=written.text, note=written.reason)

@@ -57,7 +57,7 @@ def _memory_folder(place: str, name: str) -> str:
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:
     """Show what the memory holds."""
     session: Session = ctx.obj
-    found = session.run(table.STATS, AtRequest(at=session.at(at)))
+    found = session.run(table.STATS, AtRequest(**session.when(at)))
     return Answer(
         data=found,
         lines=dashboard.plain_lines(found),

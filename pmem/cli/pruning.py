@@ -54,7 +54,7 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
     80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
     """
     session: Session = ctx.obj
-    found = session.run(table.USAGE, LookRequest(conversation=reference, at=session.at(at)))
+    found = session.run(table.USAGE, LookRequest(conversation=reference, **session.when(at)))
     title = found.usage.title or short(found.usage.conversation)
     return Answer(
         data=found,

@@ -61,7 +61,7 @@ def search(
         threshold=threshold,
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
-        at=session.at(at),
+        **session.when(at),
     )
     found = session.run(table.SEARCH, request)
     return Answer(

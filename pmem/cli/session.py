@@ -143,14 +143,14 @@ class Session:
         """
         return None if self.workspace.settings.allowlists else self.asker
 
-    def at(self, text: str | None) -> datetime | str | None:
-        """Read a moment, else a git revision, from an option; None stays None.
+    def when(self, text: str | None) -> dict[str, Any]:
+        """Read a moment, else a git revision, from an option, as a request's fields say it.
 
         Raises:
             InvalidValue: It is neither a time nor a revision.
         """
         try:
-            return self.time(text)
+            return {"at": self.time(text)}
         except InvalidValue as no_time:
             from pmem.storage.git.repository import NoRevision, Repository
 
@@ -161,7 +161,7 @@ class Session:
                     f"{text!r} is neither a time nor a git revision: {error.reason}",
                     f"{no_time.hint}; or name a branch, a tag or a commit",
                 ) from None
-            return text
+            return {"revision": text}
 
     @property
     def problems(self) -> Iterable[Problem]:

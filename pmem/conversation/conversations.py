@@ -88,7 +88,8 @@ class ConversationsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which conversations to list: all, or those that stand so."""
 
     status: Status | None = None
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):

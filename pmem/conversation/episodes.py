@@ -59,7 +59,8 @@ class EpisodesRequest(msgspec.Struct, frozen=True, kw_only=True):
     above: float = 0.0
     states: tuple[State, ...] = (State.ACTIVE,)
     limit: int | None = None
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class EpisodeListing(msgspec.Struct, frozen=True, kw_only=True):

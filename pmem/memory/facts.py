@@ -66,7 +66,8 @@ class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
     conversation: str | None = None
     above: float = 0.0
     limit: int | None = None
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,7 +46,8 @@ class EventsRequest(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Wanted = Wanted()
     record: str | None = None
     limit: int = SHOWN
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -71,7 +72,8 @@ class HistoryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which record's history is to be shown, as it was at a moment or a revision if given."""
 
     reference: str
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +90,8 @@ class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whose audit trail is meant: all, or what concerns one user; as it was, if a time is given."""
 
     user: str | None = None
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class Trail(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,7 +35,8 @@ class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which record, or message, is to be shown: as it was at a moment or a revision, if given."""
 
     reference: str
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +51,8 @@ class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
 class LookRequest(ConversationRequest, frozen=True, kw_only=True):
     """Which conversation is to be looked at: as it was at a moment or a revision, if given."""
 
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +89,8 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     wanted: Filter = Filter()
     limit: int | None = None
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ def run(
     Args:
         workspace: The project, as it is now or as it was.
         operation: Its row in the table.
-        request: What is asked for. A field `at` says of which moment, or of which git revision.
+        request: What is asked for. Fields `at` and `revision` say of which moment, and of which
+            git revision.
         caller: Who asks.
 
     Returns:
@@ -47,11 +48,12 @@ def run(
     """
     named: tuple[str | None, str | None] = getattr(request, "named_caller", (None, None))
     unit = asked_by(workspace, caller.joined(Caller(*named)))
-    at: datetime | str | None = getattr(request, "at", None)
-    if at is not None:
+    at: datetime | None = getattr(request, "at", None)
+    revision: str | None = getattr(request, "revision", None)
+    if at is not None or revision is not None:
         from pmem.project.views import seen_at
 
-        unit = seen_at(unit, at)
+        unit = seen_at(seen_at(unit, revision), at)
     if operation.by_person and unit.caller.agent is not None:
         why = f"{unit.caller.agent} may not decide this: a person does"
         raise Refused(why, "run it without PMEM_AGENT and --agent")

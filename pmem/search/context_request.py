@@ -28,7 +28,8 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     app: str | None = None
     format: Format = "markdown"
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
     counts: bool = True
     related: int | None = None
     trust: str | None = None

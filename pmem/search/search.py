@@ -59,7 +59,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     wanted: Filter = Filter()
     top_k: int | None = None
     threshold: float = 0.0
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
     weights: Weights | None = None
     counts: bool = True
     related: int | None = None

@@ -12,7 +12,8 @@ class NoArguments(msgspec.Struct, frozen=True, kw_only=True):
 class AtRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request about everything: as it is, or as it was at a moment or a git revision."""
 
-    at: datetime | str | None = None
+    at: datetime | None = None
+    revision: str | None = None
 
 
 class RangeRequest(msgspec.Struct, frozen=True, kw_only=True):
