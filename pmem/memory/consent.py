@@ -123,7 +123,8 @@ def approve(workspace: Workspace, request: RecordsRequest) -> Approved:
     done = []
     made_room: list[AppDecision] = []
     for proposal in _named(workspace, request.references):
-        memory = _applied(workspace, proposal, made_room)
+        memory, gone = _applied(workspace, proposal)
+        made_room += gone
         done.append(Agreed(id=proposal.id, memory=memory))
     return Approved(items=tuple(done), made_room=tuple(made_room))
 
@@ -191,8 +192,8 @@ def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     return list(found.values())
 
 
-def _applied(workspace: Workspace, proposal: Proposal, made_room: list[AppDecision]) -> Memory:
-    """Write what was proposed, in one transaction; what made room for it is added to a list."""
+def _applied(workspace: Workspace, proposal: Proposal) -> tuple[Memory, tuple[AppDecision, ...]]:
+    """Write what was proposed, in one transaction; return it, and what made room for it."""
     detail = {
         "field": proposal.field,
         "proposed_by": proposal.agent or proposal.actor,
@@ -201,23 +202,18 @@ def _applied(workspace: Workspace, proposal: Proposal, made_room: list[AppDecisi
     }
     if proposal.target is not None:
         with workspace.transaction():
-            return change(
-                workspace,
-                Memory,
-                proposal.target,
-                EventKind.UPDATE,
-                _with(workspace, proposal, detail),
-            )
+            apply = _with(workspace, proposal, detail)
+            return change(workspace, Memory, proposal.target, EventKind.UPDATE, apply), ()
     assert proposal.memory is not None
     with workspace.transaction():
         _must_wait(workspace.own.proposals.read(), proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
-        made_room += make_room(workspace)
+        made_room = make_room(workspace)
         if proposal.fact is not None:
             facts.settle(workspace, proposal.fact, memory.id)
         workspace.after_commit(partial(_decide, workspace, proposal, "approved", memory.id))
-    return memory
+    return memory, made_room
 
 
 def _must_wait(queue: Queue, proposal: Proposal) -> None:
