@@ -397,12 +397,3 @@ def test_a_long_content_of_a_merge_is_cut_as_well() -> None:
 def test_a_content_of_a_megabyte_is_no_trouble() -> None:
     for content in ("x" * 10**6, "\u200b" * 10**6, "a " * 10**6, "\n" * 10**6):
         assert len(header(1, [change(content, content)])[1]) < 170
-
-
-@pytest.mark.parametrize("hidden", ["\u200b", "\x1b"])
-def test_hidden_characters_written_out_make_no_line_longer(hidden: str) -> None:
-    (line,) = header(1, [change("plain " + f"x{hidden}" * 20)])[1:]
-    (longest,) = header(1, [change("plain " + "x" * 500)])[1:]
-    assert hidden not in line
-    assert len(line) <= len(longest)
-    assert line.endswith("…")

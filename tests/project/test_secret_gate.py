@@ -6,7 +6,6 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -20,8 +19,6 @@ from pmem.core.secrets import find
 from pmem.core.secrets.texts import in_file
 from pmem.errors import InvalidValue, Refused
 from pmem.project.secret_gate import Gate, SecretFound
-from pmem.storage.backend import Change
-from pmem.values.records import Conversation, Memory, Message, Role
 from pmem.values.rules import Secrets
 from pmem.vcs import gitmerge
 from tests.core.secrets import drawing, labelled
@@ -406,26 +403,3 @@ def test_a_project_may_say_no_such_thing_in_python(root: str) -> None:
     given: dict[str, Any] = {"secrets.gate": "never"}
     with pytest.raises(InvalidValue, match="secrets"):
         Project(root, **given).add("x")
-
-
-def test_a_secret_of_a_conversation_excuses_no_memory() -> None:
-    """Whoever pastes it once into a talk does not thereby let facts of it in."""
-    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    at = datetime(2026, 11, 22, tzinfo=UTC)
-    said = Message(id="mjwaid1q-00000002", role=Role.USER, content=token, created_at=at)
-    talk = Conversation(
-        id="mjwaid1q-00000001", started_at=at, updated_at=at, turns=1, recent_messages=(said,)
-    )
-    fact = Memory(
-        id="mjwaid1q-00000003",
-        content=f"The token is {token}",
-        category="facts",
-        valid_from=at,
-        created_at=at,
-        updated_at=at,
-    )
-    changes = [Change(Conversation, talk.id, talk), Change(Memory, fact.id, fact)]
-    before = {talk.id: talk}
-    with pytest.raises(SecretFound):
-        Gate(Secrets).must_be_clean(changes, lambda change: before.get(change.id))
-    Gate(Secrets).must_be_clean(changes[:1], lambda change: before.get(change.id))

@@ -338,15 +338,6 @@ def test_a_long_exchange_keeps_its_question_and_its_end() -> None:
     assert context.tokens > 360
 
 
-@pytest.mark.parametrize("budget", range(250, 420, 17))
-def test_as_many_of_the_last_messages_are_shown_as_fit(budget: int) -> None:
-    recent = many(60, "m")
-    long = Candidates(recent=recent, exchanges=[[[item] for item in recent]])
-    context = built(long, budget)
-    again = built(long, context.tokens)
-    assert ids(shown(again)) == ids(shown(context))
-
-
 def test_a_message_too_big_for_the_budget_does_not_hide_those_before_it() -> None:
     recent = [*many(6, "m"), Item(id="huge", text="word " * 9000, tokens=9000)]
     exchanges = [[[recent[-1]]], *pairs(recent[:-1])]

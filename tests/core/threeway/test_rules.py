@@ -52,7 +52,6 @@ CITED = {"file": "a", "lines": [1, 2], "digest": "00", "blob": "b1", "commit": "
             {"count": 5, "last_at": day(9)},
         ),
         ("access", {}, {"count": 2}, {"count": 2}, {"count": 2}),
-        ("access", {"count": 3}, {"count": 1}, {"count": 0}, {"count": 0}),
         ("relationships", [], [LINK], [LINK], [LINK]),
         ("relationships", [LINK], [], [LINK], []),
         ("relationships", [LINK], [], [{**LINK, "strength": 0.9}], [{**LINK, "strength": 0.9}]),

@@ -282,8 +282,3 @@ def test_a_wish_in_chinese_is_understood_and_a_question_is_none() -> None:
         (fact.content, fact.type) for fact in facts("记住：测试服务器的端口是 9000。")
     ]
     assert [] == facts("我们必须使用 Docker 吗？")
-
-
-def test_a_change_is_a_fact_only_with_what_it_came_to() -> None:
-    assert facts("I changed the port to 8443.")
-    assert not facts("I changed the port of 8443 again and again.")
