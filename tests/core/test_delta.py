@@ -397,3 +397,11 @@ def test_a_long_content_of_a_merge_is_cut_as_well() -> None:
 def test_a_content_of_a_megabyte_is_no_trouble() -> None:
     for content in ("x" * 10**6, "\u200b" * 10**6, "a " * 10**6, "\n" * 10**6):
         assert len(header(1, [change(content, content)])[1]) < 170
+
+
+def test_what_is_hidden_counts_as_long_as_it_is_shown() -> None:
+    content = "\u200b" * 30
+    bullet = header(1, [change(content)])[1].removeprefix("- +created: [goals] ")
+    assert len(bullet) == 100
+    assert bullet.endswith("…")
+    assert bullet[:-1] == ("\\u{200b}" * 30)[:99]

@@ -456,3 +456,16 @@ def test_one_endless_exchange_takes_no_longer_than_many_short_ones() -> None:
     context = build(TITLE, endless, 5000, recent_share=0.6, format_="markdown", count=count)
     assert context.tokens > 4500
     assert calls < 1200
+
+
+def test_of_a_long_exchange_as_many_of_the_last_messages_are_shown_as_fit() -> None:
+    said = [Item(id=f"m-{n}", text=f"word{n} " * 20, order=("", n), tokens=20) for n in range(6)]
+    talk = Candidates(recent=said, exchanges=[[[item] for item in said]])
+    whole = built(talk, 10_000, 1.0).tokens
+    found = [ids(shown(built(talk, budget, 1.0), "recent")) for budget in range(2 * whole)]
+    counts = [len(present) for present in found]
+    assert counts == sorted(counts)
+    assert sorted(set(counts)) == [0, 2, 3, 4, 5, 6]
+    for present in found:
+        if present:
+            assert present == ids([said[0], *said[len(said) - len(present) + 1 :]])

@@ -173,6 +173,29 @@ def test_words_with_one_stem_are_not_the_same(one: str, other: str) -> None:
     assert verdict(one, other).relation is not Relation.DUPLICATE
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("staging", "production"),
+        ("windows", "linux"),
+        ("safari", "firefox"),
+        ("frontend", "backend"),
+        ("unit", "smoke"),
+        ("sister", "brother"),
+    ],
+)
+def test_the_same_of_another_place_or_person_is_no_update(one: str, other: str) -> None:
+    sentence = "We deploy the billing service to {} on Friday."
+    assert verdict(sentence.format("Hetzner"), sentence.format("Oslo")).relation is Relation.UPDATE
+    assert verdict(sentence.format(one), sentence.format(other)).relation is Relation.NEIGHBOUR
+
+
+def test_a_place_and_what_is_none_can_follow_each_other() -> None:
+    sentence = "We deploy the billing service to {} on Friday."
+    assert verdict(sentence.format("staging"), sentence.format("Oslo")).relation is Relation.UPDATE
+    assert verdict(sentence.format("Oslo"), sentence.format("staging")).relation is Relation.UPDATE
+
+
 def _with_word(text: str, place: int, word: str) -> str:
     words = text.split()
     return " ".join([*words[:place], word, *words[place:]])

@@ -371,6 +371,8 @@ def test_pruning_is_due_at_its_thresholds(tens: int, most: int, expected: Trigge
 def test_without_a_token_limit_only_messages_count() -> None:
     assert due(talk(60), (), 0, rules()) is None
     assert due(talk(60), (), 0, rules(most_messages=50)) == "messages"
+    assert due(talk(51), (), 0, rules(most_messages=50)) == "messages"
+    assert due(talk(50), (), 0, rules(most_messages=50)) is None
     assert rules_for("normal", rules(), 0) == rules()
 
 

@@ -319,3 +319,21 @@ def test_unknown_words_change_no_order(question: str) -> None:
     more = rank(f"{question} zyzzyva", store, worded).hits
     assert len(found) == len(more)
     assert all(hit.score >= twin.score - 1e-12 for hit, twin in zip(found, more, strict=True))
+
+
+def bulk_of(length: float, **fields: Any) -> float | None:
+    """Return the factor of a message beside a hundred of ten words, where `room` is 1."""
+    store = MemoryStatistics()
+    for number in range(101):
+        add(store, number, "apple river", session=0, length=10.0 if number else length)
+    constants = DEFAULTS.constants._replace(room=1.0)
+    found = rank("apple", store, Settings(constants=constants, **fields), limit=101).hits
+    (hit,) = [hit for hit in found if hit.number == 0]
+    return hit.signals.get("bulk")
+
+
+def test_what_is_far_longer_than_others_counts_less_but_never_below_a_floor() -> None:
+    assert bulk_of(10.0) is None
+    assert bulk_of(20.0) == pytest.approx((1020 / 101 / 20) ** 0.5)
+    assert bulk_of(1000.0) == DEFAULTS.bulk
+    assert bulk_of(1000.0, bulk=0.8) == 0.8

@@ -141,9 +141,10 @@ def test_no_form_makes_a_secret_of_a_placeholder(form: str, name: str, value: st
 @given(
     st.sampled_from(NAMES),
     st.integers(0, 10_000),
-    st.sampled_from(("", " for now", ", see below", "\nand more")),
+    st.sampled_from(("", " for now", ", see below", "\nand more", " until Kim makes another one")),
 )
 @example("password", 1, " for now")
+@example("password", 1, " until Kim makes another one")
 def test_an_object_hides_nothing_that_a_line_would_show(name: str, seed: int, rest: str) -> None:
     value = value_for(name, Random(seed))
     (hit,) = find_named(name, value + rest)

@@ -58,6 +58,7 @@ CITED = {"file": "a", "lines": [1, 2], "digest": "00", "blob": "b1", "commit": "
         ("citations", [], [CITED], [{**CITED, "file": "b"}], [CITED, {**CITED, "file": "b"}]),
         ("citations", [CITED], [], [CITED, {**CITED, "file": "b"}], [{**CITED, "file": "b"}]),
         ("citations", [CITED], [{**CITED, "lines": [5, 6]}], [], [{**CITED, "lines": [5, 6]}]),
+        ("access", {"count": 5}, {"count": 1}, {"count": 2}, {"count": 0}),  # counted anew on both
         ("new_list", ["a"], ["a", "b"], ["c"], ["b", "c"]),
         ("new_numbers", [1, 2], [1, 3], [2, 2], [2, 2]),
         ("new_part", {"a": 1}, {"a": 1, "b": 2}, {"a": 3}, {"a": 3, "b": 2}),

@@ -282,3 +282,28 @@ def test_a_wish_in_chinese_is_understood_and_a_question_is_none() -> None:
         (fact.content, fact.type) for fact in facts("记住：测试服务器的端口是 9000。")
     ]
     assert [] == facts("我们必须使用 Docker 吗？")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I changed the port to 8443.",
+        "We moved the parser to `src/a.py`.",
+        "I bumped the library to 15.2.",
+    ],
+)
+def test_a_change_that_says_what_it_became_is_a_fact(text: str) -> None:
+    assert [found.content for found in facts(text)] == [text.rstrip(".")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I changed the port 8443.",
+        "We moved the parser in `src/a.py`.",
+        "I bumped the library, see `setup.py`.",
+        "I changed the names to something nicer.",
+    ],
+)
+def test_a_change_that_does_not_say_what_it_became_is_none(text: str) -> None:
+    assert not facts(text)
