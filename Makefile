@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(abspath $(VENV))/bin
 
-.PHONY: demo test thorough faults check format lint types docs bench clean
+.PHONY: demo test thorough faults check format lint types docs bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
@@ -45,6 +45,9 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.run
 	$(BIN)/python -m tests.benchmarks.search
 	$(BIN)/python -m tests.benchmarks.conversations
+
+mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
+	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))
 
 $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "pmem needs Python 3.11 or newer" >&2; exit 1; }
