@@ -30,8 +30,7 @@ ARROWS: Final[dict[str, str]] = {
     "conversation": "errors values core interchange storage storage.files project memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project memory conversation",
-    "upkeep": "errors values core storage storage.files storage.local storage.git project "
-    "memory vcs apps",
+    "upkeep": "errors values core storage storage.files storage.git project memory vcs apps",
     "operations": "errors core storage storage.local project memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",

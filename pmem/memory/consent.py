@@ -6,7 +6,6 @@ An agent sees that something waits and not what, and cannot agree to anything.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -25,7 +24,7 @@ from pmem.storage.local.proposals import (
     Kind,
     Outcome,
     Proposal,
-    Queue,
+    Settled,
     decided,
     without_expired,
 )
@@ -139,6 +138,7 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
     done = []
     for proposal in _named(workspace, request.references):
         with workspace.transaction():
+            _must_wait(workspace, proposal)
             _must_not_be_kept(workspace, proposal)
             done.append(_decide(workspace, proposal, "rejected"))
         if proposal.fact is not None:
@@ -206,22 +206,23 @@ def _applied(workspace: Workspace, proposal: Proposal) -> tuple[Memory, tuple[Ap
             return change(workspace, Memory, proposal.target, EventKind.UPDATE, apply), ()
     assert proposal.memory is not None
     with workspace.transaction():
-        _must_wait(workspace.own.proposals.read(), proposal)
+        _must_wait(workspace, proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
         made_room = make_room(workspace)
         if proposal.fact is not None:
             facts.settle(workspace, proposal.fact, memory.id)
-        workspace.after_commit(partial(_decide, workspace, proposal, "approved", memory.id))
+        _decide(workspace, proposal, "approved", memory.id)
     return memory, made_room
 
 
-def _must_wait(queue: Queue, proposal: Proposal) -> None:
+def _must_wait(workspace: Workspace, proposal: Proposal) -> None:
     """See that nobody has decided on a proposal since it was read; hold the writers' lock.
 
     Raises:
         NotFound: Somebody has.
     """
+    queue = without_expired(workspace.own.proposals.read(), workspace.now())
     if all(item.id != proposal.id for item in queue.proposals):
         raise NotFound(
             f"proposal {short(proposal.id)} was decided or expired meanwhile",
@@ -235,9 +236,9 @@ def _with(
     changes = proposal.changes
 
     def apply(memory: Memory, event: Event) -> Memory:
-        _must_wait(workspace.own.proposals.read(), proposal)
+        _must_wait(workspace, proposal)
         _must_be_active(memory)
-        workspace.after_commit(partial(_decide, workspace, proposal, "approved", memory.id))
+        _decide(workspace, proposal, "approved", memory.id)
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
         fields = {name: getattr(wanted, name) for name in changes}
         agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
@@ -295,20 +296,11 @@ def _must_not_be_kept(workspace: Workspace, proposal: Proposal) -> None:
 def _decide(
     workspace: Workspace, proposal: Proposal, outcome: Outcome, memory: str | None = None
 ) -> Decision:
-    """Take a proposal out of the queue, inside a transaction.
+    """Take a proposal out of the queue once the transaction around this is on disk.
 
-    A process that died before this leaves it there; agreeing again is then settled by what is
+    A process that died in between leaves it there; agreeing again is then settled by what is
     kept already.
     """
     decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
-
-    def settled(queue: Queue) -> Queue:
-        if outcome == "rejected":
-            _must_wait(queue, proposal)
-        left = tuple(item for item in queue.proposals if item.id != proposal.id)
-        return msgspec.structs.replace(
-            queue, proposals=left, decisions=(*queue.decisions, decision)
-        )
-
-    workspace.own.proposals.update(settled, workspace.now())
+    workspace.settled.append(Settled(proposal.id, decision))
     return decision

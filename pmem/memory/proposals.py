@@ -15,7 +15,15 @@ from pmem.core.consent import TOLD, benign, field_of
 from pmem.core.extraction.facts import key
 from pmem.errors import InvalidValue, Refused
 from pmem.project.workspace import Workspace
-from pmem.storage.local.proposals import Kind, Proposal, Queue, Signal, digest, without_expired
+from pmem.storage.local.proposals import (
+    Kind,
+    Proposal,
+    Queue,
+    Settled,
+    Signal,
+    digest,
+    without_expired,
+)
 from pmem.values.config import Settings
 from pmem.values.ids import short
 from pmem.values.records import Memory, Scope, plain
@@ -212,7 +220,7 @@ def _hold(
             return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
         is_new = all(_is_other(old, signal) for old in known.signals)
         if is_new and wanted.kind == "signals":
-            workspace.after_commit(lambda: _forget(workspace, known))
+            workspace.settled.append(Settled(known.id))
             return queue
         again = _signalled(known, signal) if is_new else known
         held.append(_held(again))
@@ -220,11 +228,6 @@ def _hold(
 
     workspace.own.proposals.update(change, now)
     return held[0] if held else None
-
-
-def _forget(workspace: Workspace, known: Proposal) -> None:
-    """Take a candidate out of the queue, which is a memory now."""
-    workspace.own.proposals.update(lambda queue: _without(queue, known), workspace.now())
 
 
 def _held(proposal: Proposal, *, rejected: bool = False) -> Held:
@@ -246,11 +249,6 @@ def _instead(queue: Queue, old: Proposal, new: Proposal) -> Queue:
     """Return a queue with a proposal in the place of another one."""
     found = tuple(new if item is old else item for item in queue.proposals)
     return msgspec.structs.replace(queue, proposals=found)
-
-
-def _without(queue: Queue, gone: Proposal) -> Queue:
-    left = tuple(item for item in queue.proposals if item.digest != gone.digest)
-    return msgspec.structs.replace(queue, proposals=left)
 
 
 def _signal(memory: Memory) -> Signal:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from pmem.storage.git.tracked import foreign, must_be_own
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pmem.storage.local.access import AccessLog
+    from pmem.storage.local.judged import JudgedPairs
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
     from pmem.storage.local.state import LocalState
@@ -62,7 +65,20 @@ class OwnState:
         """
         from pmem.storage.local.proposals import Proposals
 
-        return Proposals(self.root)
+        return Proposals(self.state)
+
+    def judged(self, now: "datetime") -> "JudgedPairs":
+        """The pairs of look-alikes that a person was told of lately.
+
+        Args:
+            now: The present.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.judged import JudgedPairs
+
+        return JudgedPairs(self.state, now)
 
     @property
     def operations(self) -> "Operations":

@@ -38,10 +38,10 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
         try:
             yield
             workspace.has_written |= _commit(workspace)
-            for act in workspace.acts_after_commit:
-                act()
+            if workspace.settled:
+                workspace.own.proposals.settle(workspace.settled, workspace.now())
         finally:
-            workspace.acts_after_commit.clear()
+            workspace.settled.clear()
             _forget(workspace)
 
 

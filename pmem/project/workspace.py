@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pmem.project.secret_gate import Gate
     from pmem.storage.git.revision import Revision
     from pmem.storage.git.sources import Sources
+    from pmem.storage.local.proposals import Settled
 
 
 class Workspace:
@@ -71,7 +72,8 @@ class Workspace:
         """What a view of the past is of, in words (see `views`)."""
         self.notes: list[str] = []
         """What whoever asks is told of secrets that were found, in words."""
-        self.acts_after_commit: list[Callable[[], object]] = []
+        self.settled: list[Settled] = []
+        """The proposals that the transaction settles: they leave the queue once it is on disk."""
         self.has_written = False
         """Whether a transaction has changed anything."""
         self.present: Workspace | None = None
@@ -237,14 +239,6 @@ class Workspace:
         from pmem.project.transaction import transaction
 
         return transaction(self)
-
-    def after_commit(self, act: Callable[[], object]) -> None:
-        """Do something once a transaction's changes are on disk, under its lock still.
-
-        Args:
-            act: What to do; it is not done when the transaction fails.
-        """
-        self.acts_after_commit.append(act)
 
     def resolve(self, reference: str, *types: RecordType) -> tuple[RecordType, str]:
         """Find what a reference means.

@@ -232,15 +232,13 @@ def _warnings(workspace: Workspace, code: str, said: Callable[[], list[str]]) ->
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
     """Report what this clone keeps for itself and cannot make again, where it cannot be used."""
-    proposals = workspace.own.proposals
-    for path, look in (
-        (workspace.own.state.path, workspace.own.state.check),
-        (proposals.path, proposals.read),
-    ):
+    own = workspace.own
+    for path, look in ((own.state.path, own.state.check), (own.proposals.path, own.proposals.read)):
         try:
             look()
         except PmemError as error:
             yield Finding(path, error.code, unsecret(error.message))
+            return
 
 
 def of_problem(problem: Problem, source: Source) -> Finding:

@@ -4,7 +4,6 @@ A plan is made without the lock, so that other writers go on meanwhile. A step i
 its records are still as the plan found them; what has changed since is left and reported.
 """
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -34,8 +33,6 @@ from pmem.memory.recalls import not_ahead, waiting
 from pmem.project.references import living_news
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import same_keys
-from pmem.storage.git.tracked import LOCAL
-from pmem.storage.local.judged import Judged
 from pmem.storage.store import Store
 from pmem.values.ids import short
 from pmem.values.records import Access, Episode, Memory, State
@@ -120,7 +117,7 @@ def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
     report = _run(workspace, _consolidation, request)
-    judged = Judged(os.path.join(workspace.own.root, LOCAL), workspace.now())
+    judged = workspace.own.judged(workspace.now())
     known = judged.known()
     fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]
     if fresh and not request.dry_run:

@@ -14,9 +14,14 @@ import glob
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import pmem
+from pmem.errors import PmemError
+from pmem.storage.local.proposals import Proposals
+from pmem.storage.local.state import FILE, LocalState
+from pmem.values.records import dump
 from tests.cli.shell import Outcome, Shell
 
 _NAME = re.compile(r"<(id|short)(\d+)>")
@@ -94,10 +99,15 @@ class Session:
         return step._replace(expected=self._with_names(_printed(outcome)))
 
     def _look_around(self) -> None:
-        """Note every id that stands in a file."""
+        """Note every id that stands in a file, or in what waits for consent."""
         for path in glob.glob(f"{self._root}/**/*.json", recursive=True, include_hidden=True):
             with open(path, "rb") as file:
                 self._seen |= {found.decode() for found in _KNOWN.findall(file.read())}
+        for path in glob.glob(f"{self._root}/**/{FILE}", recursive=True, include_hidden=True):
+            state = LocalState(os.path.dirname(os.path.dirname(path)), read_only=True)
+            with suppress(PmemError):
+                queue = dump(Proposals(state).read())
+                self._seen |= {found.decode() for found in _KNOWN.findall(queue)}
 
     def _with_names(self, text: str) -> str:
         names = {identifier: identifier for identifier in self._seen}

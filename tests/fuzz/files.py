@@ -26,10 +26,10 @@ from pmem.errors import NewerSchema
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.storage.local.access import _Tally as Tally
 from pmem.storage.local.appstate import AppState
-from pmem.storage.local.judged import Judged
+from pmem.storage.local.judged import JudgedPairs
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
-from pmem.storage.local.state import LocalState
+from pmem.storage.local.state import FILE, LocalState
 from pmem.storage.past import _ODD_HISTORY
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
@@ -185,11 +185,11 @@ def _put(name: str, data: bytes) -> None:
 
 def _consent(data: bytes) -> Any:
     _put("consent.json", data)
-    queue = Proposals(folder()).read()
+    queue = Proposals(LocalState(folder())).read()
     left = without_expired(queue, NOW)
     digest(left, "language", "speaks Finnish")
     _put("consent.json", written(left))
-    assert written(Proposals(folder()).read()) == written(left)
+    assert written(Proposals(LocalState(folder())).read()) == written(left)
     return left
 
 
@@ -205,7 +205,9 @@ def _operations(data: bytes) -> Any:
 
 def _judged(data: bytes) -> Any:
     _put("judged.json", data)
-    judged = Judged(os.path.join(folder(), "local"), NOW)
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder(), "local", FILE))
+    judged = JudgedPairs(LocalState(folder()), NOW)
     known = set(judged.known())
     judged.note(["new"])
     assert set(judged.known()) == known | {"new"}

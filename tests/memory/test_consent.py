@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import msgspec
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -20,8 +21,9 @@ from pmem.memory import consent
 from pmem.memory.proposals import Withheld
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
-from pmem.storage.local.proposals import FILE, Proposal, Proposals
-from pmem.values.records import EventKind, Source
+from pmem.storage.local.proposals import LEFT, Proposal, Proposals, Queue
+from pmem.storage.local.state import FILE, LocalState
+from pmem.values.records import EventKind, Source, dump
 from tests.conftest import NOW
 
 DAY = timedelta(days=1)
@@ -40,6 +42,18 @@ def traces(root: str, token: str) -> list[str]:
         for path in sorted(Path(root).rglob("*"))
         if path.is_file() and wanted in path.read_bytes().lower()
     ]
+
+
+def queue(root: str) -> Queue:
+    """Return what waits in a folder, and what was decided."""
+    return Proposals(LocalState(root)).read()
+
+
+def leave_behind(root: str) -> None:
+    """Put what waits where older versions kept it."""
+    left = dump(queue(root))
+    os.unlink(f"{root}/local/{FILE}")
+    Path(root, "local", LEFT).write_bytes(left)
 
 
 def answers(project: Project, token: str) -> str:
@@ -108,19 +122,19 @@ def test_the_queue_is_neither_read_nor_written_through_a_link(root: str, tmp_pat
     os.rename(f"{root}/local", elsewhere)
     os.symlink(elsewhere, f"{root}/local")
     with pytest.raises(Damaged, match="link"):
-        Proposals(root).read()
+        queue(root)
     os.unlink(f"{root}/local")
     os.mkdir(f"{root}/local")
     os.symlink(elsewhere / FILE, f"{root}/local/{FILE}")
     with pytest.raises(Damaged):
-        Proposals(root).read()
+        queue(root)
 
 
 def test_digests_tell_nothing_without_the_key_of_this_clone(root: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other")
     for folder in (root, other):
         opened(folder, "planner").add("The user lives in Quuxville.")
-    queues = [Proposals(folder).read() for folder in (root, other)]
+    queues = [queue(folder) for folder in (root, other)]
     assert queues[0].key != queues[1].key
     assert queues[0].proposals[0].digest != queues[1].proposals[0].digest
     assert len(queues[0].key) == 32
@@ -314,10 +328,9 @@ def test_a_proposal_that_is_applied_twice_is_one_memory(root: str) -> None:
     """A process may die between adding the memory and forgetting the proposal."""
     held = opened(root, "planner").add("The user lives in Quuxville.").held
     assert held is not None
-    with open(f"{root}/local/{FILE}", "rb") as file:
-        queue = file.read()
+    before = Path(root, "local", FILE).read_bytes()
     (first,) = opened(root).approve(held.id)
-    Path(f"{root}/local/{FILE}").write_bytes(queue)
+    Path(root, "local", FILE).write_bytes(before)
     (second,) = opened(root).approve(held.id)
     assert first.memory.id == second.memory.id
 
@@ -348,7 +361,7 @@ def test_a_change_that_was_rejected_meanwhile_is_not_made(root: str) -> None:
     memory = opened(root).add("The user lives in Graz.").memory
     with pytest.raises(Withheld) as caught:
         opened(root, "planner").edit(memory.id, "The user lives in Quuxville.")
-    (proposal,) = Proposals(root).read().proposals
+    (proposal,) = queue(root).proposals
     opened(root).reject(caught.value.held.id)
     late = mock.patch.object(consent, "_named", return_value=[proposal])
     with late, pytest.raises(NotFound, match="meanwhile"):
@@ -381,11 +394,55 @@ def test_a_rejected_change_stands_in_the_audit_of_whom_it_concerned(root: str) -
 
 def test_a_damaged_queue_is_named_and_kept(root: str) -> None:
     opened(root, "planner").add("The user lives in Quuxville.")
-    Path(f"{root}/local/{FILE}").write_bytes(b"{")
+    Path(f"{root}/local/{FILE}").write_bytes(b"{" * 600)
     with pytest.raises(Damaged, match=FILE):
         opened(root, "planner").add("The user lives in Graz.")
     assert opened(root).add("I live in Graz.").action == "added"
-    assert Path(f"{root}/local/{FILE}").read_bytes() == b"{"
+    assert Path(f"{root}/local/{FILE}").read_bytes() == b"{" * 600
+
+
+def test_what_an_older_version_left_waits_and_is_taken_over_by_the_first_decision(
+    root: str,
+) -> None:
+    opened(root, "planner").add("The user lives in Quuxville.")
+    held = opened(root, "planner").add("The user lives in Graz.").held
+    assert held is not None
+    leave_behind(root)
+    assert opened(root).waiting().total == 2
+    opened(root).approve(held.id)
+    assert not os.path.lexists(f"{root}/local/{LEFT}")
+    assert traces(root, "quuxville") == [FILE]
+    assert [item.content for item in opened(root).waiting().items] == [
+        "The user lives in Quuxville."
+    ]
+
+
+def test_what_was_taken_over_counts_once_where_the_process_died_before_it_could_remove_it(
+    root: str,
+) -> None:
+    held = opened(root, "planner").add("The user lives in Quuxville.").held
+    assert held is not None
+    leave_behind(root)
+    with mock.patch.object(LocalState, "remove_left"):
+        opened(root).reject(held.id)
+    assert traces(root, "quuxville") == [LEFT]
+    assert opened(root).waiting().total == 0
+    assert opened(root, "planner").add(
+        "The user lives in Quuxville."
+    ).held == msgspec.structs.replace(held, rejected=True)
+    opened(root, "planner").add("The user lives in Graz.")
+    assert traces(root, "quuxville") == [], "the next write removes it"
+    assert [item.decision for item in queue(root).decisions] == ["rejected"]
+
+
+def test_a_database_that_others_could_read_is_private_before_something_waits_in_it(
+    root: str,
+) -> None:
+    with LocalState(root).writing():
+        pass
+    os.chmod(f"{root}/local/{FILE}", 0o644)
+    opened(root, "planner").add("The user lives in Quuxville.")
+    assert oct(os.stat(f"{root}/local/{FILE}").st_mode & 0o777) == "0o600"
 
 
 @pytest.mark.parametrize("text", ["tiny", "x" * 501])

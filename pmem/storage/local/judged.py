@@ -1,6 +1,6 @@
 """Pairs of records that were put before a person lately, so that none is put twice."""
 
-import os
+import sqlite3
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -9,50 +9,58 @@ from typing import Final
 import msgspec
 
 from pmem.errors import PmemError
-from pmem.storage.files import durable
-from pmem.values.times import iso
+from pmem.storage.files import ownfile
+from pmem.storage.local.state import LocalState
+from pmem.values.records import Time
+from pmem.values.times import in_utc, iso
 
-FILE: Final = "judged.json"
+LEFT: Final = "judged.json"
+"""Where older versions kept them; what is there counts until the first write takes it over."""
 KEPT: Final = timedelta(days=14)
-_MOST_BYTES: Final = 16 * 1024 * 1024
-_SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Through no link, and without waiting for the other end of a pipe."""
-_Times = dict[str, datetime]
+_TABLE: Final = "create table if not exists judged (pair text primary key, at text)"
+_MADE: Final = "select 1 from sqlite_master where name = 'judged'"
 
 
-class Judged:
+class JudgedPairs:
     """Fingerprints of pairs, kept for 14 days; losing them costs nothing but a repetition.
 
     Args:
-        local: The untracked folder that holds them; where it is a link, there are none.
+        state: Where they are kept.
         now: The present.
     """
 
-    def __init__(self, local: str, now: datetime) -> None:
-        self._local = local
-        self._path = os.path.join(local, FILE)
+    def __init__(self, state: LocalState, now: datetime) -> None:
+        self._state = state
         self._now = now
 
     def known(self) -> Collection[str]:
-        """Return the fingerprints that are still kept."""
-        return self._read().keys()
+        """Return the fingerprints that are still kept; none where nothing can be read."""
+        with suppress(PmemError), self._state.reading() as connection:
+            return self._times(connection).keys()
+        return ()
 
     def note(self, fingerprints: Iterable[str]) -> None:
         """Keep fingerprints from now on; where nothing can be written, nothing is."""
-        times = {**self._read(), **dict.fromkeys(fingerprints, self._now)}
-        data = msgspec.json.encode({key: iso(at) for key, at in times.items()})
-        if os.path.islink(self._local):
-            return
-        with suppress(OSError, PmemError):
-            durable.write_file(self._path, data)
+        with suppress(PmemError):
+            with self._state.writing() as connection:
+                times = {**self._times(connection), **dict.fromkeys(fingerprints, self._now)}
+                connection.execute(_TABLE)
+                connection.execute("delete from judged")
+                rows = [(pair, iso(at)) for pair, at in times.items()]
+                connection.executemany("insert into judged values (?, ?)", rows)
+            self._state.remove_left(LEFT)
 
-    def _read(self) -> _Times:
-        if os.path.islink(self._local):
-            return {}
+    def _times(self, connection: sqlite3.Connection | None) -> dict[str, datetime]:
+        if connection is None or not connection.execute(_MADE).fetchone():
+            found = self._left()
+        else:
+            rows = connection.execute("select pair, at from judged").fetchall()
+            found = {pair: in_utc(datetime.fromisoformat(at)) for pair, at in rows}
+        return {pair: at for pair, at in found.items() if abs(self._now - at) < KEPT}
+
+    def _left(self) -> dict[str, datetime]:
         try:
-            descriptor = os.open(self._path, os.O_RDONLY | _SAFELY)
-            with open(descriptor, "rb") as file:
-                found = msgspec.json.decode(file.read(_MOST_BYTES), type=_Times)
-            return {key: at for key, at in found.items() if abs(self._now - at) < KEPT}
-        except (OSError, TypeError, ValueError):
+            data = ownfile.read(self._state.beside(LEFT))
+            return msgspec.json.decode(data, type=dict[str, Time])
+        except (ArithmeticError, OSError, PmemError, RecursionError, ValueError):
             return {}

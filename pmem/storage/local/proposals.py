@@ -1,27 +1,31 @@
 """What waits for consent or for a second signal, and what became of it: this clone's own.
 
-Nothing else holds a value that nobody has agreed to: the file is never tracked, indexed or
-searched, and only its owner may read it. It is written under the writers' lock. A decision keeps
-no value but a digest with this clone's key, which tells that the same is proposed again.
+Nothing else holds a value that nobody has agreed to: the database is never tracked, indexed or
+searched, and from then on only its owner may read it. It is written under the writers' lock. A
+decision keeps no value but a digest with this clone's key, which tells that the same is proposed
+again.
 """
 
 import os
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from pmem.errors import Damaged, StorageRefused
-from pmem.storage.files import durable, ownfile
+from pmem.storage.files import ownfile
+from pmem.storage.local.state import LocalState
 from pmem.values.records import Memory, Time, dump
 
-FILE: Final = "consent.json"
+LEFT: Final = "consent.json"
+"""Where older versions kept it; what is there counts until the first write takes it over."""
 MOST_DECISIONS: Final = 1000
 """How many decisions are kept, the latest."""
-_FOLDER: Final = "local"
-_PRIVATE: Final = 0o600
+_TABLE: Final = "create table if not exists consent (number integer primary key, queue blob)"
+_MADE: Final = "select 1 from sqlite_master where name = 'consent'"
 _DIGEST_BYTES: Final = 16
 _START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
 
@@ -80,57 +84,54 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that the file holds."""
+    """Everything that waits, what was decided, and this clone's key."""
 
     key: str = ""
     proposals: tuple[Proposal, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
 
+class Settled(NamedTuple):
+    """What a transaction makes of a proposal; a candidate that became a memory has no decision."""
+
+    id: str
+    decision: Decision | None = None
+
+
 class Proposals:
     """The proposals of one clone.
 
     Args:
-        root: The memory folder.
+        state: Where they are kept. Every method raises what its transactions raise.
     """
 
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._local = os.path.join(root, _FOLDER)
-        self._path = os.path.join(self._local, FILE)
+    def __init__(self, state: LocalState) -> None:
+        self._state = state
 
     @property
     def path(self) -> str:
-        """Their file."""
-        return self._path
+        """Where they are now: the database, or what an older version left."""
+        left = self._state.beside(LEFT)
+        return left if os.path.lexists(left) else self._state.path
 
     def read(self) -> Queue:
-        """Return what the file holds.
+        """Return what waits, and what was decided.
 
         Raises:
             Damaged: It cannot be used.
-            StorageRefused: It may not be read.
         """
-        if os.path.islink(self._local):
-            raise Damaged(f"{self._local} is a link, not a folder", "remove the link")
-        try:
-            return msgspec.json.decode(ownfile.read(self._path), type=Queue)
-        except FileNotFoundError:
-            return Queue(key=os.urandom(_DIGEST_BYTES).hex())
-        except OSError as error:
-            raise StorageRefused(f"{self._path} cannot be read: {error.strerror}") from None
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            raise Damaged(f"{self._path} holds no proposals", _START_AFRESH) from None
+        with self._state.reading() as connection:
+            return self._queue(connection)
 
     def update(self, change: Callable[[Queue], Queue], now: datetime) -> Queue:
-        """Change what the file holds; what has waited too long goes. Hold the writers' lock.
+        """Change what waits; what has waited too long goes. Hold the writers' lock.
 
         Args:
-            change: Returns what it is to hold; the same queue leaves the file as it is.
+            change: Returns what it is to be; the same queue leaves everything as it is.
             now: The present.
 
         Raises:
-            Damaged, StorageRefused: The file.
+            Damaged: What is there cannot be used.
         """
         before = self.read()
         after = change(without_expired(before, now))
@@ -138,11 +139,59 @@ class Proposals:
             self._write(after)
         return after
 
+    def settle(self, settled: Sequence[Settled], now: datetime) -> None:
+        """Take proposals out of the queue, and keep what was decided. Hold the writers' lock.
+
+        Args:
+            settled: Which ones.
+            now: The present.
+        """
+        gone = {item.id for item in settled}
+        decisions = tuple(item.decision for item in settled if item.decision is not None)
+
+        def change(queue: Queue) -> Queue:
+            return msgspec.structs.replace(
+                queue,
+                proposals=tuple(item for item in queue.proposals if item.id not in gone),
+                decisions=(*queue.decisions, *decisions),
+            )
+
+        self.update(change, now)
+
+    def _queue(self, connection: sqlite3.Connection | None) -> Queue:
+        if connection is None or not connection.execute(_MADE).fetchone():
+            return self._left()
+        (data,) = connection.execute("select queue from consent").fetchone() or (b"",)
+        return _parsed(data, self._state.path)
+
+    def _left(self) -> Queue:
+        """Return what an older version left; an empty queue with a new key where it left none."""
+        path = self._state.beside(LEFT)
+        try:
+            return _parsed(ownfile.read(path), path)
+        except FileNotFoundError:
+            return Queue(key=os.urandom(_DIGEST_BYTES).hex())
+        except OSError as error:
+            raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
     def _write(self, queue: Queue) -> None:
         kept = msgspec.structs.replace(queue, decisions=queue.decisions[-MOST_DECISIONS:])
-        with durable.refusals(self._root):
-            durable.make_folder(self._local)
-            durable.write_file(self._path, dump(kept), mode=_PRIVATE)
+        with self._state.writing(private=True) as connection:
+            connection.execute(_TABLE)
+            connection.execute("insert or replace into consent values (1, ?)", (dump(kept),))
+        self._state.remove_left(LEFT)
+
+
+def _parsed(data: bytes | str, path: str) -> Queue:
+    """Read a queue.
+
+    Raises:
+        Damaged: It is none.
+    """
+    try:
+        return msgspec.json.decode(data, type=Queue)
+    except (TypeError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise Damaged(f"{path} holds no proposals", _START_AFRESH) from None
 
 
 def without_expired(queue: Queue, now: datetime) -> Queue:

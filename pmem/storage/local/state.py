@@ -1,4 +1,4 @@
-"""What a clone keeps for itself and could not make again: threads and checkpoints.
+"""What a clone keeps for itself and could not make again: threads, checkpoints, what waits.
 
 Unlike the indexes, this database is never thrown away: one that is damaged, or newer than this
 pmem, is reported and left as it is. It keeps a rollback journal rather than a write-ahead log,
@@ -12,7 +12,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from itertools import compress
 from typing import Final, NamedTuple
@@ -25,6 +25,7 @@ FILE: Final = "state.sqlite3"
 VERSION: Final = 1
 BUSY_SECONDS: Final = 5.0
 _FOLDER: Final = "local"
+_PRIVATE: Final = 0o600
 _SCHEMA: Final = (
     "create table checkpoint (thread text, user text, created_at text, updated_at text, data blob,"
     " primary key (thread, user))",
@@ -32,6 +33,7 @@ _SCHEMA: Final = (
     "create table fingerprint (number integer primary key, known blob)",
     f"pragma user_version = {VERSION}",
 )
+_NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 _REFUSED: Final = (
     sqlite3.SQLITE_CANTOPEN,
@@ -43,7 +45,7 @@ _REFUSED: Final = (
 _UNDO: Final = "run the command once where it may write; that undoes the half"
 _START_AFRESH: Final = (
     "`pmem doctor --fix` moves it away to start afresh; checkpoints, threads and what waits for"
-    " apps go with it"
+    " apps or for consent go with it"
 )
 
 
@@ -134,10 +136,13 @@ class LocalState:
                 yield connection if self._is_made(connection) else None
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, private: bool = False) -> Iterator[sqlite3.Connection]:
         """Open the database, made if it is missing, for one transaction that excludes others.
 
-        Nothing is written when the body raises.
+        Nothing is written when the body raises. What is removed leaves no trace in the file.
+
+        Args:
+            private: Whether only the file's owner may read it from now on.
 
         Raises:
             Damaged: It is no such database, or a newer one.
@@ -151,8 +156,11 @@ class LocalState:
             self._exists()
             with durable.refusals(self._root):
                 durable.make_folder(self._local)
+                if private:
+                    self._make_private()
             with closing(self._connect("rwc")) as connection:
                 connection.execute("pragma synchronous = extra")
+                connection.execute("pragma secure_delete = on")
                 connection.execute("begin immediate")
                 if not self._is_made(connection):
                     for statement in _SCHEMA:
@@ -176,6 +184,27 @@ class LocalState:
             if undone or not seen():
                 raise
             raise Unfinished(self._sentence(error).message) from error
+
+    def _make_private(self) -> None:
+        """Take the file from everyone but its owner; SQLite's journal is as private as it is."""
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, _PRIVATE)
+        try:
+            if stat.S_IMODE(os.fstat(descriptor).st_mode) & ~_PRIVATE and os.name != "nt":
+                os.fchmod(descriptor, _PRIVATE)
+        finally:
+            os.close(descriptor)
+
+    def beside(self, name: str) -> str:
+        """Return the path of a file beside the database, where older versions kept something."""
+        return os.path.join(self._local, name)
+
+    def remove_left(self, name: str) -> None:
+        """Remove what an older version left, now that the database has it.
+
+        It counts no more in any case; where it cannot be removed, the next write tries again.
+        """
+        with suppress(OSError):
+            os.unlink(self.beside(name))
 
     def wrong(self) -> PmemError | None:
         """Return what is wrong with the database; None where it can be used."""
