@@ -9,9 +9,9 @@ import pytest
 from pmem import Project
 from pmem.conversation import exchange
 from pmem.errors import InvalidValue, Refused, StorageRefused
-from pmem.memory import consent
 from pmem.memory.proposals import Withheld
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.local.proposals import Proposals
 from tests.conftest import NOW
 from tests.faults.console import pmem
 
@@ -97,7 +97,7 @@ def approved_by_one_who_died(project: Project, agent: Project) -> tuple[str, str
     """Agree to something, and die between keeping the memory and settling the proposal."""
     held = agent.add("The user lives in Quuxville.").held
     assert held is not None
-    dies = mock.patch.object(consent, "_decide", side_effect=KeyboardInterrupt)
+    dies = mock.patch.object(Proposals, "settle", side_effect=KeyboardInterrupt)
     with dies, pytest.raises(KeyboardInterrupt):
         project.approve(held.id)
     return held.id, project.list().items[0].id
