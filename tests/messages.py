@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from pmem.memory.reading import Said
+from pmem.memory.reading import MessageRef
 from pmem.project.workspace import Workspace
 
 
-def all_messages(workspace: Workspace) -> Iterator[Said]:
+def all_messages(workspace: Workspace) -> Iterator[MessageRef]:
     """Yield every message that is kept, each once, by conversation and chunk."""
     seen: set[str] = set()
     parts = [(each.id, each.recent_messages) for each in workspace.conversations.find()]
@@ -15,4 +15,4 @@ def all_messages(workspace: Workspace) -> Iterator[Said]:
         for message in messages:
             if message.id not in seen:
                 seen.add(message.id)
-                yield Said(message=message, conversation=conversation)
+                yield MessageRef(message=message, conversation=conversation)

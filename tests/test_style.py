@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from pmem.core.retrieval.collection import Statistics
+from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.retrieval.pool import Pool
 from pmem.storage.backend import Backend
 from tests import source
@@ -24,7 +24,7 @@ LONGER: Final[dict[str, str]] = {}
 EVERY_FILE: Final = pytest.mark.parametrize(
     "path", source.FILES, ids=map(source.name, source.FILES)
 )
-PROMISED: Final = frozenset({*vars(Backend), *vars(Pool), *vars(Statistics), "problems"})
+PROMISED: Final = frozenset({*vars(Backend), *vars(Pool), *vars(CollectionStatistics), "problems"})
 """What the protocols document; their implementations need not repeat it."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

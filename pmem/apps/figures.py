@@ -96,7 +96,7 @@ def figures_of(
     """Count what apps remember, of all memories and conversations, which are read already."""
     theirs = [memory for memory in memories if memory.scope.app]
     held = [item for item in conversations if item.app]
-    gone, shown = _seen(workspace)
+    gone, shown = _seen_apps(workspace)
     names = {m.scope.app for m in theirs} | {item.app for item in held}
     used = {m.scope.app for m in theirs if m.state is State.ACTIVE}
     apps = names - gone
@@ -150,7 +150,7 @@ def poll_energy(workspace: Workspace, request: NoArguments) -> Polled:  # noqa: 
     return Polled(spent=state_of(workspace).poll(workspace.now(), workspace.settings.apps))
 
 
-def _seen(workspace: Workspace) -> tuple[set[str], set[str]]:
+def _seen_apps(workspace: Workspace) -> tuple[set[str], set[str]]:
     """Return the apps that are gone, and the conversations whose contexts had memories."""
     if workspace.is_past:
         return set(), set()

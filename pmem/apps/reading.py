@@ -120,7 +120,7 @@ def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
     most = settings.apps.limit
     chosen, omitted = fitting(members(workspace, app), most, most * settings.limits.app_memory)
     if chosen and not workspace.is_past:
-        _note(workspace, held, app)
+        _note_use(workspace, held, app)
     clean = [workspace.mask.fields(memory) for memory in chosen]
     return AppContext(
         app=app,
@@ -143,7 +143,7 @@ def _held_in(workspace: Workspace, app: str, reference: str | None) -> Conversat
     return latest if latest.app == app and latest.status is Status.ACTIVE else None
 
 
-def _note(workspace: Workspace, conversation: Conversation | None, app: str) -> None:
+def _note_use(workspace: Workspace, conversation: Conversation | None, app: str) -> None:
     """Count that a conversation's context had memories; a figure must not fail a read."""
     if conversation is None or workspace.read_only or not workspace.settings.record_access:
         return

@@ -35,7 +35,7 @@ from pmem.memory.memories import put_new
 from pmem.memory.reading import conversation_named
 from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
-from pmem.storage.local.appstate import Waiting
+from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Conversation, Event, EventKind, Memory, Source, Status
 
 KIND = "conversation"
@@ -145,7 +145,7 @@ def catch_up(workspace: Workspace, app: str, model: Model) -> tuple[AppDecision,
 
 
 def _caught_up(
-    workspace: Workspace, work: Waiting, model: Model
+    workspace: Workspace, work: DeferredWork, model: Model
 ) -> tuple[bool, tuple[AppDecision, ...]]:
     """Do what waits; tell whether it still waits, and what was decided.
 
@@ -197,11 +197,11 @@ def _ended(workspace: Workspace, app: str, reference: str) -> Conversation:
 def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Remembered:
     wanted, conversation = draft
     if conversation is None:
-        return _made(workspace, wanted, model)
+        return _make_memory(workspace, wanted, model)
     app, share = wanted.app or "", wanted.importance
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
     why = "too little energy"
-    work = Waiting(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
+    work = DeferredWork(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
     if not may_work(workspace, model, work, workspace.settings.apps.creation_energy):
         return Remembered(action="deferred", app=app, reason=why)
     text, failure = _summary(workspace, conversation, app, model)
@@ -210,7 +210,7 @@ def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Rememb
         reason = f"no sentence that may be kept without consent says something in {most} characters"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
-    return _made(workspace, replace(wanted, content=text, source=source), model, failure)
+    return _make_memory(workspace, replace(wanted, content=text, source=source), model, failure)
 
 
 def _summary(
@@ -240,7 +240,9 @@ def _summary(
         return OfflineModel().summarise(talk), failure
 
 
-def _made(workspace: Workspace, wanted: AddRequest, model: Model, failure: str = "") -> Remembered:
+def _make_memory(
+    workspace: Workspace, wanted: AddRequest, model: Model, failure: str = ""
+) -> Remembered:
     """Make the memory and room for it; with rules that is one commit."""
     done = once_more(lambda: _commit(workspace, wanted, model, failure))
     if model.is_free:

@@ -17,14 +17,14 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from pmem.cli import render
-from pmem.cli.session import Answer, Session, utf8
+from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command's function is, and an example of its use."""
 
     module: str
@@ -32,143 +32,151 @@ class Entry(NamedTuple):
     example: str
 
 
-COMMANDS: Final[dict[str, Entry]] = {
-    "init": Entry("project", "init", "pmem init --name Phoenix"),
-    "add": Entry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
-    "show": Entry("memory", "show", "pmem show k3v9"),
-    "list": Entry("memory", "list_", "pmem list --type decision --tag database"),
-    "edit": Entry("changes", "edit", 'pmem edit k3v9 "We use PostgreSQL 17" --importance 0.9'),
-    "rm": Entry("changes", "rm", "pmem rm k3v9"),
-    "restore": Entry("changes", "restore", "pmem restore k3v9"),
-    "purge": Entry("changes", "purge", "pmem purge k3v9"),
-    "pin": Entry("changes", "pin", "pmem pin k3v9"),
-    "unpin": Entry("changes", "unpin", "pmem unpin k3v9"),
-    "link": Entry("changes", "link", "pmem link k3v9 p7q2 --type depends_on"),
-    "unlink": Entry("changes", "unlink", "pmem unlink k3v9 p7q2"),
-    "settle": Entry("changes", "settle", "pmem settle k3v9 --other"),
-    "history": Entry("changes", "history", "pmem history k3v9"),
-    "events": Entry("journal", "events", "pmem events --after 1w --event UPDATE"),
-    "changelog": Entry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
-    "search": Entry("recall", "search", 'pmem search "which database" --kind memory'),
-    "query": Entry("query", "query", "pmem query request.json --agent planner"),
-    "context": Entry("context", "context", 'pmem context "which database" --budget 1000'),
-    "consolidate": Entry("upkeep", "consolidate", "pmem consolidate --dry-run"),
-    "sweep": Entry("upkeep", "sweep", "pmem sweep --dry-run"),
-    "delta": Entry("threads", "delta", "pmem delta --thread review-42"),
-    "verify": Entry("verify", "verify", "pmem verify --update"),
-    "stats": Entry("project", "stats", "pmem stats"),
-    "check": Entry("checking", "check", "pmem check"),
-    "scan": Entry("checking", "scan", "pmem scan --staged"),
-    "repair": Entry("repair", "repair", "pmem repair --dry-run"),
-    "doctor": Entry("project", "doctor", "pmem doctor --fix"),
-    "completion": Entry("project", "completion", "pmem completion bash"),
+COMMANDS: Final[dict[str, CommandEntry]] = {
+    "init": CommandEntry("project", "init", "pmem init --name Phoenix"),
+    "add": CommandEntry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
+    "show": CommandEntry("memory", "show", "pmem show k3v9"),
+    "list": CommandEntry("memory", "list_", "pmem list --type decision --tag database"),
+    "edit": CommandEntry(
+        "changes", "edit", 'pmem edit k3v9 "We use PostgreSQL 17" --importance 0.9'
+    ),
+    "rm": CommandEntry("changes", "rm", "pmem rm k3v9"),
+    "restore": CommandEntry("changes", "restore", "pmem restore k3v9"),
+    "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
+    "pin": CommandEntry("changes", "pin", "pmem pin k3v9"),
+    "unpin": CommandEntry("changes", "unpin", "pmem unpin k3v9"),
+    "link": CommandEntry("changes", "link", "pmem link k3v9 p7q2 --type depends_on"),
+    "unlink": CommandEntry("changes", "unlink", "pmem unlink k3v9 p7q2"),
+    "settle": CommandEntry("changes", "settle", "pmem settle k3v9 --other"),
+    "history": CommandEntry("changes", "history", "pmem history k3v9"),
+    "events": CommandEntry("journal", "events", "pmem events --after 1w --event UPDATE"),
+    "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
+    "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
+    "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
+    "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
+    "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
+    "sweep": CommandEntry("upkeep", "sweep", "pmem sweep --dry-run"),
+    "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
+    "verify": CommandEntry("verify", "verify", "pmem verify --update"),
+    "stats": CommandEntry("project", "stats", "pmem stats"),
+    "check": CommandEntry("checking", "check", "pmem check"),
+    "scan": CommandEntry("checking", "scan", "pmem scan --staged"),
+    "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
+    "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
+    "completion": CommandEntry("project", "completion", "pmem completion bash"),
 }
 
-GROUPS: Final[dict[str, tuple[str, dict[str, Entry]]]] = {
+GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
     "conversation": (
         "Keep conversations: start, say, end, look back.",
         {
-            "start": Entry("conversation", "start", 'pmem conversation start "Database choice"'),
-            "say": Entry("conversation", "say", 'pmem conversation say "Which one?" --role user'),
-            "end": Entry("conversation", "end", 'pmem conversation end "PostgreSQL it is"'),
-            "pause": Entry("conversation", "pause", "pmem conversation pause"),
-            "resume": Entry("conversation", "resume", "pmem conversation resume"),
-            "list": Entry("conversation", "list_", "pmem conversation list --status active"),
-            "show": Entry("conversation", "show", "pmem conversation show k3v9"),
-            "clear": Entry("conversation", "clear", "pmem conversation clear --yes"),
-            "stats": Entry("pruning", "stats", "pmem conversation stats"),
-            "prune": Entry("pruning", "prune", "pmem conversation prune --dry-run"),
+            "start": CommandEntry(
+                "conversation", "start", 'pmem conversation start "Database choice"'
+            ),
+            "say": CommandEntry(
+                "conversation", "say", 'pmem conversation say "Which one?" --role user'
+            ),
+            "end": CommandEntry("conversation", "end", 'pmem conversation end "PostgreSQL it is"'),
+            "pause": CommandEntry("conversation", "pause", "pmem conversation pause"),
+            "resume": CommandEntry("conversation", "resume", "pmem conversation resume"),
+            "list": CommandEntry("conversation", "list_", "pmem conversation list --status active"),
+            "show": CommandEntry("conversation", "show", "pmem conversation show k3v9"),
+            "clear": CommandEntry("conversation", "clear", "pmem conversation clear --yes"),
+            "stats": CommandEntry("pruning", "stats", "pmem conversation stats"),
+            "prune": CommandEntry("pruning", "prune", "pmem conversation prune --dry-run"),
         },
     ),
     "facts": (
         "Look after the facts that messages state.",
         {
-            "list": Entry("facts", "list_", "pmem facts list --above 0.7"),
-            "promote": Entry("facts", "promote", "pmem facts promote k3v9"),
-            "reject": Entry("facts", "reject", "pmem facts reject k3v9"),
+            "list": CommandEntry("facts", "list_", "pmem facts list --above 0.7"),
+            "promote": CommandEntry("facts", "promote", "pmem facts promote k3v9"),
+            "reject": CommandEntry("facts", "reject", "pmem facts reject k3v9"),
         },
     ),
     "consent": (
         "Decide what agents may remember of people.",
         {
-            "list": Entry("consent", "list_", "pmem consent list"),
-            "approve": Entry("consent", "approve", "pmem consent approve k3v9"),
-            "reject": Entry("consent", "reject", "pmem consent reject k3v9"),
+            "list": CommandEntry("consent", "list_", "pmem consent list"),
+            "approve": CommandEntry("consent", "approve", "pmem consent approve k3v9"),
+            "reject": CommandEntry("consent", "reject", "pmem consent reject k3v9"),
         },
     ),
     "episode": (
         "Look at key moments, and add some.",
         {
-            "add": Entry(
+            "add": CommandEntry(
                 "episode", "add", 'pmem episode add "The queue is RabbitMQ" --title Queue'
             ),
-            "list": Entry("episode", "list_", "pmem episode list --type decision_made"),
-            "show": Entry("episode", "show", "pmem episode show k3v9"),
-            "arc": Entry("episode", "arc", "pmem episode arc"),
+            "list": CommandEntry("episode", "list_", "pmem episode list --type decision_made"),
+            "show": CommandEntry("episode", "show", "pmem episode show k3v9"),
+            "arc": CommandEntry("episode", "arc", "pmem episode arc"),
         },
     ),
     "app": (
         "Keep what apps remember, each for itself.",
         {
-            "remember": Entry(
+            "remember": CommandEntry(
                 "apps", "remember", 'pmem app remember calendar "Meetings after 2pm only"'
             ),
-            "list": Entry("apps", "list_", "pmem app list calendar"),
-            "show": Entry("apps", "show", "pmem app show calendar k3v9"),
-            "context": Entry("apps", "context", "pmem app context calendar"),
-            "compact": Entry("apps", "compact", "pmem app compact calendar"),
-            "delete": Entry("apps", "delete", "pmem app delete calendar k3v9"),
-            "purge": Entry("apps", "purge", "pmem app purge calendar --yes"),
-            "uninstall": Entry("apps", "uninstall", "pmem app uninstall calendar"),
-            "stats": Entry("apps", "stats", "pmem app stats"),
+            "list": CommandEntry("apps", "list_", "pmem app list calendar"),
+            "show": CommandEntry("apps", "show", "pmem app show calendar k3v9"),
+            "context": CommandEntry("apps", "context", "pmem app context calendar"),
+            "compact": CommandEntry("apps", "compact", "pmem app compact calendar"),
+            "delete": CommandEntry("apps", "delete", "pmem app delete calendar k3v9"),
+            "purge": CommandEntry("apps", "purge", "pmem app purge calendar --yes"),
+            "uninstall": CommandEntry("apps", "uninstall", "pmem app uninstall calendar"),
+            "stats": CommandEntry("apps", "stats", "pmem app stats"),
         },
     ),
     "checkpoint": (
         "Keep the state of a thread: save, load, look through.",
         {
-            "save": Entry(
+            "save": CommandEntry(
                 "threads", "save", 'pmem checkpoint save review-42 \'{"context": "step 3"}\''
             ),
-            "load": Entry("threads", "load", "pmem checkpoint load review-42"),
-            "list": Entry("threads", "list_", "pmem checkpoint list"),
-            "rm": Entry("threads", "remove", "pmem checkpoint rm review-42"),
+            "load": CommandEntry("threads", "load", "pmem checkpoint load review-42"),
+            "list": CommandEntry("threads", "list_", "pmem checkpoint list"),
+            "rm": CommandEntry("threads", "remove", "pmem checkpoint rm review-42"),
         },
     ),
     "config": (
         "Look at the settings and change the project's.",
         {
-            "list": Entry("project", "config_list", "pmem config list"),
-            "get": Entry("project", "config_get", "pmem config get chunk_size"),
-            "set": Entry("project", "config_set", "pmem config set chunk_size 20"),
-            "unset": Entry("project", "config_unset", "pmem config unset chunk_size"),
+            "list": CommandEntry("project", "config_list", "pmem config list"),
+            "get": CommandEntry("project", "config_get", "pmem config get chunk_size"),
+            "set": CommandEntry("project", "config_set", "pmem config set chunk_size 20"),
+            "unset": CommandEntry("project", "config_unset", "pmem config unset chunk_size"),
         },
     ),
     "setup": (
         "Teach the programs around a project about its memory.",
         {
-            "git": Entry("setup", "git", "pmem setup git"),
-            "pre-commit": Entry("setup", "pre_commit", "pmem setup pre-commit"),
+            "git": CommandEntry("setup", "git", "pmem setup git"),
+            "pre-commit": CommandEntry("setup", "pre_commit", "pmem setup pre-commit"),
         },
     ),
     "import": (
         "Take in records from other programs' files.",
         {
-            "messages": Entry("exchange", "import_messages", "pmem import messages chat.jsonl"),
-            "arrays": Entry("exchange", "import_arrays", "pmem import arrays old-memory"),
+            "messages": CommandEntry(
+                "exchange", "import_messages", "pmem import messages chat.jsonl"
+            ),
+            "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
         },
     ),
     "export": (
         "Give out records as files.",
         {
-            "arrays": Entry("exchange", "export_arrays", "pmem export arrays backup"),
-            "audit": Entry("exchange", "export_audit", "pmem export audit trail.jsonl"),
+            "arrays": CommandEntry("exchange", "export_arrays", "pmem export arrays backup"),
+            "audit": CommandEntry("exchange", "export_audit", "pmem export audit trail.jsonl"),
         },
     ),
     "eval": (
         "Hold recall to a golden set. `pmem eval FILE` is short for `pmem eval run FILE`.",
         {
-            "run": Entry("evaluation", "run", "pmem eval run golden.jsonl"),
-            "add": Entry("evaluation", "add", 'pmem eval add "which database" k3v9'),
+            "run": CommandEntry("evaluation", "run", "pmem eval run golden.jsonl"),
+            "add": CommandEntry("evaluation", "add", 'pmem eval add "which database" k3v9'),
         },
     ),
 }
@@ -186,7 +194,7 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    session = Session(os.environ)
+    session = CommandSession(os.environ)
     try:
         return _answer(session, arguments)
     except PmemError as error:
@@ -202,7 +210,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def root() -> TyperGroup:
     """Build the root command; commands are loaded when they are used."""
-    return _Lazy(
+    return _LazyGroup(
         name="pmem",
         help="Memory for projects: keep what was learned, hand back what matters.",
         entries=COMMANDS,
@@ -213,14 +221,14 @@ def root() -> TyperGroup:
     )
 
 
-class _Lazy(TyperGroup):
+class _LazyGroup(TyperGroup):
     """A group whose commands are loaded one at a time."""
 
     def __init__(
         self,
         *,
-        entries: dict[str, Entry],
-        groups: dict[str, tuple[str, dict[str, Entry]]],
+        entries: dict[str, CommandEntry],
+        groups: dict[str, tuple[str, dict[str, CommandEntry]]],
         default: str | None = None,
         **attributes: Any,
     ) -> None:
@@ -248,8 +256,8 @@ class _Lazy(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def _group(name: str, help_: str, entries: dict[str, Entry]) -> TyperGroup:
-    return _Lazy(
+def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGroup:
+    return _LazyGroup(
         name=name,
         help=help_,
         entries=entries,
@@ -261,7 +269,7 @@ def _group(name: str, help_: str, entries: dict[str, Entry]) -> TyperGroup:
     )
 
 
-def _command(name: str, entry: Entry) -> TyperCommand:
+def _command(name: str, entry: CommandEntry) -> TyperCommand:
     function = getattr(import_module(f"pmem.cli.{entry.module}"), entry.function)
     command: Any = get_command_from_info(
         CommandInfo(
@@ -352,7 +360,7 @@ def _help(ctx: Any) -> Answer:
     return Answer(data={"help": text}, raw=f"{text}\n")
 
 
-def _answer(session: Session, arguments: Sequence[str]) -> int:
+def _answer(session: CommandSession, arguments: Sequence[str]) -> int:
     answer = _computed(session, arguments)
     if not isinstance(answer, Answer):
         return int(answer or 0)
@@ -365,7 +373,7 @@ def _answer(session: Session, arguments: Sequence[str]) -> int:
     return answer.exit_code
 
 
-def _computed(session: Session, arguments: Sequence[str]) -> Any:
+def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
     """Return a command's answer, or what stands in its place: help, the version."""
     options = takewhile("--".__ne__, arguments)
     session.json = "--json" in options  # also when things go wrong before options are read
@@ -390,7 +398,7 @@ def _computed(session: Session, arguments: Sequence[str]) -> Any:
         raise UsageError(*sentence(error)) from None
 
 
-def _as_it_is(session: Session, error: PmemError) -> PmemError:
+def _as_it_is(session: CommandSession, error: PmemError) -> PmemError:
     """Return an error that does not say that nothing happened where something did."""
     wrote = any(done.has_written for done in session.outcomes) or (
         session.opened is not None and session.opened.has_written
@@ -411,7 +419,7 @@ def _closed_pipe() -> int:
     return 0
 
 
-def _bug(session: Session, error: Exception) -> int:
+def _bug(session: CommandSession, error: Exception) -> int:
     """Say one sentence about what should never happen, and keep the rest for a report."""
     import traceback
 
@@ -427,12 +435,12 @@ def _bug(session: Session, error: Exception) -> int:
     return PmemError.exit_code
 
 
-def _log(session: Session, trace: str) -> str | None:
+def _log(session: CommandSession, trace: str) -> str | None:
     workspace = session.opened
     if workspace is None or session.read_only:
         return None
     path = os.path.join(workspace.root, "local", "pmem.log")
-    from pmem.storage.files.ownfile import is_own
+    from pmem.storage.files.safe_files import is_own
 
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

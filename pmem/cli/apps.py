@@ -10,7 +10,7 @@ from pmem.apps.reading import AppContextRequest, AppLookRequest, AppOverview, Ap
 from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.cli import options, render
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
 from pmem.memory.app_memories import AppMemory, AppRequest, room_notes
@@ -37,7 +37,7 @@ def remember(
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
 ) -> Answer:
     """Make a memory for an app; past the limit, one decision makes room for it."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     content = None
     if conversation is None or text is not None:
         content = session.input(text, "the text, or --conversation,")
@@ -85,7 +85,7 @@ def list_(
     at: options.At = None,
 ) -> Answer:
     """List an app's memories, the newest update first; or the apps there are."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if app is None:
         known = session.run(table.APPS, AtRequest(**session.when(at)))
         return Answer(
@@ -105,7 +105,7 @@ def show(
     ctx: typer.Context, app: App, reference: options.Reference, at: options.At = None
 ) -> Answer:
     """Show one memory of an app."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = AppShowRequest(app=app, reference=reference, **session.when(at))
     memory = session.run(table.APP_MEMORY, request)
     return Answer(data=memory, lines=_memory_lines(memory))
@@ -121,7 +121,7 @@ def context(
     at: options.At = None,
 ) -> Answer:
     """Write an app's memories as a block for a model."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = AppContextRequest(app=app, conversation=conversation, **session.when(at))
     built = session.run(table.APP_CONTEXT, request)
     note = "" if built.items else f"app {built.app} has no memory"
@@ -132,7 +132,7 @@ def context(
 
 def compact(ctx: typer.Context, app: App) -> Answer:
     """Hold an app to its limit: one decision for each memory too many."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.COMPACT, CompactRequest(app=app))
     lines: list[Line] = [[(line, "")] for line in room_notes(done.decisions)]
     said = f"app {done.app} has {done.memories} of {done.limit} memories"
@@ -148,7 +148,7 @@ def delete(
     ] = False,
 ) -> Answer:
     """Remove one memory of an app; `pmem restore` brings it back until it is purged."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = AppDeleteRequest(app=app, reference=reference, for_good=for_good)
     gone = session.run(table.APP_DELETE, request)
     word = "deleted" if for_good else "removed"
@@ -161,7 +161,7 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> Answer:
     """Delete all memories of an app for good."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     _ask_to_purge(app, "not purged", yes=yes)
     done = session.run(table.APP_PURGE, AppRequest(app=app))
     lines: list[Line] = [[("deleted ", "yellow"), (_many(done.deleted), "")]]
@@ -177,7 +177,7 @@ def uninstall(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a purge.")] = False,
 ) -> Answer:
     """Note that an app is gone; its memories outlive it, unless they are purged."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if with_memories:
         _ask_to_purge(app, "not uninstalled", yes=yes)
     done = session.run(table.UNINSTALL, UninstallRequest(app=app, purge=with_memories))
@@ -194,7 +194,7 @@ def stats(
     at: options.At = None,
 ) -> Answer:
     """Show what apps remember, and what models have spent on it."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.APP_STATS, AtRequest(**session.when(at)))
     if poll:
         session.run(table.POLL_ENERGY, NoArguments())

@@ -7,8 +7,16 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from pmem.cli.journal import sides
-from pmem.cli.session import Answer, Line, Session
-from pmem.core.changelog import About, Changed, FieldChange, Forgotten, How, Learned, Link
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.changelog import (
+    About,
+    Changed,
+    ChangeReason,
+    FieldChange,
+    Forgotten,
+    Learned,
+    LinkChange,
+)
 from pmem.core.markdown import escaped
 from pmem.errors import UsageError
 from pmem.memory.journal import HistoryRequest
@@ -25,7 +33,7 @@ _MOST: Final = 200
 _VALUE: Final = 60
 _BODY: Final = 120
 _BODIES: Final = ("content", "summary")
-_REPLACED: Final = (How.SUPERSEDED, How.MERGED)
+_REPLACED: Final = (ChangeReason.SUPERSEDED, ChangeReason.MERGED)
 _COLOURS: Final = {
     "Learned": "green",
     "Changed": "yellow",
@@ -43,7 +51,7 @@ Say = Callable[[str], str]
 """Turns a text from the memory into one that its surroundings can hold."""
 
 
-class Row(NamedTuple):
+class ChangelogRow(NamedTuple):
     """One entry: which record it is about, and what is said of it."""
 
     entry: About
@@ -60,14 +68,14 @@ def changelog(
     ] = False,
 ) -> Answer:
     """Say what the memory learned, changed and forgot between two revisions."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
     if markdown and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
     return Answer(data=found, lines=_lines(found), note="" if found.total else _nothing(found))
 
 
-def provenance_answer(session: Session, request: HistoryRequest) -> Answer:
+def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
     """Return the answer of `history --git`.
 
     Args:
@@ -112,29 +120,31 @@ def _page(found: Changelog) -> Iterator[str]:
             yield f"- and {len(rows) - _MOST} more"
 
 
-def _sections(found: Changelog, say: Say) -> Iterator[tuple[str, list[Row]]]:
+def _sections(found: Changelog, say: Say) -> Iterator[tuple[str, list[ChangelogRow]]]:
     """Yield every heading that has entries; what stands for another one is told once, there."""
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]
     told = {entry.by for entry in replaced}
     sections = {
-        "Learned": [_learned(entry, say) for entry in found.learned if entry.id not in told],
-        "Changed": [_changed(entry, say) for entry in found.changed],
-        "Replaced": [_replaced(entry, texts, say) for entry in replaced],
+        "Learned": [_learned_row(entry, say) for entry in found.learned if entry.id not in told],
+        "Changed": [_changed_row(entry, say) for entry in found.changed],
+        "Replaced": [_replaced_row(entry, texts, say) for entry in replaced],
         "Forgotten": [_gone(entry, say) for entry in found.forgotten if entry.how not in _REPLACED],
     }
     yield from ((heading, rows) for heading, rows in sections.items() if rows)
 
 
-def _learned(entry: Learned, say: Say) -> Row:
-    restored = " (restored)" if entry.how is How.RESTORED else ""
-    return Row(entry, f"{_titled(entry, say)}{restored}{_after(_ties(entry.linked, '', say))}")
+def _learned_row(entry: Learned, say: Say) -> ChangelogRow:
+    restored = " (restored)" if entry.how is ChangeReason.RESTORED else ""
+    return ChangelogRow(
+        entry, f"{_titled(entry, say)}{restored}{_after(_ties(entry.linked, '', say))}"
+    )
 
 
-def _changed(entry: Changed, say: Say) -> Row:
+def _changed_row(entry: Changed, say: Say) -> ChangelogRow:
     parts = list(_differences(entry, say))
     rewritten = any(name in entry.fields for name in _BODIES)
-    return Row(entry, "; ".join(parts if rewritten else [_titled(entry, say), *parts]))
+    return ChangelogRow(entry, "; ".join(parts if rewritten else [_titled(entry, say), *parts]))
 
 
 def _differences(entry: Changed | Touch, say: Say) -> Iterator[str]:
@@ -143,16 +153,16 @@ def _differences(entry: Changed | Touch, say: Say) -> Iterator[str]:
     yield from _ties(entry.unlinked, "no longer ", say)
 
 
-def _replaced(entry: Forgotten, texts: dict[str, Any], say: Say) -> Row:
+def _replaced_row(entry: Forgotten, texts: dict[str, Any], say: Say) -> ChangelogRow:
     into = "" if entry.by is None else say(short(entry.by))
     new = texts.get(entry.by or "")
     now = f"{say(new.text)} ({into})" if new else into or "nothing"
-    word = " (merged)" if entry.how is How.MERGED else ""
-    return Row(entry, f"{_titled(entry, say)} → {now}{word}")
+    word = " (merged)" if entry.how is ChangeReason.MERGED else ""
+    return ChangelogRow(entry, f"{_titled(entry, say)} → {now}{word}")
 
 
-def _gone(entry: Forgotten, say: Say) -> Row:
-    return Row(entry, f"{_titled(entry, say)} ({entry.how})")
+def _gone(entry: Forgotten, say: Say) -> ChangelogRow:
+    return ChangelogRow(entry, f"{_titled(entry, say)} ({entry.how})")
 
 
 def _fields(fields: dict[str, FieldChange], say: Say) -> Iterator[str]:
@@ -164,7 +174,7 @@ def _fields(fields: dict[str, FieldChange], say: Say) -> Iterator[str]:
         yield f"{say(name)}: " + " → ".join(map(say, sides(name, before, after, most)))
 
 
-def _ties(links: Iterable[Link], word: str, say: Say) -> Iterator[str]:
+def _ties(links: Iterable[LinkChange], word: str, say: Say) -> Iterator[str]:
     for link in links:
         yield f"{word}{say(link.type.replace('_', ' '))} {say(short(link.target))}"
 

@@ -9,9 +9,9 @@ import typer
 from pmem.cli import options
 from pmem.cli.journal import story_lines
 from pmem.cli.memory import Category, Cite, Importance, Since, Subject, Until, memory_line, title_of
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
-from pmem.memory.changes import Records, RecordsRequest
+from pmem.memory.changes import ChangedRecords, RecordsRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkRequest
@@ -49,7 +49,7 @@ def edit(
     ] = None,
 ) -> Answer:
     """Change a memory; its history keeps what it was."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = EditRequest(
         reference=reference,
         content=None if text is None else session.input(text, "the text"),
@@ -81,14 +81,14 @@ def edit(
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:
     """Remove memories or episodes; `restore` brings them back until they are purged."""
-    session: Session = ctx.obj
-    return _records_answer("removed", session.run(table.REMOVE, _named(reference)))
+    session: CommandSession = ctx.obj
+    return _records_answer("removed", session.run(table.REMOVE, _records_request(reference)))
 
 
 def restore(ctx: typer.Context, reference: options.References) -> Answer:
     """Bring back what was removed or archived."""
-    session: Session = ctx.obj
-    return _records_answer("restored", session.run(table.RESTORE, _named(reference)))
+    session: CommandSession = ctx.obj
+    return _records_answer("restored", session.run(table.RESTORE, _records_request(reference)))
 
 
 def purge(
@@ -97,20 +97,20 @@ def purge(
     force: Annotated[bool, typer.Option("--force", help="Also what was not removed.")] = False,
 ) -> Answer:
     """Delete records for good, with every link to them."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = PurgeRequest(references=tuple(reference), force=force)
     return _records_answer("purged", session.run(table.PURGE, request))
 
 
 def pin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Pin a memory or an episode, so that it never fades."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     return _record_answer("pinned", session.run(table.PIN, PinRequest(reference=reference)))
 
 
 def unpin(ctx: typer.Context, reference: options.Reference) -> Answer:
     """Let a pinned memory or episode fade like others."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = PinRequest(reference=reference, pinned=False)
     return _record_answer("unpinned", session.run(table.PIN, request))
 
@@ -123,7 +123,7 @@ def link(
     strength: Annotated[float, typer.Option(help="How close, from 0 to 1.")] = 0.5,
 ) -> Answer:
     """Link one memory to another."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = LinkRequest(start=start, end=end, type=type, strength=strength)
     return _record_answer("linked", session.run(table.LINK, request))
 
@@ -135,7 +135,7 @@ def unlink(
     type: Annotated[str | None, typer.Option(help="Only this type.")] = None,  # noqa: A002
 ) -> Answer:
     """Remove the links from one memory to another."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = UnlinkRequest(start=start, end=end, type=type)
     return _record_answer("unlinked", session.run(table.UNLINK, request))
 
@@ -151,10 +151,10 @@ def settle(
 
     With --other the other branch is, also where it removed, archived or replaced what still holds.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = SettleRequest(references=tuple(reference), other=other)
     done = session.run(table.SETTLE, request)
-    answer = _records_answer("settled", Records(records=done.records))
+    answer = _records_answer("settled", ChangedRecords(records=done.records))
     return msgspec.structs.replace(answer, note=f"next: {done.next}") if done.next else answer
 
 
@@ -167,7 +167,7 @@ def history(
     ] = False,
 ) -> Answer:
     """Show what happened to a record, the oldest event first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = HistoryRequest(reference=reference, **session.when(at))
     if git:
         from pmem.cli.changelog import provenance_answer
@@ -177,7 +177,7 @@ def history(
     return Answer(data=found, lines=story_lines(found.steps))
 
 
-def _named(references: Iterable[str]) -> RecordsRequest:
+def _records_request(references: Iterable[str]) -> RecordsRequest:
     return RecordsRequest(references=tuple(references))
 
 
@@ -190,7 +190,7 @@ def _record_answer(word: str, record: Record) -> Answer:
     return Answer(data=record, lines=[_done_line(word, record)])
 
 
-def _records_answer(word: str, done: Records[R]) -> Answer:
+def _records_answer(word: str, done: ChangedRecords[R]) -> Answer:
     return Answer(data=done, lines=[_done_line(word, record) for record in done.records])
 
 

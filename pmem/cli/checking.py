@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from pmem.cli.session import Answer, Session
+from pmem.cli.session import Answer, CommandSession
 from pmem.core import findings
 from pmem.core.findings import Finding
 from pmem.errors import UsageError
 from pmem.operations import table
-from pmem.upkeep import checking
+from pmem.upkeep import integrity
 from pmem.values.requests import NoArguments, RangeRequest
 
 Format = Literal["text", "github", "gitlab"]
@@ -37,7 +37,7 @@ def check(
 
     With --staged, only what the next commit brings is wrong: for a commit hook.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if session.json and format_ != "text":
         raise UsageError("--json and --format exclude each other", "give one of them")
     if staged and merges is not None:
@@ -47,14 +47,14 @@ def check(
     if merges is not None:
         redone = session.run(table.CHECK_MERGES, RangeRequest(revisions=merges))
         code = int(fails(redone.findings))
-        looked_at = _counted(redone.merges, "merge")
+        looked_at = _count_text(redone.merges, "merge")
         return _answer(session, redone, redone.findings, looked_at, format_, code)
     if staged:
         checked = session.run(table.CHECK_STAGED, NoArguments())
     else:
         checked = session.run(table.CHECK, NoArguments())
     code = int(fails(checked.findings))
-    looked_at = _counted(checked.records, "record")
+    looked_at = _count_text(checked.records, "record")
     return _answer(session, checked, checked.findings, looked_at, format_, code)
 
 
@@ -74,20 +74,20 @@ def scan(
 
     What comes in through pmem is looked at by itself; this finds what got in another way.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if session.json and format_ != "text":
         raise UsageError("--json and --format exclude each other", "give one of them")
     if staged and history:
         raise UsageError("--staged and --history exclude each other", "give one of them")
-    from pmem.upkeep.scanning import ScanRequest
+    from pmem.upkeep.secret_scan import ScanRequest
 
     done = session.run(table.SCAN, ScanRequest(staged=staged, history=history))
-    looked_at = _counted(done.files, "version" if history else "file")
+    looked_at = _count_text(done.files, "version" if history else "file")
     return _answer(session, done, done.findings, looked_at, format_, int(bool(done.findings)))
 
 
 def _answer(
-    session: Session,
+    session: CommandSession,
     data: object,
     found: Sequence[Finding],
     looked_at: str,
@@ -97,10 +97,10 @@ def _answer(
     """Tell what was found, as people or a CI read it."""
     if format_ != "text":
         tell = findings.github if format_ == "github" else findings.gitlab
-        raw = tell(found, checking.place_of(session.workspace))
+        raw = tell(found, integrity.place_of(session.workspace))
         return Answer(data=data, raw=raw, exit_code=code)
     colours = ("bold", "red", "")
-    count = (_counted(len(found), "finding"), "red" if code else "green")
+    count = (_count_text(len(found), "finding"), "red" if code else "green")
     return Answer(
         data=data,
         lines=[
@@ -111,7 +111,7 @@ def _answer(
     )
 
 
-def _counted(count: int, what: str) -> str:
+def _count_text(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 

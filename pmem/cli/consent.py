@@ -7,11 +7,11 @@ import typer
 
 from pmem.cli import options
 from pmem.cli.memory import memory_line
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.consent import Waiting, WaitingRequest
+from pmem.memory.consent import WaitingProposal, WaitingRequest
 from pmem.operations import table
-from pmem.storage.local.proposals import Decision
+from pmem.storage.local.proposals import ProposalOutcome
 from pmem.values.ids import short
 from pmem.values.times import iso
 
@@ -23,7 +23,7 @@ def list_(
     ] = False,
 ) -> Answer:
     """List what waits for consent or for a second signal, the oldest first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.WAITING, WaitingRequest(decisions=decisions))
     return Answer(
         data=found,
@@ -41,7 +41,7 @@ def list_(
 
 def approve(ctx: typer.Context, references: options.References) -> Answer:
     """Agree: remember what was proposed."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.APPROVE, RecordsRequest(references=tuple(references)))
     lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
     return Answer(data=done, lines=lines)
@@ -49,16 +49,16 @@ def approve(ctx: typer.Context, references: options.References) -> Answer:
 
 def reject(ctx: typer.Context, references: options.References) -> Answer:
     """Do not agree: forget what was proposed, and do not ask again."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.REJECT, RecordsRequest(references=tuple(references)))
     return Answer(data=done, lines=map(_decision_line, done.items))
 
 
-def _waiting_line(item: Waiting) -> Line:
+def _waiting_line(item: WaitingProposal) -> Line:
     return list(_spans(item))
 
 
-def _spans(item: Waiting) -> Iterator[tuple[str, str]]:
+def _spans(item: WaitingProposal) -> Iterator[tuple[str, str]]:
     yield item.short, "cyan"
     yield f"  {item.field.replace('_', ' '):<14}", "dim"
     yield f"  until {iso(item.until.replace(microsecond=0))}", "dim"
@@ -72,7 +72,7 @@ def _spans(item: Waiting) -> Iterator[tuple[str, str]]:
         yield "  (waits for a second signal)", "yellow"
 
 
-def _decision_line(item: Decision) -> Line:
+def _decision_line(item: ProposalOutcome) -> Line:
     by = f" by {item.actor}" if item.actor else ""
     return [
         (f"{item.decision} ", "green" if item.decision == "approved" else "yellow"),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from pmem.cli import options
-from pmem.cli.session import Answer, Session
+from pmem.cli.session import Answer, CommandSession
 from pmem.core.context.parts import Context
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
@@ -43,7 +43,7 @@ def context(
     at: options.At = None,
 ) -> Answer:
     """Write the block that a model reads, within a token budget."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = ContextRequest(
         query=None if query is None else session.input(query, "the query"),
         budget=budget,

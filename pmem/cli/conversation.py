@@ -7,13 +7,13 @@ import typer
 
 from pmem.cli import options, render
 from pmem.cli.facts import told
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
-    Heard,
     Overview,
     SayRequest,
+    SayResult,
     StartRequest,
 )
 from pmem.errors import InvalidValue, UsageError
@@ -40,7 +40,7 @@ def start(
     ] = None,
 ) -> Answer:
     """Start a conversation; it becomes the current one."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     return _answer("started", session.run(table.START, StartRequest(title=title, app=app)))
 
 
@@ -61,7 +61,7 @@ def say(
     ] = None,
 ) -> Answer:
     """Add a message to a conversation."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     said = session.run(
         table.SAY,
         SayRequest(
@@ -85,12 +85,12 @@ def _json(text: str | None, option: str) -> Any:
 
     try:
         return exactjson.read(text)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         hint = f'put the JSON in quotes: {option} \'{{"name": "ls"}}\''
         raise InvalidValue(f"{option} is not valid JSON: {error}", hint) from None
 
 
-def _consequences(heard: Heard) -> Iterator[str]:
+def _consequences(heard: SayResult) -> Iterator[str]:
     """Yield what a message led to, a line each."""
     promoted = {item.fact.id: item for item in heard.promoted}
     for fact in heard.facts:
@@ -113,7 +113,7 @@ def end(
     conversation: Annotated[str | None, typer.Option(metavar="REF", help="Which one.")] = None,
 ) -> Answer:
     """End a conversation; the app that it is held in remembers it."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.END, EndRequest(conversation=conversation, outcome=outcome))
     notes = [_WITHHELD] if done.withheld else []
     if done.remembered is not None:
@@ -125,14 +125,14 @@ def end(
 
 def pause(ctx: typer.Context, reference: Which = None) -> Answer:
     """Pause a conversation."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = ConversationRequest(conversation=reference)
     return _answer("paused", session.run(table.PAUSE, request))
 
 
 def resume(ctx: typer.Context, reference: Which = None) -> Answer:
     """Make a paused or ended conversation active again."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = ConversationRequest(conversation=reference)
     return _answer("resumed", session.run(table.RESUME, request))
 
@@ -143,7 +143,7 @@ def list_(
     at: options.At = None,
 ) -> Answer:
     """List conversations, the earliest first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = ConversationsRequest(status=status, **session.when(at))
     found = session.run(table.CONVERSATIONS, request)
     return Answer(
@@ -161,7 +161,7 @@ def _none(status: Status | None) -> str:
 
 def show(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show a conversation with everything that was said in it."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = LookRequest(conversation=reference, **session.when(at))
     shown = session.run(table.TRANSCRIPT, request)
     return Answer(data=shown, lines=_transcript_lines(shown))
@@ -173,7 +173,7 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> Answer:
     """Let contexts start afresh; every message stays kept and searchable."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if not yes and not render.confirmed("Start afresh in contexts of this conversation?"):
         raise UsageError("not cleared", "answer y, or give --yes")
     request = ConversationRequest(conversation=reference)

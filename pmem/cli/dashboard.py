@@ -18,8 +18,8 @@ from pmem.cli.panels import (
     sparkline,
 )
 from pmem.cli.session import Line
-from pmem.core.growth import Period
-from pmem.upkeep.statistics import Ending, Statistics, Used
+from pmem.core.histogram import Period
+from pmem.upkeep.statistics import Ending, MemoryFigures, Used
 from pmem.values.ids import short
 from pmem.values.times import day, iso
 
@@ -42,13 +42,13 @@ _FILLING: Final = 0.7
 _EMPTY: Final = "no memory yet; `pmem add` keeps the first"
 
 
-def note(figures: Statistics) -> str:
+def note(figures: MemoryFigures) -> str:
     """Say what to do where there is nothing to count."""
     kept = figures.memories or figures.episodes or figures.conversations or figures.damaged
     return "" if kept else _EMPTY
 
 
-def plain_lines(figures: Statistics, width: int | None = None) -> Iterator[Line]:
+def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Line]:
     """Yield the figures as aligned lines.
 
     Args:
@@ -79,7 +79,7 @@ def plain_lines(figures: Statistics, width: int | None = None) -> Iterator[Line]
     yield from _warnings(figures)
 
 
-def _operations(figures: Statistics) -> str:
+def _operations(figures: MemoryFigures) -> str:
     """Say how often each kind of operation ran on the last days."""
     found: Counter[str] = Counter()
     for item in figures.operations:
@@ -87,7 +87,7 @@ def _operations(figures: Statistics) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(found.items()))
 
 
-def screen(figures: Statistics, width: int) -> Iterable[Line]:
+def screen(figures: MemoryFigures, width: int) -> Iterable[Line]:
     """Draw the figures for a terminal.
 
     Args:
@@ -116,7 +116,7 @@ def _halfway(heights: Sequence[int]) -> int:
     return min(range(1, len(heights) + 1), key=lambda count: abs(whole - 2 * tops[count - 1]))
 
 
-def _panels(figures: Statistics, width: int) -> list[list[Line]]:
+def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
     inner = min(WIDEST, max(NARROWEST, width)) - 4
     parts = (
         (f"Memory: {_many(figures.memories, 'memory', 'memories')}", _memory(figures, inner)),
@@ -133,7 +133,7 @@ def _panels(figures: Statistics, width: int) -> list[list[Line]]:
     return [list(panel(title, lines, width)) for title, lines in drawn if lines]
 
 
-def _memory(figures: Statistics, inner: int) -> Iterator[Line]:
+def _memory(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     yield from _bars(figures.by_type, max(6, inner - _LABEL - 8))
     if figures.by_type:
         yield [("", "")]
@@ -145,7 +145,7 @@ def _memory(figures: Statistics, inner: int) -> Iterator[Line]:
         yield _figure("duplicates", f"{figures.duplicates:,}")
 
 
-def _growth(figures: Statistics, inner: int) -> Iterator[Line]:
+def _growth(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     if not figures.growth:
         return
     cells_left = max(6, inner - _LABEL - 8)
@@ -164,7 +164,7 @@ def _growth(figures: Statistics, inner: int) -> Iterator[Line]:
         yield from _bars(ages, cells_left)
 
 
-def _room(figures: Statistics, inner: int) -> Iterator[Line]:
+def _room(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     width = max(6, inner - _LABEL - 22)
     shares = (
         ("context tokens", figures.tokens, figures.budget),
@@ -220,7 +220,7 @@ def _endings(endings: Sequence[Ending]) -> Iterator[Line]:
         ]
 
 
-def _time_lines(figures: Statistics) -> Iterator[Line]:
+def _time_lines(figures: MemoryFigures) -> Iterator[Line]:
     if any(figures.by_age.values()):
         ages = {name.replace("_", " "): n for name, n in figures.by_age.items() if n}
         yield _figure("by age", ", ".join(f"{name} {n}" for name, n in ages.items()))
@@ -231,7 +231,7 @@ def _time_lines(figures: Statistics) -> Iterator[Line]:
         yield _figure("growth", f"{drawn} {newest} {_THIS[figures.growth_per]}")
 
 
-def _talk_lines(figures: Statistics) -> Iterator[Line]:
+def _talk_lines(figures: MemoryFigures) -> Iterator[Line]:
     statuses = ", ".join(f"{n} {key}" for key, n in figures.by_status.items())
     yield _figure("conversations", f"{figures.conversations}" + (f" ({statuses})" * bool(statuses)))
     yield _figure(
@@ -240,11 +240,11 @@ def _talk_lines(figures: Statistics) -> Iterator[Line]:
     )
 
 
-def _app_lines(figures: Statistics) -> Iterable[Line]:
+def _app_lines(figures: MemoryFigures) -> Iterable[Line]:
     return figure_lines(figures.apps) if figures.apps.apps else ()
 
 
-def _list_lines(figures: Statistics) -> Iterator[Line]:
+def _list_lines(figures: MemoryFigures) -> Iterator[Line]:
     """Yield the lists, each under its name; none that is empty."""
     lists = (
         ("recalled most", _uses(figures.most_used)),
@@ -258,7 +258,7 @@ def _list_lines(figures: Statistics) -> Iterator[Line]:
         yield from ([("  ", ""), *row] for row in rows)
 
 
-def _warnings(figures: Statistics) -> Iterator[Line]:
+def _warnings(figures: MemoryFigures) -> Iterator[Line]:
     if figures.overdue:
         yield [(f"{'overdue':<{_LABEL}}", "yellow"), (f"{figures.overdue} expired or to purge", "")]
     if figures.damaged:
@@ -291,7 +291,7 @@ def _wrapped(name: str, counts: dict[str, int], inner: int) -> Iterator[Line]:
         yield _figure(name, line)
 
 
-def _budget(figures: Statistics) -> str:
+def _budget(figures: MemoryFigures) -> str:
     share = f"{figures.budget_share:.1%}".replace("%", " %")
     return f"{share} of a context's {figures.budget:,} tokens"
 

@@ -8,7 +8,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.memory import record_lines
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
 from pmem.memory.reading import LookRequest, ShowRequest
@@ -43,7 +43,7 @@ def add(
     tag: Annotated[list[str] | None, typer.Option(help="A tag.")] = None,
 ) -> Answer:
     """Add an episode by hand; those that messages make are noticed by themselves."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     made = session.run(
         table.ADD_EPISODE,
         EpisodeRequest(
@@ -80,7 +80,7 @@ def list_(
     at: options.At = None,
 ) -> Answer:
     """List episodes, the earliest first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     wanted = EpisodesRequest(
         types=tuple(types or ()),
         conversation=conversation,
@@ -98,7 +98,7 @@ def list_(
 
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show an episode."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = ShowRequest(reference=reference, **session.when(at))
     record = session.run(table.EPISODE, request)
     return Answer(data=record, lines=record_lines(record))
@@ -106,7 +106,7 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
 
 def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show the narrative arc of a conversation: beginning, middle, end, key moments."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.ARC, LookRequest(conversation=reference, **session.when(at)))
     note = "" if any(_parts(found)) else _EMPTY
     return Answer(data=found, lines=_arc_lines(found), note=note)

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from pmem.cli import render
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.search import evaluation, golden
-from pmem.search.evaluation import Change, Evaluation, EvaluationRequest, Judged
+from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
 from pmem.search.golden import Golden, QuestionRequest
 
 _STDIN = "-"
@@ -32,7 +32,7 @@ def run(
     ] = False,
 ) -> Answer:
     """Measure recall on a golden set; exits with 1 when it got worse."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = EvaluationRequest(
         golden=_given(session, file),
         file=file,
@@ -45,7 +45,7 @@ def run(
     return Answer(
         data=done,
         lines=_lines(done),
-        note=_note(done, accepting=accept),
+        note=_evaluation_note(done, accepting=accept),
         exit_code=1 if done.regressions else 0,
     )
 
@@ -66,7 +66,7 @@ def add(
     forbidden: Annotated[bool, typer.Option("--not", help="It must not be found.")] = False,
 ) -> Answer:
     """Add what a query must find to a golden set, after a bad recall say."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = QuestionRequest(
         query=session.input(query, "the query"),
         reference=reference,
@@ -79,7 +79,7 @@ def add(
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
 
 
-def _given(session: Session, file: str | None) -> Golden | None:
+def _given(session: CommandSession, file: str | None) -> Golden | None:
     """Return the golden set that standard input has, where that is meant."""
     if file != _STDIN:
         return None
@@ -98,22 +98,22 @@ def _lines(done: Evaluation) -> Iterator[Line]:
         yield from map(_change_line, (*done.regressions, *done.improvements))
 
 
-def _question_lines(judged: Judged) -> Iterator[Line]:
+def _question_lines(judged: QuestionResult) -> Iterator[Line]:
     word: Line = [("ok    ", "green")] if judged.passed else [("miss  ", "red")]
-    found = ", ".join(_found(judged, name) for name in judged.ranks)
+    found = ", ".join(_question_line(judged, name) for name in judged.ranks)
     yield [*word, (judged.query, "bold"), (f": {found}", "")]
     if judged.reason:
         yield [(f"      {judged.reason}", "dim")]
 
 
-def _found(judged: Judged, name: str) -> str:
+def _question_line(judged: QuestionResult, name: str) -> str:
     rank, label = judged.ranks[name], evaluation.label(name)
     if rank is None:
         return f"no {label}"
     return f"{label} at {rank}"
 
 
-def _change_line(change: Change) -> Line:
+def _change_line(change: FigureChange) -> Line:
     word = ("regressed: ", "red") if change.is_regression else ("improved: ", "green")
     if change.before is None:
         word = ("never accepted: ", "red")
@@ -121,7 +121,7 @@ def _change_line(change: Change) -> Line:
     return [word, (f"{about}{change.reason}", "")]
 
 
-def _note(done: Evaluation, *, accepting: bool) -> str:
+def _evaluation_note(done: Evaluation, *, accepting: bool) -> str:
     if accepting and done.path is not None:
         return f"accepted: {evaluation.accepted_file(done.path)}"
     if done.accepted is None:

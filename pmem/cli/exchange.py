@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from pmem.cli import options, render
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation import exchange
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.core.secrets import unsecret
@@ -44,7 +44,7 @@ def import_messages(
     "speaker": ..., "timestamp": ..., "conversation": ..., "id": ...}. Only the content is needed.
     What cannot be used is skipped and reported.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
     request = MessagesRequest(
         lines=session.read_lines(file), name=name, progress=render.progress(session, "messages")
@@ -65,7 +65,7 @@ def import_arrays(
     it, is not pinned nor more important than others, binds nobody (constraints and procedures
     become facts), and replaces nothing that is trusted more.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     progress = render.progress(session, "records")
     request = ArraysRequest(folder=folder, untrusted=untrusted, progress=progress)
     return _imported(session.run(table.IMPORT_ARRAYS, request))
@@ -82,7 +82,7 @@ def export_arrays(
     at: options.At = None,
 ) -> Answer:
     """Export everything as four array files."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.EXPORT_ARRAYS, AtRequest(**session.when(at)))
     if folder == "-":
         return Answer(data=done, raw=escaped(exchange.one_document(done.files).decode()))
@@ -101,7 +101,7 @@ def export_audit(
     reference is the digest of a content, or the id of the record that the event leads to.
     What was purged is gone with its history.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.EXPORT_AUDIT, AuditRequest(user=user, **session.when(at)))
     data = exchange.json_lines(found.items)
     if file == "-":
@@ -115,14 +115,14 @@ def export_audit(
     return Answer(data=AuditWritten(file=said, events=found.total), lines=[line])
 
 
-def _written(session: Session, folder: str, files: dict[str, bytes]) -> Answer:
+def _written(session: CommandSession, folder: str, files: dict[str, bytes]) -> Answer:
     _write(session, folder, files)
     paths = tuple(unsecret(os.path.join(folder, name)) for name in sorted(files))
     lines: list[Line] = [[("wrote ", "green"), (path, "")] for path in paths]
     return Answer(data=ArraysWritten(files=paths), lines=lines)
 
 
-def _write(session: Session, folder: str, files: dict[str, bytes]) -> None:
+def _write(session: CommandSession, folder: str, files: dict[str, bytes]) -> None:
     """Write files beside the memory, unless this run may write nothing."""
     if session.read_only:
         raise Refused("this run is read-only", "leave out --read-only to write")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pmem.cli import options
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
@@ -36,7 +36,7 @@ def list_(
     at: options.At = None,
 ) -> Answer:
     """List the facts that messages state, the surest first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     wanted = FactsRequest(
         standing=None if every else standing,
         types=tuple(types or ()),
@@ -64,11 +64,11 @@ def promote(
     ] = None,
 ) -> Answer:
     """Make memories of facts."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = PromoteRequest(references=tuple(references or ()), above=above)
     done = session.run(table.PROMOTE, request)
     left = len(references or ()) - len(done.items) - len(done.held)
-    notes = [*map(told, done.held), _left(left)]
+    notes = [*map(told, done.held), _describe_left_facts(left)]
     if not done.items and not any(notes):
         notes = [_NOTHING]
     return Answer(
@@ -81,7 +81,7 @@ def promote(
 
 def reject(ctx: typer.Context, references: options.References) -> Answer:
     """Reject facts: they are not pending any more, and never noted again."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.REJECT_FACTS, RecordsRequest(references=tuple(references)))
     lines = ([("rejected ", "green"), *_fact_line(fact)] for fact in done.items)
     return Answer(data=done, lines=lines)
@@ -112,7 +112,7 @@ def _promotion_line(item: Promotion) -> Line:
     ]
 
 
-def _left(count: int) -> str:
+def _describe_left_facts(count: int) -> str:
     """Say why facts that were named did not become memories."""
     if count <= 0:
         return ""

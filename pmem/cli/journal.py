@@ -8,9 +8,9 @@ import typer
 
 from pmem.cli import options
 from pmem.cli.panels import cells, cut_line, padded
-from pmem.cli.session import Answer, Line, Session
-from pmem.core.journal import Entry, Kind, Step, Wanted, one_line
-from pmem.core.operations import Operation
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.journal import JournalEntry, JournalKind, JournalStep, Wanted, one_line
+from pmem.core.operations import LoggedOperation
 from pmem.errors import UsageError
 from pmem.memory.journal import SHOWN, EventsRequest, Journal, RanRequest
 from pmem.operations import table
@@ -61,7 +61,7 @@ def events(
         typer.Option(case_sensitive=False, help="Only such events; may be repeated."),
     ] = None,
     kind: Annotated[
-        list[Kind] | None, typer.Option(help="Only of such records; may be repeated.")
+        list[JournalKind] | None, typer.Option(help="Only of such records; may be repeated.")
     ] = None,
     record: Annotated[str | None, typer.Option(metavar="REF", help="Only of this record.")] = None,
     by: Annotated[str | None, typer.Option(metavar="ACTOR", help="Only by this one.")] = None,
@@ -75,7 +75,7 @@ def events(
     ] = False,
 ) -> Answer:
     """Show what happened to all records, the newest last."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if operations:
         if event or kind or record or by or app or user or session.asker or at:
             raise UsageError("--operations takes --limit, --after and --before only")
@@ -95,12 +95,12 @@ def events(
     return Answer(
         data=found,
         lines=_log(found.items),
-        screen=lambda width: _fitted(_log(found.items), width),
-        note=_note(found, filtered=wanted != Wanted() or record is not None),
+        screen=lambda width: _fit_lines(_log(found.items), width),
+        note=_journal_note(found, filtered=wanted != Wanted() or record is not None),
     )
 
 
-def _ran(session: Session, after: str | None, before: str | None, limit: int) -> Answer:
+def _ran(session: CommandSession, after: str | None, before: str | None, limit: int) -> Answer:
     request = RanRequest(after=session.time(after), before=session.time(before), limit=limit)
     found = session.run(table.OPERATIONS, request)
     return Answer(
@@ -110,7 +110,7 @@ def _ran(session: Session, after: str | None, before: str | None, limit: int) ->
     )
 
 
-def _ran_line(item: Operation) -> Line:
+def _ran_line(item: LoggedOperation) -> Line:
     parts = [item.memory and short(item.memory), item.category, item.thread]
     if item.sim is not None:
         parts.append(f"{item.sim:.2f}")
@@ -123,7 +123,7 @@ def _ran_line(item: Operation) -> Line:
     ]
 
 
-def story_lines(steps: Iterable[Step]) -> Iterator[Line]:
+def story_lines(steps: Iterable[JournalStep]) -> Iterator[Line]:
     """Yield a record's history for people: a block for each event, what changed below it."""
     for step in steps:
         event = step.event
@@ -140,7 +140,7 @@ def story_lines(steps: Iterable[Step]) -> Iterator[Line]:
             yield [(f"    {said}", "")]
 
 
-def _log(entries: Sequence[Entry]) -> Iterator[Line]:
+def _log(entries: Sequence[JournalEntry]) -> Iterator[Line]:
     """Yield a line for each event; the actors stand in a column of their own."""
     actors = [_in_column(entry) for entry in entries]
     width = max(map(cells, actors), default=0)
@@ -150,11 +150,11 @@ def _log(entries: Sequence[Entry]) -> Iterator[Line]:
             (f"  {entry.event:<9} ", COLOURS[entry.event]),
             (short(entry.id), "cyan"),
             (f"  {padded(actor, width)}  ", "dim"),
-            *_told(entry),
+            *_event_lines(entry),
         ]
 
 
-def _told(entry: Entry) -> Iterator[tuple[str, str]]:
+def _event_lines(entry: JournalEntry) -> Iterator[tuple[str, str]]:
     """Say what an event was about; an update of the text itself says it twice already."""
     changes = _changes(entry) if entry.event is EventKind.UPDATE else []
     text = entry.text or f"({entry.kind})"
@@ -165,7 +165,7 @@ def _told(entry: Entry) -> Iterator[tuple[str, str]]:
     yield "".join(f"  {said}" for said in _details(entry.detail)), "cyan"
 
 
-def _changes(entry: Entry) -> list[str]:
+def _changes(entry: JournalEntry) -> list[str]:
     return [
         f"{name}: {' → '.join(sides(name, entry.before, entry.after, _VALUE))}"
         for name in entry.before
@@ -195,11 +195,11 @@ def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -
         most: Characters of each side.
     """
     if name not in after:
-        return [_said(name, before[name], most)]
+        return [_say_value(name, before[name], most)]
     was, became = before[name], after[name]
     if isinstance(was, str) and isinstance(became, str):
         was, became = _excerpt(was, became, most), _excerpt(became, was, most)
-    return [_said(name, was, most), _said(name, became, most)]
+    return [_say_value(name, was, most), _say_value(name, became, most)]
 
 
 def _excerpt(text: str, other: str, most: int) -> str:
@@ -222,12 +222,12 @@ def _details(detail: dict[str, Any], reason: int = _VALUE) -> Iterator[str]:
     """
     for name, value in detail.items():
         if name == "link" and isinstance(value, dict):
-            yield f"{_link(value)}{_replaced(detail.get('replaced'))}"
+            yield f"{_link(value)}{_replaced_ids(detail.get('replaced'))}"
         elif name == "removed" and isinstance(value, list):
             yield from (f"no longer {_link(link)}" for link in value if isinstance(link, dict))
         elif name not in _UNSAID and value not in (None, "", [], {}):
             most = reason if name in _REASONS else _VALUE
-            yield f"{name.replace('_', ' ')}: {_said(name, value, most)}"
+            yield f"{name.replace('_', ' ')}: {_say_value(name, value, most)}"
 
 
 def _link(link: dict[str, Any]) -> str:
@@ -236,18 +236,18 @@ def _link(link: dict[str, Any]) -> str:
     return f"{link.get('type')} {short(str(link.get('target')))}{shown}"
 
 
-def _replaced(links: Any) -> str:
+def _replaced_ids(links: Any) -> str:
     known = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
     return f", was ({known[0].get('strength')})" if known else ""
 
 
-def _said(name: str, value: Any, most: int) -> str:
+def _say_value(name: str, value: Any, most: int) -> str:
     """Say a value from a history, as JSON holds it, in words."""
     if isinstance(value, dict):
         is_citation = value.keys() >= {"file", "digest"}
         return one_line(_place(value) if is_citation else _parts(value, most), most) or "none"
     if isinstance(value, list):
-        return one_line(", ".join(_said(name, part, most) for part in value), most) or "none"
+        return one_line(", ".join(_say_value(name, part, most) for part in value), most) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, str):
@@ -258,7 +258,7 @@ def _said(name: str, value: Any, most: int) -> str:
 
 
 def _parts(value: dict[str, Any], most: int) -> str:
-    return " ".join(f"{key}={_said(key, part, most)}" for key, part in value.items())
+    return " ".join(f"{key}={_say_value(key, part, most)}" for key, part in value.items())
 
 
 def _place(cited: dict[str, Any]) -> str:
@@ -278,18 +278,18 @@ def _who(actor: str, agent: str, source: str) -> str:
     return f"{who} ({agent})" if actor and agent else who
 
 
-def _in_column(entry: Entry) -> str:
+def _in_column(entry: JournalEntry) -> str:
     """Say who did something where there is little room: a long name hides no agent."""
     names = (entry.actor, entry.agent, entry.source)
     return _who(*(padded(name, min(_ACTOR, cells(name))) for name in names))
 
 
-def _fitted(lines: Iterable[Line], width: int) -> Iterable[Line]:
+def _fit_lines(lines: Iterable[Line], width: int) -> Iterable[Line]:
     """Cut lines to a terminal's width, unless it is too narrow for that."""
     return lines if width < _NARROW else (cut_line(line, width) for line in lines)
 
 
-def _note(found: Journal, *, filtered: bool) -> str:
+def _journal_note(found: Journal, *, filtered: bool) -> str:
     if found.total > len(found.items) > 0:
         return f"the newest {len(found.items):,} of {found.total:,} events; --limit 0 shows all"
     if found.items:

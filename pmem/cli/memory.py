@@ -7,12 +7,12 @@ import msgspec
 import typer
 
 from pmem.cli import options
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
-from pmem.memory.reading import ListRequest, Said, Shown, ShowRequest
+from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values.bounds import LINE_BYTES
@@ -71,7 +71,7 @@ def add(
     force: Annotated[bool, typer.Option("--force", help="Also beside a similar one.")] = False,
 ) -> Answer:
     """Add a memory, or find the one that should be updated instead."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     if batch is not None:
         if text is not None:
             raise UsageError("TEXT and --batch exclude each other", "give one of them")
@@ -96,21 +96,21 @@ def add(
     return Answer(
         data=added,
         lines=_added_lines(added),
-        note=_note(added),
+        note=_added_note(added),
         exit_code=EXIT_CODES[added.action],
     )
 
 
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show a record, or a message, whole."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.SHOW, ShowRequest(reference=reference, **session.when(at)))
-    if isinstance(found.record, Said):
+    if isinstance(found.record, MessageRef):
         return Answer(data=found, lines=_said_lines(found.record))
     return Answer(data=found, lines=[*record_lines(found.record), *_doubts(found)])
 
 
-def _doubts(found: Shown) -> Iterator[Line]:
+def _doubts(found: ShownRecord) -> Iterator[Line]:
     """Yield what speaks against a record: citations that do not hold, what another branch says."""
     if found.stale:
         yield [(f"{'stale:':<15}", "yellow"), (", ".join(found.stale), "")]
@@ -133,7 +133,7 @@ def list_(
     ] = False,
 ) -> Answer:
     """List memories, the oldest first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = ListRequest(wanted=wanted, limit=limit, **session.when(at))
     if block:
         written = session.run(table.BLOCK, request)
@@ -157,7 +157,7 @@ def memory_line(memory: Memory) -> Line:
     ]
 
 
-def _add_batch(session: Session, path: str, *, force: bool) -> Answer:
+def _add_batch(session: CommandSession, path: str, *, force: bool) -> Answer:
     requests = tuple(_requests(session, path, force=force))
     done = session.run(table.ADD_ALL, AddAllRequest(memories=requests))
     said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
@@ -177,13 +177,13 @@ def _batch_code(done: Sequence[Added]) -> int:
     return SUGGESTED if is_suggested else 0
 
 
-def _requests(session: Session, path: str, *, force: bool) -> Iterator[AddRequest]:
+def _requests(session: CommandSession, path: str, *, force: bool) -> Iterator[AddRequest]:
     for number, line in enumerate(session.read_lines(path), start=1):
         if line.strip():
             yield _request(session, line, number, force=force)
 
 
-def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddRequest:
+def _request(session: CommandSession, line: bytes, number: int, *, force: bool) -> AddRequest:
     if len(line) > LINE_BYTES:
         raise InvalidValue(
             f"line {number} has {len(line)} bytes, and the limit is {LINE_BYTES}", _NOTHING
@@ -195,12 +195,12 @@ def _request(session: Session, line: bytes, number: int, *, force: bool) -> AddR
                 with checks.named(f"line {number}, {field}"):
                     value[field] = session.time(value[field])
         request = msgspec.convert(value, AddRequest)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOTHING) from None
     except msgspec.ValidationError as error:
-        from pmem.core import mistakes
+        from pmem.core import decode_errors
 
-        why = mistakes.sentence(error)
+        why = decode_errors.sentence(error)
         raise InvalidValue(f"line {number} is no memory: {why}", _NOTHING) from None
     return msgspec.structs.replace(request, force=request.force or force)
 
@@ -222,7 +222,7 @@ def _added_lines(added: Added) -> Iterator[Line]:
             yield [(f"    {what_next}", "dim")]
 
 
-def _note(added: Added) -> str:
+def _added_note(added: Added) -> str:
     """Say what to do about what was not added, or what could be written better."""
     if added.held is not None:
         hint = "" if added.held.rejected else f"; {added.held.hint}"
@@ -292,7 +292,7 @@ def _field(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _said_lines(said: Said) -> Iterator[Line]:
+def _said_lines(said: MessageRef) -> Iterator[Line]:
     message = said.message
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]

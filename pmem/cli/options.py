@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pmem.cli.session import Answer, Session
+from pmem.cli.session import Answer, CommandSession
 from pmem.core.checks import share
 from pmem.core.filters import Filter
 from pmem.core.trust import Trust
@@ -87,7 +87,7 @@ def _options(without: str) -> list[inspect.Parameter]:
     ]
 
 
-def _filter(session: Session, given: Mapping[str, Any]) -> Filter:
+def _filter(session: CommandSession, given: Mapping[str, Any]) -> Filter:
     """Turn the options of a filter into the filter that they describe.
 
     Raises:

@@ -27,10 +27,10 @@ def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
         width: Cells of the terminal; the frame keeps between 34 and 78 of them.
     """
     inner = min(WIDEST, max(NARROWEST, width)) - 4
-    head = _cut(title, inner - 2)
+    head = _cut_to_width(title, inner - 2)
     yield [("╭─ ", "dim"), (head, "bold"), (f" {'─' * (inner - 1 - cells(head))}╮", "dim")]
     for line in lines:
-        shown = list(_fitted(line, inner))
+        shown = list(_fit_line(line, inner))
         space = inner - sum(cells(text) for text, _ in shown)
         yield [("│ ", "dim"), *shown, (" " * space, ""), (" │", "dim")]
     yield [(f"╰{'─' * (inner + 2)}╯", "dim")]
@@ -79,13 +79,13 @@ def beside(left: Sequence[Line], right: Sequence[Line], gap: int = 2) -> Iterato
 
 def padded(text: str, width: int) -> str:
     """Return a text that takes so many cells: cut, or with spaces after it."""
-    shown = _cut(text, width)
+    shown = _cut_to_width(text, width)
     return shown + " " * (width - cells(shown))
 
 
 def cut_line(line: Line, width: int) -> Line:
     """Return a line's start that fits into so many cells."""
-    return list(_fitted(line, width))
+    return list(_fit_line(line, width))
 
 
 def cells(text: str) -> int:
@@ -105,14 +105,14 @@ def _line_cells(line: Line) -> int:
     return sum(cells(text) for text, _ in line)
 
 
-def _fitted(line: Line, width: int) -> Iterator[tuple[str, str]]:
+def _fit_line(line: Line, width: int) -> Iterator[tuple[str, str]]:
     for text, style in line:
-        shown = _cut(text, width)
+        shown = _cut_to_width(text, width)
         width -= cells(shown)
         yield shown, style
 
 
-def _cut(text: str, width: int) -> str:
+def _cut_to_width(text: str, width: int) -> str:
     """Return a text's start that fits, with an ellipsis where something is missing."""
     if cells(text) <= width:
         return text

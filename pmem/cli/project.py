@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from pmem.cli import dashboard, options
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
@@ -32,7 +32,7 @@ def init(
 
     In a git work tree, git is told in this clone to merge records field by field.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     folder = _memory_folder(session.directory or os.getcwd(), session.folder_name)
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)
     request = InitRequest(name=name, track_conversations=track_conversations, git=not no_git)
@@ -56,7 +56,7 @@ def _memory_folder(place: str, name: str) -> str:
 
 def stats(ctx: typer.Context, at: options.At = None) -> Answer:
     """Show what the memory holds."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.STATS, AtRequest(**session.when(at)))
     return Answer(
         data=found,
@@ -71,7 +71,7 @@ def doctor(
     fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended.")] = False,
 ) -> Answer:
     """Look at everything that pmem needs; exits with 1 if something is wrong."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.DOCTOR, DoctorRequest(fix=fix))
     session.quiet = True
     return Answer(
@@ -103,7 +103,7 @@ def completion(
 
 def config_list(ctx: typer.Context) -> Answer:
     """Show every setting, its value and where that came from."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.SETTINGS, NoArguments())
     return Answer(
         data=found,
@@ -117,7 +117,7 @@ def config_list(ctx: typer.Context) -> Answer:
 
 def config_get(ctx: typer.Context, name: Name) -> Answer:
     """Show one setting."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.SETTING, SettingRequest(name=name))
     return Answer(data=found, lines=[[(_value(found.value), "")]])
 
@@ -130,14 +130,14 @@ def config_set(
     ],
 ) -> Answer:
     """Change one of the project's settings."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.CHANGE_SETTING, SettingChangeRequest(name=name, value=value))
     return Answer(data=done, lines=[_now(done.name, done.value)], note=done.doubt)
 
 
 def config_unset(ctx: typer.Context, name: Name) -> Answer:
     """Take one of the project's settings back to what holds without it."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.RESET_SETTING, SettingRequest(name=name))
     return Answer(data=done, lines=[_now(done.name, done.value)])
 
@@ -146,7 +146,7 @@ def _now(name: str, value: Any) -> Line:
     return [(f"{name} ", "bold"), (f"is now {_value(value)}", "")]
 
 
-def _counted(number: int, what: str) -> str:
+def _count_text(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 

@@ -8,13 +8,13 @@ import typer
 from pmem.cli import options
 from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, panel
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import Leaving, PruneRequest, Pruning, Usage
 from pmem.core.pruning.plan import Marker, Strategy
 from pmem.core.shortening import shortened
 from pmem.memory.reading import LookRequest
 from pmem.operations import table
-from pmem.search.usage import Overlay
+from pmem.search.usage import ContextUsage
 from pmem.values.ids import short
 from pmem.values.times import iso
 
@@ -53,7 +53,7 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
     Every message is in the context, pruned, or in a chunk with a summary. Pruning begins at
     80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.USAGE, LookRequest(conversation=reference, **session.when(at)))
     title = found.usage.title or short(found.usage.conversation)
     return Answer(
@@ -79,7 +79,7 @@ def prune(
 
     Without --keep or --tokens, what is due goes: finished tasks, and what passes the limits.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = PruneRequest(
         conversation=reference, keep=keep, tokens=tokens, strategy=strategy, dry_run=dry_run
     )
@@ -116,20 +116,20 @@ def _pruned_note(done: Pruning) -> str:
     return f"nothing to prune: {state}; --keep N or --tokens N goes further"
 
 
-def _screen(found: Overlay, title: str, width: int) -> Iterable[Line]:
+def _screen(found: ContextUsage, title: str, width: int) -> Iterable[Line]:
     """Draw the panel; a terminal too narrow for its bars gets the plain lines."""
     if width < _NARROW:
         return _plain(found)
     return panel(f"Conversation: {title}", list(_overlay(found, width)), width)
 
 
-def _plain(found: Overlay) -> Iterator[Line]:
+def _plain(found: ContextUsage) -> Iterator[Line]:
     usage = found.usage
     yield _row("conversation", f"{usage.conversation}  {usage.title or ''}".rstrip())
     yield _row("status", usage.status)
     yield _row("messages", _messages(usage))
     yield _row("chunks", _chunks(usage))
-    yield _row("in context", _used(usage))
+    yield _row("in context", _usage_line(usage))
     for role, tokens in usage.tokens_by_role.items():
         yield _row(f"  {role}", f"{tokens:,} tokens, {_many(usage.messages_by_role[role])}")
     yield _row("next context", f"{found.used:,} of {found.budget:,} tokens, before any recall")
@@ -138,7 +138,7 @@ def _plain(found: Overlay) -> Iterator[Line]:
     yield from _history(usage)
 
 
-def _overlay(found: Overlay, width: int) -> Iterator[Line]:
+def _overlay(found: ContextUsage, width: int) -> Iterator[Line]:
     usage = found.usage
     cells = max(6, min(36, width - _LABEL - 26))
     share = usage.percent_used / 100
@@ -204,7 +204,7 @@ def _chunks(usage: Usage) -> str:
     return f"{usage.chunks}{merged}"
 
 
-def _used(usage: Usage) -> str:
+def _usage_line(usage: Usage) -> str:
     return (
         f"{usage.tokens_in_context:,} of {usage.token_limit:,} tokens ({usage.percent_used:g} %), "
         f"pruned from {usage.prune_at:.0%} on"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.queries import EXAMPLE, Bullet, Full, Item, QueryRequest, parse
 from pmem.errors import InvalidValue
@@ -29,16 +29,16 @@ def query(
     "bullets" or "full", "budget_tokens": 512}. Only the query is needed; importance has grades
     from 1 to 5.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.QUERY, _request(session, file))
     return Answer(data=found, lines=_lines(found.items), note=found.reason)
 
 
-def _request(session: Session, path: str) -> QueryRequest:
+def _request(session: CommandSession, path: str) -> QueryRequest:
     data = b"\n".join(session.read_lines(path, TEXT_BYTES))
     try:
         value = exactjson.read(data)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         raise InvalidValue(f"the query is not valid JSON: {error}", EXAMPLE) from None
     return parse(value)
 
@@ -58,12 +58,12 @@ def _full_lines(item: Full) -> Iterator[Line]:
     yield [(item.id, "bold cyan"), (f"  [{item.category}]", "dim")]
     yield [(item.summary, "")]
     for name, value in msgspec.structs.asdict(item.metadata).items():
-        text = _known(value)
+        text = _describe_known(value)
         if text:
             yield [(f"{name + ':':<15}", "dim"), (" ".join(text.split()), "")]
 
 
-def _known(value: Any) -> str:
+def _describe_known(value: Any) -> str:
     """Say what is known; nothing where that is nothing."""
     if value is None or value is False:
         return ""

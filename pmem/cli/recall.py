@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from pmem.cli import options
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.filters import Filter
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.search.search import Found, Hit, Kind, Related, SearchRequest
+from pmem.search.search import Related, SearchHit, SearchKind, SearchRequest, SearchResult
 from pmem.values.ids import short
 from pmem.values.times import day
 
@@ -31,7 +31,7 @@ def search(
     top_k: Annotated[
         int | None, typer.Option("-k", "--top-k", help="How many hits [retrieval_top_k].")
     ] = None,
-    kind: Annotated[list[Kind] | None, typer.Option(help="Only this kind.")] = None,
+    kind: Annotated[list[SearchKind] | None, typer.Option(help="Only this kind.")] = None,
     *,
     wanted: Filter,
     at: options.At = None,
@@ -52,7 +52,7 @@ def search(
     ] = False,
 ) -> Answer:
     """Find memories, episodes, chunk summaries and messages."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = SearchRequest(
         query=session.input(query, "the query"),
         kinds=tuple(kind or ()),
@@ -78,7 +78,7 @@ def _weights(text: str) -> Weights:
     for part in text.split(","):
         name, _, number = part.partition("=")
         try:
-            given[_known(name.strip())] = float(number)
+            given[_is_known_kind(name.strip())] = float(number)
         except ValueError:
             raise InvalidValue(
                 f"{part.strip()!r} is not a weight", "write it as semantic=0.4,keyword=0.3"
@@ -86,7 +86,7 @@ def _weights(text: str) -> Weights:
     return Weights(**given)
 
 
-def _known(name: str) -> str:
+def _is_known_kind(name: str) -> str:
     if name not in Weights._fields:
         raise InvalidValue(
             f"there is no weight {name!r}", f"there are {', '.join(Weights._fields)}"
@@ -94,10 +94,10 @@ def _known(name: str) -> str:
     return name
 
 
-def _hit_lines(found: Found, *, explain: bool) -> Iterator[Line]:
+def _hit_lines(found: SearchResult, *, explain: bool) -> Iterator[Line]:
     """Yield the hits by rank; further ones from one conversation follow its best, indented."""
     asked = set(terms(found.query))
-    groups: dict[str, list[Hit]] = {}
+    groups: dict[str, list[SearchHit]] = {}
     for hit in found.hits:
         groups.setdefault(hit.conversation or hit.id, []).append(hit)
     for hits in groups.values():
@@ -109,7 +109,7 @@ def _hit_lines(found: Found, *, explain: bool) -> Iterator[Line]:
                 yield [(f"{indent}         {parts}", "dim")]
 
 
-def _related_lines(found: Found) -> Iterator[Line]:
+def _related_lines(found: SearchResult) -> Iterator[Line]:
     """Yield what the hits bring along, and what it has to do with which of them."""
     asked = set(terms(found.query))
     for related in found.related:
@@ -130,7 +130,7 @@ def _tie(related: Related) -> str:
     return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
 
 
-def _hit_line(hit: Hit, asked: set[str]) -> Line:
+def _hit_line(hit: SearchHit, asked: set[str]) -> Line:
     who = [(f"{hit.speaker}: ", "bold")] if hit.speaker else []
     return [
         (hit.short, "cyan"),
@@ -161,7 +161,7 @@ def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
         yield word, "bold yellow" if asked & set(terms(word)) else ""
 
 
-def _reason(found: Found) -> str:
+def _reason(found: SearchResult) -> str:
     if not found.query.strip():
         return "nothing found: the query is empty"
     if not terms(found.query):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from msgspec import Struct
 
-    from pmem.cli.session import Answer, Line, Session
+    from pmem.cli.session import Answer, CommandSession, Line
     from pmem.errors import PmemError
 
     T = TypeVar("T", bound=Struct)
@@ -19,7 +19,7 @@ SCHEMA = "pmem/1"
 _PROGRESS_STEPS = 200
 
 
-def show(session: "Session", answer: "Answer") -> None:
+def show(session: "CommandSession", answer: "Answer") -> None:
     """Print a command's answer, and say what could not be read on the way.
 
     Args:
@@ -42,10 +42,10 @@ def show(session: "Session", answer: "Answer") -> None:
     if not session.quiet:
         _show_notes(session, answer.note)
         if not answer.exit_code and session.broken_settings:
-            _note(f"pmem: {session.broken_settings}")
+            _print_note(f"pmem: {session.broken_settings}")
 
 
-def fail(session: "Session", error: "PmemError") -> None:
+def fail(session: "CommandSession", error: "PmemError") -> None:
     """Print an error: one sentence, and what to do next.
 
     Args:
@@ -78,7 +78,7 @@ def masked(data: "T", *fields: str) -> "T":
     return replace(data, **{name: unsecret(getattr(data, name)) for name in fields})
 
 
-def progress(session: "Session", what: str) -> "Callable[[int, int], None]":
+def progress(session: "CommandSession", what: str) -> "Callable[[int, int], None]":
     """Return what reports progress: a line on a terminal, nothing elsewhere.
 
     Args:
@@ -142,7 +142,7 @@ def clean(text: str) -> str:
     return visible(text)
 
 
-def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
+def _show_lines(session: "CommandSession", lines: "Iterable[Line]") -> None:
     if session.no_color or not sys.stdout.isatty():
         for line in lines:
             _write(sys.stdout, clean("".join(text for text, _ in line)) + "\n")
@@ -155,17 +155,17 @@ def _show_lines(session: "Session", lines: "Iterable[Line]") -> None:
         console.print(Text.assemble(*[(clean(text), style) for text, style in line]))
 
 
-def _show_notes(session: "Session", note: str) -> None:
+def _show_notes(session: "CommandSession", note: str) -> None:
     if note:
-        _note(note)
+        _print_note(note)
     for done in session.outcomes:
         for line in done.notes:
-            _note(line)
+            _print_note(line)
     for problem in session.problems:
-        _note(f"pmem: left out: {problem.message}")
+        _print_note(f"pmem: left out: {problem.message}")
 
 
-def _note(text: str) -> None:
+def _print_note(text: str) -> None:
     """Print a line on standard error, without the secrets that it repeats."""
     from pmem.core.secrets import unsecret
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.visible import one_visible_line
 from pmem.operations import table
 from pmem.values.ids import short
@@ -40,12 +40,12 @@ def repair(
     committing is yours. Where no merge is open, it mends what is wrong between records: links to
     nothing, memories that gave way to one that is gone, and messages that are kept twice.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))
     return Answer(
         data=done,
         lines=_lines(done),
-        note=_note(done, dry_run=dry_run),
+        note=_repair_note(done, dry_run=dry_run),
         exit_code=1 if done.left else 0,
     )
 
@@ -65,7 +65,7 @@ def _lines(done: Repair) -> Iterator[Line]:
         ]
 
 
-def _note(done: Repair, *, dry_run: bool) -> str:
+def _repair_note(done: Repair, *, dry_run: bool) -> str:
     """Say how much was done, and what to do next."""
     if not done.repaired and not done.left:
         return "nothing to repair"

@@ -44,7 +44,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int = 0
 
 
-def _within(file: BinaryIO, most: int, what: str) -> bytes:
+def _read_at_most(file: BinaryIO, most: int, what: str) -> bytes:
     """Read all of a file, unless it is too large: then no more than that it is.
 
     Raises:
@@ -73,7 +73,7 @@ def utf8(text: str, what: str) -> str:
     return text
 
 
-class Session:
+class CommandSession:
     """One run of the command line.
 
     Args:
@@ -224,7 +224,7 @@ class Session:
         if text != "-":
             return text
         try:
-            return _within(sys.stdin.buffer, TEXT_BYTES, "standard input").decode()
+            return _read_at_most(sys.stdin.buffer, TEXT_BYTES, "standard input").decode()
         except UnicodeDecodeError as error:
             raise InvalidValue(
                 f"standard input is not UTF-8 at byte {error.start}", "convert it to UTF-8"
@@ -242,10 +242,10 @@ class Session:
             StorageRefused: It may not be read.
         """
         if path == "-":
-            return _within(sys.stdin.buffer, most, "standard input").splitlines()
+            return _read_at_most(sys.stdin.buffer, most, "standard input").splitlines()
         try:
             with open(path, "rb") as file:
-                return _within(file, most, path).splitlines()
+                return _read_at_most(file, most, path).splitlines()
         except FileNotFoundError:
             raise InvalidValue(f"there is no file {path}", _NO_FILE) from None
         except IsADirectoryError:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.values.requests import SetupRequest
@@ -24,7 +24,7 @@ def git(
     It changes this clone's configuration, so each clone needs it once. The attributes that go
     with it are shared with the project.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, print_)
     if print_:
         script = gitsetup.script()
@@ -51,7 +51,7 @@ def pre_commit(
     Where the project has a .pre-commit-config.yaml, it gets an entry; elsewhere git's own hook
     gets a few lines. Exits with 1 if there is no safe place for the entry, and prints it.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, print_)
     request = SetupRequest(check=check or print_, remove=remove)
     found = session.run(table.SETUP_PRE_COMMIT, request)
@@ -87,7 +87,7 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
     return "each clone needs `pre-commit install` once" if runs_by_tool else ""
 
 
-def _line(part: gitsetup.Part) -> Line:
+def _line(part: gitsetup.GitSetting) -> Line:
     word, colour = ("set", "green") if part.ok else ("missing", "red")
     if part.found is not None and not part.ok:
         word = "differs"

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.visible import escaped
 from pmem.errors import InvalidValue
@@ -34,10 +34,10 @@ def delta(
     A thread's first call sets where it starts. With --read-only, the same is shown again next
     time.
     """
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.DELTA, ThreadRequest(thread=thread))
     return Answer(
-        data=found, lines=[[(line, "")] for line in found.lines], note=_note(session, found)
+        data=found, lines=[[(line, "")] for line in found.lines], note=_delta_note(session, found)
     )
 
 
@@ -50,8 +50,8 @@ def save(
     user: User = "",
 ) -> Answer:
     """Save a thread's state in place of the one saved before."""
-    session: Session = ctx.obj
-    value = _parsed(session.input(state, "the state"))
+    session: CommandSession = ctx.obj
+    value = _parse_state(session.input(state, "the state"))
     request = SaveRequest(thread=thread, state=value, user=user)
     saved = session.run(table.SAVE_CHECKPOINT, request)
     return Answer(data=saved, lines=[[("saved ", "green"), *_line(saved)]])
@@ -59,7 +59,7 @@ def save(
 
 def load(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
     """Print a thread's state as it was saved last."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = CheckpointRequest(thread=thread, user=user)
     loaded = session.run(table.LOAD_CHECKPOINT, request)
     return Answer(data=loaded, raw=escaped(dump_line(loaded.state).decode()) + "\n")
@@ -70,7 +70,7 @@ def list_(
     user: Annotated[str | None, typer.Option(metavar="NAME", help="Only this user's.")] = None,
 ) -> Answer:
     """List checkpoints, the last saved first."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     found = session.run(table.CHECKPOINTS, CheckpointsRequest(user=user))
     return Answer(
         data=found,
@@ -81,16 +81,16 @@ def list_(
 
 def remove(ctx: typer.Context, thread: Thread, user: User = "") -> Answer:
     """Remove a thread's saved state for good."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = CheckpointRequest(thread=thread, user=user)
     gone = session.run(table.REMOVE_CHECKPOINT, request)
     return Answer(data=gone, lines=[[("removed ", "green"), (thread, "")]])
 
 
-def _parsed(text: str) -> Any:
+def _parse_state(text: str) -> Any:
     try:
         return exactjson.read(text)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         raise InvalidValue(f"the state is not valid JSON: {error}", _EXAMPLE) from None
 
 
@@ -103,7 +103,7 @@ def _line(item: CheckpointInfo) -> Line:
     ]
 
 
-def _note(session: Session, found: Delta) -> str:
+def _delta_note(session: CommandSession, found: Delta) -> str:
     if not found.revision:
         return "a new thread, which could not be noted: it starts once it asks where pmem may write"
     if found.total:

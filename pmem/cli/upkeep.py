@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 import typer
 
-from pmem.cli.session import Answer, Line, Session
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.lifecycle.plan import Action
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
@@ -73,7 +73,7 @@ def sweep(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) ->
 
 
 def _run(
-    session: Session,
+    session: CommandSession,
     operation: Operation[UpkeepRequest, UpkeepReport],
     *,
     dry_run: bool,
@@ -83,11 +83,14 @@ def _run(
     done = session.run(operation, UpkeepRequest(dry_run=dry_run, expected=expected))
     left = done.missing or any(step.outcome == "changed" for step in done.steps)
     return Answer(
-        data=done, lines=_lines(done), note=_note(done), exit_code=1 if expected and left else 0
+        data=done,
+        lines=_lines(done),
+        note=_upkeep_note(done),
+        exit_code=1 if expected and left else 0,
     )
 
 
-def _planned(session: Session, path: str) -> tuple[PlannedStep, ...]:
+def _planned(session: CommandSession, path: str) -> tuple[PlannedStep, ...]:
     """Read a plan as `--dry-run --json` prints it."""
     try:
         value = msgspec.json.decode(b"\n".join(session.read_lines(path)), type=_PlanFile)
@@ -200,7 +203,7 @@ def _missing(step: PlannedStep) -> str:
     return f"{step.action}: {shortened(' | '.join(' '.join(text.split()) for text in texts), 200)}"
 
 
-def _note(done: UpkeepReport) -> str:
+def _upkeep_note(done: UpkeepReport) -> str:
     said = [_summary(done)]
     changed = sum(step.outcome == "changed" for step in done.steps)
     if changed:

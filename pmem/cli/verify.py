@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from pmem.cli.session import Answer, Line, Session
-from pmem.core.citations import State
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.citations import CitationState
 from pmem.core.visible import one_visible_line
-from pmem.memory.citations import Finding, Verified, VerifyRequest
+from pmem.memory.citations import BrokenCitation, Verified, VerifyRequest
 from pmem.operations import table
 from pmem.values.records import Citation
 
-_COLOURS = {State.MOVED: "yellow", State.CHANGED: "red", State.GONE: "red"}
+_COLOURS = {CitationState.MOVED: "yellow", CitationState.CHANGED: "red", CitationState.GONE: "red"}
 
 
 def verify(
@@ -25,7 +25,7 @@ def verify(
     ] = False,
 ) -> Answer:
     """See whether the files and lines that memories cite still say the same."""
-    session: Session = ctx.obj
+    session: CommandSession = ctx.obj
     request = VerifyRequest(references=tuple(reference or ()), update=update)
     done = session.run(table.VERIFY, request)
     return Answer(
@@ -36,7 +36,7 @@ def verify(
     )
 
 
-def _lines(finding: Finding) -> Iterator[Line]:
+def _lines(finding: BrokenCitation) -> Iterator[Line]:
     place = Citation(file=finding.file, lines=finding.lines, digest="").place
     yield [
         (finding.short, "cyan"),
@@ -47,7 +47,7 @@ def _lines(finding: Finding) -> Iterator[Line]:
     ]
 
 
-def _whither(finding: Finding) -> str:
+def _whither(finding: BrokenCitation) -> str:
     if finding.now is None:
         return f" ({finding.reason})" if finding.reason else ""
     place = Citation(file=finding.now.file, lines=finding.now.lines, digest="").place
@@ -64,7 +64,7 @@ def _summary(done: Verified, *, named: bool) -> str:
     said = f"{total} citation{'s' * (total > 1)}: {', '.join(parts)}"
     if done.updated:
         said += f"; {done.updated} updated"
-    elif done.counts[State.MOVED]:
+    elif done.counts[CitationState.MOVED]:
         said += "; `pmem verify --update` cites what has moved where it is now"
     if not done.complete:
         said += "\nthe project is too large to be looked through: a text may have moved further"

@@ -14,7 +14,7 @@ from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
 from pmem.memory.facts import Promotion, noted, promoted_at_once
-from pmem.memory.reading import ConversationRequest, LookRequest, Said, target
+from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, target
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
     Conversation,
@@ -44,7 +44,7 @@ class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
     tool_result: Any = None
 
 
-class Heard(Said, frozen=True, kw_only=True):
+class SayResult(MessageRef, frozen=True, kw_only=True):
     """A message as it was kept, and what it led to.
 
     `facts` are new, those that were promoted at once among them; `episodes` are the key
@@ -150,7 +150,7 @@ def start(workspace: Workspace, request: StartRequest) -> Conversation:
     )
 
 
-def say(workspace: Workspace, request: SayRequest) -> Heard:
+def say(workspace: Workspace, request: SayRequest) -> SayResult:
     """Add a message to a conversation; what overflows moves into a chunk.
 
     Facts and key moments are noted, and what a context need not show any more is pruned.
@@ -197,7 +197,7 @@ def _tool(value: Any, what: str) -> Any:
         raise InvalidValue(f"{what} {error.message}") from None
 
 
-def _heard(workspace: Workspace, before: Conversation, message: Message) -> Heard:
+def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayResult:
     """Take a message in, and everything that follows from it, inside a transaction."""
     conversation = noted(workspace, before, [message])
     conversation, promoted = promoted_at_once(workspace, conversation, before)
@@ -206,7 +206,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> Hear
     conversation = extend(workspace, conversation, [message], message.created_at)
     conversation, pruned = pruned_if_due(workspace, conversation)
     workspace.conversations.put(conversation)
-    return Heard(
+    return SayResult(
         message=message,
         conversation=conversation.id,
         facts=facts,

@@ -79,7 +79,7 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
     """
     named = request.conversation
     conversation = None if named is None else conversation_named(workspace, named)
-    episode = workspace.episodes.put(_made(workspace, request, conversation))
+    episode = workspace.episodes.put(_make_episode(workspace, request, conversation))
     if conversation is not None:
         workspace.conversations.put(
             msgspec.structs.replace(
@@ -184,13 +184,13 @@ def outcome_of(workspace: Workspace, conversation: Conversation, outcome: str) -
         participants=tuple(sorted({message.speaker or message.role for message in said})),
         start=1 if conversation.turns else None,
     )
-    episode = _made(workspace, request, conversation)
+    episode = _make_episode(workspace, request, conversation)
     if workspace.caller.agent is not None and _needs_consent(workspace, episode):
         return None
     return workspace.episodes.put(episode)
 
 
-def _made(
+def _make_episode(
     workspace: Workspace, request: EpisodeRequest, conversation: Conversation | None
 ) -> Episode:
     """Make the record that a request asks for, every value checked."""

@@ -146,7 +146,7 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
         known = _known_conversations(workspace)
         for external_id, said in parsed.conversations.items():
             told = _part(progress, done, total)
-            counted = [_counted(workspace, message) for message in said]
+            counted = [_with_token_count(workspace, message) for message in said]
             before = known.get(external_id)
             fresh, edited = transcripts.take_in(workspace, external_id, counted, before, told)
             added, updated, done = added + fresh, updated + edited, done + len(said)
@@ -183,7 +183,7 @@ def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:
             known = set(store.ids())
             for number, record in enumerate(parsed.records[store.type], start=1):
                 admitted = request.admit(record, f"{KINDS[store.type]} {number}")
-                done = _put(store, admitted, known, doubt)
+                done = _keep_record(store, admitted, known, doubt)
                 where = f"{KINDS[store.type]} {short(record.id)}"
                 if done is None:
                     refused.append(Skipped(where, _TRUSTED_MORE))
@@ -248,7 +248,7 @@ def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
     return lambda count: progress(min(done + count, total - 1), total)
 
 
-def _counted(workspace: Workspace, message: Message) -> Message:
+def _with_token_count(workspace: Workspace, message: Message) -> Message:
     return msgspec.structs.replace(message, tokens=workspace.count(message.content))
 
 
@@ -289,7 +289,7 @@ def _doubt_of(workspace: Workspace, event: Event) -> Callable[[Record], Record]:
     return doubted
 
 
-def _put(
+def _keep_record(
     store: Store[Any],
     record: Record,
     known: set[str],

@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.core.pruning.plan import (
     ConversationStatistics,
-    Rules,
+    PruningRules,
     Strategy,
     Thresholds,
     Trigger,
@@ -88,7 +88,7 @@ def prune(workspace: Workspace, request: PruneRequest) -> Pruning:
     conversation = target(workspace, request.conversation)
     done = _by_hand(workspace, conversation, request)
     if done.pruned and not request.dry_run:
-        workspace.conversations.put(_without(conversation, done, workspace.now()))
+        workspace.conversations.put(_without_pruned(conversation, done, workspace.now()))
     return done
 
 
@@ -108,7 +108,7 @@ def pruned_if_due(
     done = _planned(workspace, conversation, wanted, trigger)
     if not done.pruned:
         return conversation, None
-    return _without(conversation, done, workspace.now()), done
+    return _without_pruned(conversation, done, workspace.now()), done
 
 
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
@@ -143,7 +143,7 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
     counted = statistics(
         conversation.recent_messages,
-        gone(workspace, conversation) | _cleared(conversation),
+        gone(workspace, conversation) | _cleared_ids(conversation),
         chunks,
         settings.conversation_tokens,
         conversation.pruned_at,
@@ -161,9 +161,9 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
     )
 
 
-def rules(settings: Settings) -> Rules:
+def rules(settings: Settings) -> PruningRules:
     """Return the rules that settings give."""
-    return Rules(
+    return PruningRules(
         most_messages=settings.max_messages,
         most_tokens=settings.conversation_tokens,
         keep=settings.min_recent_messages,
@@ -193,7 +193,7 @@ def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneReq
 
 
 def _planned(
-    workspace: Workspace, conversation: Conversation, wanted: Rules, trigger: str
+    workspace: Workspace, conversation: Conversation, wanted: PruningRules, trigger: str
 ) -> Pruning:
     said = window(conversation)
     made = plan(said, wanted, workspace.now(), conversation.pruned)
@@ -217,7 +217,7 @@ def _planned(
     )
 
 
-def _without(conversation: Conversation, done: Pruning, at: datetime) -> Conversation:
+def _without_pruned(conversation: Conversation, done: Pruning, at: datetime) -> Conversation:
     fresh = tuple(item.id for item in done.pruned)
     return msgspec.structs.replace(
         conversation,
@@ -227,18 +227,18 @@ def _without(conversation: Conversation, done: Pruning, at: datetime) -> Convers
     )
 
 
-def _cleared(conversation: Conversation) -> frozenset[str]:
+def _cleared_ids(conversation: Conversation) -> frozenset[str]:
     shown: Sequence[Message] = window(conversation)
     kept = {message.id for message in shown}
     return frozenset(item.id for item in conversation.recent_messages if item.id not in kept)
 
 
-def _due(settings: Settings, conversation: Conversation, given: Rules) -> Trigger | None:
+def _due(settings: Settings, conversation: Conversation, given: PruningRules) -> Trigger | None:
     said, limit = window(conversation), settings.conversation_tokens
     return due(said, conversation.pruned, limit, given, _shares(settings))
 
 
-def _rules_for(settings: Settings, trigger: Trigger, given: Rules) -> Rules:
+def _rules_for(settings: Settings, trigger: Trigger, given: PruningRules) -> PruningRules:
     return rules_for(trigger, given, settings.conversation_tokens, _shares(settings))
 
 

@@ -39,7 +39,7 @@ def take_in(
     Returns:
         How many messages were added, and how many were there with another text.
     """
-    conversation = known or _made(workspace, external_id, incoming)
+    conversation = known or _make_conversation(workspace, external_id, incoming)
     kept = {message.id: message for message in unfold(workspace, conversation).messages}
     fresh = [message for message in incoming if message.id not in kept]
     edited = {
@@ -62,7 +62,9 @@ def take_in(
     return len(fresh), len(edited)
 
 
-def _made(workspace: Workspace, external_id: str, incoming: Sequence[Message]) -> Conversation:
+def _make_conversation(
+    workspace: Workspace, external_id: str, incoming: Sequence[Message]
+) -> Conversation:
     """Return the record of a transcript; the same transcript makes the same one everywhere.
 
     One that is there already, under another external id, goes on.

@@ -12,7 +12,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.records import Chunk, Conversation, Message, Role, Status
 
 
-class Talk(msgspec.Struct, frozen=True, kw_only=True):
+class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation as a context shows it.
 
     Attributes:
@@ -34,7 +34,7 @@ class Talk(msgspec.Struct, frozen=True, kw_only=True):
     app: str | None = None
 
 
-def talk_of(workspace: Workspace, reference: str | None) -> Talk:
+def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
     """Return what a conversation brings, the latest active one's where none is named.
 
     Raises:
@@ -45,26 +45,26 @@ def talk_of(workspace: Workspace, reference: str | None) -> Talk:
     else:
         conversation = conversation_named(workspace, reference)
     if conversation is None:
-        return Talk()
-    talk = _read(workspace, conversation)
+        return ConversationWindow()
+    talk = _read_chunks(workspace, conversation)
     conversation = talk.conversation
     opening = _opening(workspace, talk)
     system = (opening,) if opening is not None and opening.role is Role.SYSTEM else ()
     shown = window(conversation)
     endings = list(_endings(workspace, talk))
     recent = tuple(item for item in shown if item not in system)
-    return Talk(
+    return ConversationWindow(
         system=system,
         recent=recent,
         gone=gone(workspace, conversation) & {message.id for message in recent},
         chunks=tuple(chunk for chunk, _ in endings),
         turns_ago=tuple(turns for _, turns in endings),
-        cleared=_cleared(conversation, shown, endings),
+        cleared=_ids_before_clearing(conversation, shown, endings),
         app=conversation.app,
     )
 
 
-def _cleared(
+def _ids_before_clearing(
     conversation: Conversation, shown: Sequence[Message], endings: Sequence[tuple[Chunk, int]]
 ) -> frozenset[str]:
     """Return the ids of chunks and messages before the clearing; a chunk may lie on both sides."""
@@ -79,14 +79,14 @@ def _cleared(
     return frozenset(before)
 
 
-class _Read(NamedTuple):
+class _ReadConversation(NamedTuple):
     """A conversation, and its chunks by their ids, as far as they have been read."""
 
     conversation: Conversation
     chunks: dict[str, Chunk | None]
 
 
-def _read(workspace: Workspace, conversation: Conversation) -> _Read:
+def _read_chunks(workspace: Workspace, conversation: Conversation) -> _ReadConversation:
     """Read the chunks that a context shows; all of them where messages may be kept twice."""
     shown = conversation.chunks[conversation.merged_chunks :]
     read = {identifier: _usable_chunk(workspace, identifier) for identifier in shown}
@@ -94,17 +94,17 @@ def _read(workspace: Workspace, conversation: Conversation) -> _Read:
     from pmem.core.chunking import may_repeat
 
     if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
-        return _Read(conversation, read)
+        return _ReadConversation(conversation, read)
     from pmem.memory.chunking import read_whole
 
     try:
         whole = read_whole(workspace, conversation)
     except (Damaged, StorageRefused):
-        return _Read(conversation, read)
-    return _Read(whole.conversation, {chunk.id: chunk for chunk in whole.chunks})
+        return _ReadConversation(conversation, read)
+    return _ReadConversation(whole.conversation, {chunk.id: chunk for chunk in whole.chunks})
 
 
-def _opening(workspace: Workspace, talk: _Read) -> Message | None:
+def _opening(workspace: Workspace, talk: _ReadConversation) -> Message | None:
     """Return a conversation's first message."""
     said: tuple[Message, ...] = talk.conversation.recent_messages
     if talk.conversation.chunks:
@@ -115,7 +115,7 @@ def _opening(workspace: Workspace, talk: _Read) -> Message | None:
     return said[0] if said else None
 
 
-def _endings(workspace: Workspace, talk: _Read) -> Iterator[tuple[Chunk, int]]:
+def _endings(workspace: Workspace, talk: _ReadConversation) -> Iterator[tuple[Chunk, int]]:
     """Yield the chunks with a summary of their own, the latest first, and the turns since."""
     conversation = talk.conversation
     ago = len(conversation.recent_messages)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core.journal import Step
+from pmem.core.journal import JournalStep
 from pmem.values.ids import is_id
 from pmem.values.records import KINDS, Episode, EventKind, Memory, State, plain
 
@@ -20,7 +20,7 @@ _ARRIVING: Final = (EventKind.ADD, EventKind.RESTORE)
 _LEADING: Final = (EventKind.MERGE, EventKind.SUPERSEDE)
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class AuditRow(msgspec.Struct, frozen=True, kw_only=True):
     """One event in the trail.
 
     `id` is the record's id and the event's place in its history. `old_ref` is missing where a
@@ -40,7 +40,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ts: datetime
 
 
-def row(step: Step) -> Row:
+def row(step: JournalStep) -> AuditRow:
     """Return the trail's row for an event.
 
     Args:
@@ -48,7 +48,7 @@ def row(step: Step) -> Row:
     """
     event = step.event
     old, new = _references(step)
-    return Row(
+    return AuditRow(
         id=f"{step.record.id}:{step.place}",
         memory_id=step.record.id,
         event=event.event,
@@ -67,10 +67,10 @@ def digest(text: str) -> str:
     return f"sha256:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def _references(step: Step) -> tuple[str | None, str | None]:
+def _references(step: JournalStep) -> tuple[str | None, str | None]:
     kind, field = step.event.event, _body(step)
     if kind is EventKind.LINK:
-        return next(_named(step.event.detail.get("replaced")), None), _target(step)
+        return next(_ids_in(step.event.detail.get("replaced")), None), _target(step)
     if kind is EventKind.UNLINK:
         return _target(step), None
     old = None if kind in _ARRIVING else digest(str(step.earlier(field) or ""))
@@ -80,38 +80,38 @@ def _references(step: Step) -> tuple[str | None, str | None]:
     return old, new
 
 
-def _body(step: Step) -> str:
+def _body(step: JournalStep) -> str:
     if isinstance(step.record, Memory):
         return "content"
     return "summary" if isinstance(step.record, Episode) else "title"
 
 
-def _target(step: Step) -> str | None:
+def _target(step: JournalStep) -> str | None:
     """Return the id of the first other record that an event names."""
-    named = (*_named(step.event.detail), *_left(step))
+    named = (*_ids_in(step.event.detail), *_removed_ids(step))
     return next((found for found in named if found != step.record.id), None)
 
 
-def _left(step: Step) -> Iterator[str]:
+def _removed_ids(step: JournalStep) -> Iterator[str]:
     """Yield the ids that an event took out of a list."""
     for name, earlier in step.event.before.items():
-        kept = set(_named(step.later.get(name)))
-        yield from (found for found in _named(earlier) if found not in kept)
+        kept = set(_ids_in(step.later.get(name)))
+        yield from (found for found in _ids_in(earlier) if found not in kept)
 
 
-def _named(value: Any) -> Iterator[str]:
+def _ids_in(value: Any) -> Iterator[str]:
     """Yield the record ids in a JSON value, in their order."""
     if isinstance(value, str) and is_id(value):
         yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _named(item)
+            yield from _ids_in(item)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _named(item)
+            yield from _ids_in(item)
 
 
-def _meta(step: Step) -> dict[str, Any]:
+def _meta(step: JournalStep) -> dict[str, Any]:
     """Return what is known of an event beside its columns; nothing that is empty."""
     event, record = step.event, step.record
     known = {

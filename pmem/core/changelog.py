@@ -43,7 +43,7 @@ _RANKS: Final = (
 """Types in the order in which a reader wants them; episodes follow."""
 
 
-class How(StrEnum):
+class ChangeReason(StrEnum):
     """How a record came or went."""
 
     ADDED = "added"
@@ -56,14 +56,14 @@ class How(StrEnum):
 
 
 _GONE: Final = {
-    State.SUPERSEDED: How.SUPERSEDED,
-    State.MERGED: How.MERGED,
-    State.ARCHIVED: How.ARCHIVED,
-    State.SOFT_DELETED: How.REMOVED,
+    State.SUPERSEDED: ChangeReason.SUPERSEDED,
+    State.MERGED: ChangeReason.MERGED,
+    State.ARCHIVED: ChangeReason.ARCHIVED,
+    State.SOFT_DELETED: ChangeReason.REMOVED,
 }
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class LinkChange(msgspec.Struct, frozen=True, kw_only=True):
     """A link to another memory that was made or cut, or whose strength changed."""
 
     type: str
@@ -92,23 +92,23 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 class Learned(About, frozen=True, kw_only=True):
     """A record that is recalled now and was not before; `replaces` are those it stands for."""
 
-    how: How
+    how: ChangeReason
     replaces: tuple[str, ...]
-    linked: tuple[Link, ...]
+    linked: tuple[LinkChange, ...]
 
 
 class Changed(About, frozen=True, kw_only=True):
     """A record that says something else now, field by field, or is linked otherwise."""
 
     fields: dict[str, FieldChange]
-    linked: tuple[Link, ...]
-    unlinked: tuple[Link, ...]
+    linked: tuple[LinkChange, ...]
+    unlinked: tuple[LinkChange, ...]
 
 
 class Forgotten(About, frozen=True, kw_only=True):
     """A record that is not recalled any more; `by` is the one that stands in its place."""
 
-    how: How
+    how: ChangeReason
     by: str | None
 
 
@@ -133,14 +133,14 @@ def compare(before: Records, after: Records) -> Difference:
         if entry.by is not None:
             replaced.setdefault(entry.by, []).append(entry.id)
     learned = (
-        _learned(record, before.get(identifier), replaced.get(identifier, ()))
+        _learned_entry(record, before.get(identifier), replaced.get(identifier, ()))
         for identifier, record in after.items()
         if _is_active(record) and not _is_active(before.get(identifier))
     )
     pairs = ((before[id_], record) for id_, record in after.items() if id_ in before)
     return Difference(
         learned=tuple(sorted(learned, key=_order)),
-        changed=tuple(sorted(_changed(pairs), key=_order)),
+        changed=tuple(sorted(_find_changed(pairs), key=_order)),
         forgotten=tuple(gone),
     )
 
@@ -160,14 +160,14 @@ def changed_fields(before: Record, after: Record) -> dict[str, FieldChange]:
     }
 
 
-def links(before: Record, after: Record) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
+def links(before: Record, after: Record) -> tuple[tuple[LinkChange, ...], tuple[LinkChange, ...]]:
     """Return the links that were made or made anew, and those that were cut.
 
     Args:
         before: The earlier record.
         after: The later one.
     """
-    known, now = _linked(before), _linked(after)
+    known, now = _links_of(before), _links_of(after)
     made = tuple(
         _link(tie) for key, tie in now.items() if _strength(known.get(key)) != tie.strength
     )
@@ -195,11 +195,11 @@ def about(record: Kept) -> dict[str, Any]:
     }
 
 
-def _learned(record: Kept, earlier: Kept | None, replaces: Iterable[str]) -> Learned:
-    made = _linked(record).values()
+def _learned_entry(record: Kept, earlier: Kept | None, replaces: Iterable[str]) -> Learned:
+    made = _links_of(record).values()
     return Learned(
         **about(record),
-        how=How.ADDED if earlier is None else How.RESTORED,
+        how=ChangeReason.ADDED if earlier is None else ChangeReason.RESTORED,
         replaces=tuple(replaces),
         linked=tuple(_link(tie) for tie in made) if earlier is None else links(earlier, record)[0],
     )
@@ -210,12 +210,12 @@ def _forgotten(before: Records, after: Records) -> Iterator[Forgotten]:
     for identifier, record in before.items():
         now = after.get(identifier)
         if now is None:
-            yield Forgotten(**about(record), how=How.PURGED, by=None)
+            yield Forgotten(**about(record), how=ChangeReason.PURGED, by=None)
         elif now.state is not record.state and not _is_active(now):
             yield Forgotten(**about(record), how=_GONE[now.state], by=_successor(now))
 
 
-def _changed(pairs: Iterable[tuple[Kept, Kept]]) -> Iterator[Changed]:
+def _find_changed(pairs: Iterable[tuple[Kept, Kept]]) -> Iterator[Changed]:
     """Yield what is recalled as it was before, or as little, and says something else."""
     for before, after in pairs:
         if before.state is not after.state or type(before) is not type(after):
@@ -236,7 +236,7 @@ def _successor(record: Kept) -> str | None:
     return None
 
 
-def _linked(record: Record) -> dict[tuple[str, str], Relationship]:
+def _links_of(record: Record) -> dict[tuple[str, str], Relationship]:
     ties = record.relationships if isinstance(record, Memory) else ()
     return {(tie.target, tie.type): tie for tie in ties}
 
@@ -245,8 +245,8 @@ def _strength(tie: Relationship | None) -> float | None:
     return None if tie is None else tie.strength
 
 
-def _link(tie: Relationship) -> Link:
-    return Link(type=tie.type, target=tie.target, strength=tie.strength)
+def _link(tie: Relationship) -> LinkChange:
+    return LinkChange(type=tie.type, target=tie.target, strength=tie.strength)
 
 
 def _is_active(record: Kept | None) -> bool:

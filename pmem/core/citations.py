@@ -38,7 +38,7 @@ Lines = tuple[int, int]
 """The first and the last line of a stretch, counted from one."""
 
 
-class State(StrEnum):
+class CitationState(StrEnum):
     """What became of a citation."""
 
     FRESH = "fresh"
@@ -47,7 +47,7 @@ class State(StrEnum):
     GONE = "gone"
 
 
-class Place(NamedTuple):
+class FileRange(NamedTuple):
     """A file, or lines of it."""
 
     file: str
@@ -166,7 +166,7 @@ class Content:
         return raw if self.is_binary else [line.rstrip() for line in raw]
 
 
-def judged(cited: Citation, here: Content) -> Place | None:
+def judged(cited: Citation, here: Content) -> FileRange | None:
     """Return where a cited text stands in its own file; the nearest place if it has moved.
 
     Args:
@@ -177,19 +177,19 @@ def judged(cited: Citation, here: Content) -> Place | None:
         The place, or None when the text is not in the file.
     """
     if cited.lines is None:
-        return Place(cited.file, None) if here.digest() == cited.digest else None
+        return FileRange(cited.file, None) if here.digest() == cited.digest else None
     if here.has(cited.lines) and here.digest(cited.lines) == cited.digest:
-        return Place(cited.file, cited.lines)
+        return FileRange(cited.file, cited.lines)
     first, last = cited.lines
     found = next(here.places(cited.digest, last - first + 1, first), None)
-    return None if found is None else Place(cited.file, (found, found + last - first))
+    return None if found is None else FileRange(cited.file, (found, found + last - first))
 
 
-class _Sighting(NamedTuple):
+class _LostTextSighting(NamedTuple):
     """Where a lost text was seen, and how well the place fits: the lowest fits best."""
 
     fit: tuple[bool, bool, bool, bool, int, str]
-    place: Place
+    place: FileRange
     weight: int
     is_only: bool
 
@@ -204,7 +204,7 @@ class Hunt:
     def __init__(self, lost: Iterable[Citation]) -> None:
         self._files: list[Citation] = []
         self._stretches: dict[int, list[tuple[Citation, Lines]]] = {}
-        self._seen: dict[Citation, list[_Sighting]] = {}
+        self._seen: dict[Citation, list[_LostTextSighting]] = {}
         self.work = 0
         """How many lines were looked at, those where a text may begin once for each such text."""
         for cited in lost:
@@ -227,7 +227,7 @@ class Hunt:
             digest = content.digest()
             for cited in self._files:
                 if cited.digest == digest:
-                    self._note(cited, Place(file, None), content, blob, is_only=True)
+                    self._note(cited, FileRange(file, None), content, blob, is_only=True)
         for first in content.common(self._stretches):
             starts = content.starts(first)
             for cited, lines in self._stretches[first]:
@@ -236,10 +236,10 @@ class Hunt:
                 found = content.nearest(starts, cited.digest, size, lines[0])
                 nearest, *others = [*islice(found, 2), 0]
                 if nearest:
-                    place = Place(file, (nearest, nearest + size - 1))
+                    place = FileRange(file, (nearest, nearest + size - 1))
                     self._note(cited, place, content, blob, is_only=others == [0])
 
-    def found(self, cited: Citation, *, everywhere: bool) -> Place | None:
+    def found(self, cited: Citation, *, everywhere: bool) -> FileRange | None:
         """Return where a lost text stands, if that is beyond doubt.
 
         Args:
@@ -255,7 +255,7 @@ class Hunt:
         return best.place if best.weight >= needed else None
 
     def _note(
-        self, cited: Citation, place: Place, content: Content, blob: str, *, is_only: bool
+        self, cited: Citation, place: FileRange, content: Content, blob: str, *, is_only: bool
     ) -> None:
         if place.file == cited.file:
             return
@@ -271,7 +271,7 @@ class Hunt:
             place.file,
         )
         weight = content.weight(place.lines)
-        self._seen.setdefault(cited, []).append(_Sighting(fit, place, weight, is_only))
+        self._seen.setdefault(cited, []).append(_LostTextSighting(fit, place, weight, is_only))
 
 
 def first_of(digest: str) -> int:

@@ -221,7 +221,7 @@ def sensitive(
         tags: Its tags.
     """
     named = [_label(name) for name in (subject, *tags) if name]
-    folded = _joined(text)
+    folded = _join_lines(text)
     about_person = _label(category) in PEOPLE
     for field in fields:
         if _is_named(field, _label(category), named, folded) or _says(field, folded, about_person):
@@ -300,7 +300,7 @@ def _says(field: str, text: str, about_person: bool) -> bool:
     lower = text.lower()
     if field in _HINTS and not any(hint in lower for hint in _HINTS[field]):
         return False
-    return any(pattern.search(text) for pattern in _compiled(field, about_person))
+    return any(pattern.search(text) for pattern in _consent_patterns(field, about_person))
 
 
 def _has_mailbox(text: str) -> bool:
@@ -322,7 +322,7 @@ def _has_phone(text: str) -> bool:
     )
 
 
-def _joined(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Return a text in one line, without what stands between words and hides what they say."""
     return " ".join(fold(text).translate(_UNSEEN).split())
 
@@ -332,7 +332,7 @@ def _label(name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _compiled(field: str, about_person: bool) -> tuple[re.Pattern[str], ...]:
+def _consent_patterns(field: str, about_person: bool) -> tuple[re.Pattern[str], ...]:
     more = _OF_PEOPLE.get(field, ()) if about_person else ()
     return tuple(re.compile(part, re.IGNORECASE) for part in (*_PATTERNS[field], *more))
 

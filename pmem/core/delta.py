@@ -41,7 +41,7 @@ _WORDS: Final[dict[EventKind, str]] = {
 _EVENT = msgspec.json.Encoder(order="deterministic")
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
     """What a thread is told about one memory: the most telling of its new events.
 
     `combined` is how many memories it was merged from, itself included; 0 where it was not.
@@ -76,7 +76,7 @@ def fingerprints(memories: Iterable[Memory]) -> set[int]:
     return {fingerprint(memory.id, event) for memory in memories for event in _told_events(memory)}
 
 
-def changes(memories: Collection[Memory], seen: Collection[int]) -> list[Change]:
+def changes(memories: Collection[Memory], seen: Collection[int]) -> list[MemoryNews]:
     """Return what is new to a thread, the newest first and at most one change per memory.
 
     A memory that another one took over makes no change where the other one tells of it: of a
@@ -99,7 +99,7 @@ def changes(memories: Collection[Memory], seen: Collection[int]) -> list[Change]
 
 
 def seen_with(
-    memories: Collection[Memory], new: Collection[Change], told: Collection[str]
+    memories: Collection[Memory], new: Collection[MemoryNews], told: Collection[str]
 ) -> set[int]:
     """Return the fingerprints of what a thread has seen once it was told some of the changes.
 
@@ -122,7 +122,7 @@ def seen_with(
     }
 
 
-def header(revision: int, new: Sequence[Change], most: int = MOST) -> list[str]:
+def header(revision: int, new: Sequence[MemoryNews], most: int = MOST) -> list[str]:
     """Write the lines that tell a model what has changed; none when nothing has.
 
     Args:
@@ -154,13 +154,13 @@ def _heirs(memories: Iterable[Memory]) -> dict[str, set[str]]:
     heirs: dict[str, set[str]] = {}
     for memory in memories:
         for event in memory.history:
-            for taken in _taken(event):
+            for taken in _ids_taken_over(event):
                 if taken != memory.id:
                     heirs.setdefault(taken, set()).add(memory.id)
     return heirs
 
 
-def _taken(event: Event) -> list[str]:
+def _ids_taken_over(event: Event) -> list[str]:
     """Return the ids of what an event says that its memory took over."""
     named = []
     if event.event is EventKind.ADD:
@@ -186,13 +186,17 @@ def _is_told_by_heir(memory_id: str, event: Event, heirs: dict[str, set[str]]) -
     return heir in heirs.get(memory_id, ()) and memory_id not in heirs.get(heir or "", ())
 
 
-def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> Change:
+def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> MemoryNews:
     kind = telling.event
     went = kind in _WENT or (kind is EventKind.MERGE and _heir(telling) is not None)
-    if (memory.state is State.ACTIVE and went) or (kind is EventKind.ADD and _taken(telling)):
+    if (memory.state is State.ACTIVE and went) or (
+        kind is EventKind.ADD and _ids_taken_over(telling)
+    ):
         kind = EventKind.UPDATE  # it came late, and what undid it is known; or it replaces another
-    merged = {taken for event in new if event.event is EventKind.MERGE for taken in _taken(event)}
-    return Change(
+    merged = {
+        taken for event in new if event.event is EventKind.MERGE for taken in _ids_taken_over(event)
+    }
+    return MemoryNews(
         id=memory.id,
         event=kind,
         at=telling.at,
@@ -216,7 +220,7 @@ def _most_telling(new: Sequence[Event]) -> Event:
     return created or new[-1]
 
 
-def _bullet(change: Change) -> str:
+def _bullet(change: MemoryNews) -> str:
     category = _one_line(change.category, CATEGORY_CHARACTERS)
     combined = f"Combined {change.combined} memories: " if change.combined else ""
     content = _one_line(combined + change.content, CONTENT_CHARACTERS)

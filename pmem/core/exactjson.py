@@ -13,7 +13,7 @@ _LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
 _TOO_DEEP: Final = "it is nested too deep"
 
 
-class NotJson(ValueError):
+class InexactJson(ValueError):
     """Bytes that are no JSON; the message says why and where, such as `it is empty`."""
 
 
@@ -31,9 +31,9 @@ def read(data: bytes | str) -> Any:
         value = orjson.loads(raw)
         return reread(raw) if _LONG_NUMBER.search(raw) else value
     except RecursionError:
-        raise NotJson(_TOO_DEEP) from None
+        raise InexactJson(_TOO_DEEP) from None
     except orjson.JSONDecodeError as error:
-        raise NotJson(_why(raw, error)) from None
+        raise InexactJson(_why(raw, error)) from None
 
 
 def reread(data: bytes) -> Any:

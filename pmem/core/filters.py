@@ -109,7 +109,7 @@ def _state(record: Any, values: tuple[State, ...]) -> bool:
     return getattr(record, "state", State.ACTIVE) in values
 
 
-def _updated(record: Any) -> datetime:
+def _updated_at(record: Any) -> datetime:
     at: datetime = getattr(record, "updated_at", None) or created(record)
     return at
 
@@ -144,8 +144,8 @@ _TESTS: dict[str, _Test] = {
     "trust": reaches,
     "created_after": lambda record, value: created(record) >= value,
     "created_before": lambda record, value: created(record) < value,
-    "updated_after": lambda record, value: _updated(record) >= value,
-    "updated_before": lambda record, value: _updated(record) < value,
+    "updated_after": lambda record, value: _updated_at(record) >= value,
+    "updated_before": lambda record, value: _updated_at(record) < value,
 }
 
 _NAMES = {"types": "type", "categories": "category", "tags": "tag", "states": "state"}

@@ -35,7 +35,7 @@ class Finding(msgspec.Struct, frozen=True):
         return self.message.removeprefix(self.path).removeprefix(on_one_line).lstrip(": ")
 
 
-class Place(msgspec.Struct, frozen=True):
+class FolderPlace(msgspec.Struct, frozen=True):
     """Where a memory folder is in its repository, for those who name files from there.
 
     `folder` is the memory folder's path, `prefix` the same from the repository's top, with a
@@ -67,7 +67,7 @@ def text(finding: Finding) -> tuple[str, str, str]:
     )
 
 
-def github(findings: Sequence[Finding], place: Place) -> str:
+def github(findings: Sequence[Finding], place: FolderPlace) -> str:
     """Tell findings as workflow commands of GitHub Actions, which shows them at their lines.
 
     Args:
@@ -77,7 +77,7 @@ def github(findings: Sequence[Finding], place: Place) -> str:
     return "".join(_command(finding, place) for finding in findings)
 
 
-def gitlab(findings: Sequence[Finding], place: Place) -> str:
+def gitlab(findings: Sequence[Finding], place: FolderPlace) -> str:
     """Tell findings as a Code Quality report of GitLab.
 
     Args:
@@ -176,7 +176,7 @@ def _line_at(data: bytes, place: int) -> int:
     return data.count(b"\n", 0, place) + 1
 
 
-def _command(finding: Finding, place: Place) -> str:
+def _command(finding: Finding, place: FolderPlace) -> str:
     where = {
         "file": place.name(finding.path),
         "line": finding.line,

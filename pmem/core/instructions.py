@@ -168,22 +168,22 @@ def instruction_in(texts: Iterable[str]) -> str | None:
         Such as `commands the reader`; None where nothing is found.
     """
     for text in texts:
-        found = next(_found(text[:MOST_CHARACTERS]), None)
+        found = next(_find_instructions(text[:MOST_CHARACTERS]), None)
         if found is not None:
             return found
     return None
 
 
-def _found(text: str) -> Iterator[str]:
+def _find_instructions(text: str) -> Iterator[str]:
     if not text.isascii() and _HIDDEN.search(text):
         yield "has hidden characters"
     plain = _plain(text)
     small = plain.lower()
-    for what, pattern in _compiled():
+    for what, pattern in _instruction_patterns():
         if any(sign in small for sign in _SIGNS[what]) and pattern.search(plain):
             yield what
     for encoded in _decoded(text):
-        if any(pattern.search(encoded) for _, pattern in _compiled()):
+        if any(pattern.search(encoded) for _, pattern in _instruction_patterns()):
             yield "has instructions in base64"
 
 
@@ -212,7 +212,7 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 @cache
-def _compiled() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _instruction_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     flags = re.IGNORECASE | re.MULTILINE
     return tuple((what, re.compile("|".join(parts), flags)) for what, parts in _PATTERNS.items())
 

@@ -13,7 +13,7 @@ import msgspec
 
 from pmem.core.filters import created
 from pmem.core.retention import json_value
-from pmem.core.unwinding import Unwinding
+from pmem.core.undo import Unwinding
 from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory
 
 TEXT_CHARACTERS: Final = 200
@@ -29,7 +29,7 @@ Historic = Memory | Episode | Conversation
 """A record that keeps a history."""
 
 
-class Kind(StrEnum):
+class JournalKind(StrEnum):
     """The kinds of records that keep a history."""
 
     MEMORY = "memory"
@@ -44,7 +44,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     inclusive at the start and exclusive at the end.
     """
 
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[JournalKind, ...] = ()
     events: tuple[EventKind, ...] = ()
     app: str | None = None
     user: str | None = None
@@ -54,7 +54,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     before: datetime | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One event of the log.
 
     `place` is where it stands in the record's history, counted from one. `before` and `after`
@@ -76,7 +76,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     place: int
 
 
-class Step(NamedTuple):
+class JournalStep(NamedTuple):
     """An event, and the values right after it of all fields that the history tells of."""
 
     record: Historic
@@ -114,7 +114,7 @@ class Step(NamedTuple):
         return ""
 
 
-def steps(record: Historic) -> list[Step]:
+def steps(record: Historic) -> list[JournalStep]:
     """Return what happened to a record, in the order of its history.
 
     Args:
@@ -128,11 +128,11 @@ def steps(record: Historic) -> list[Step]:
     for place, event in reversed(list(enumerate(history, start=1))):
         later = dict(unwinding.state)
         led_to = unwinding.undo(event)
-        found.append(Step(record, place, event, later | led_to))
+        found.append(JournalStep(record, place, event, later | led_to))
     return found[::-1]
 
 
-def log(records: Iterable[Historic], wanted: Wanted) -> list[Step]:
+def log(records: Iterable[Historic], wanted: Wanted) -> list[JournalStep]:
     """Return the events that pass a filter, by time, then id, then place in the history.
 
     Args:
@@ -150,10 +150,10 @@ def log(records: Iterable[Historic], wanted: Wanted) -> list[Step]:
     return found
 
 
-def entry(step: Step) -> Entry:
+def entry(step: JournalStep) -> JournalEntry:
     """Return what the log says about an event."""
     event = step.event
-    return Entry(
+    return JournalEntry(
         id=step.record.id,
         kind=KINDS[type(step.record)],
         event=event.event,

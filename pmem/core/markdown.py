@@ -32,9 +32,9 @@ def escaped(text: str) -> str:
         text: Any text; its white space is folded, what would be invisible is made visible.
     """
     folded = visible(" ".join(text.split())).translate(_SIGNS)
-    return _ADDRESS.sub(_parted, folded)
+    return _ADDRESS.sub(_split_match, folded)
 
 
-def _parted(found: re.Match[str]) -> str:
+def _split_match(found: re.Match[str]) -> str:
     left, right = filter(None, found.groups())
     return f"{left}{_APART}{right}"

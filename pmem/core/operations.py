@@ -17,7 +17,7 @@ DAYS: Final = 14
 """How many days figures go back."""
 
 
-class Operation(Part, frozen=True, kw_only=True):
+class LoggedOperation(Part, frozen=True, kw_only=True):
     """One thing that ran.
 
     Attributes:
@@ -54,7 +54,7 @@ class OperationCount(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
-def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> Operation:
+def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> LoggedOperation:
     """Return an operation.
 
     Args:
@@ -63,10 +63,10 @@ def operation(at: datetime, node: Node, op: str, told: Mapping[str, Any]) -> Ope
         op: What it did.
         told: Further fields.
     """
-    return Operation(ts=at, node=node, op=op, **told)
+    return LoggedOperation(ts=at, node=node, op=op, **told)
 
 
-def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[Operation]:
+def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[LoggedOperation]:
     """Yield what a write did to a memory or an episode.
 
     Args:
@@ -75,20 +75,20 @@ def written(record: Memory | Episode, old: Memory | Episode | None) -> Iterator[
     """
     events = _new_events(record, old)
     for event in [event for event in events if event.event is EventKind.ADD] or events:
-        yield _written(record, event)
+        yield _write_operation(record, event)
 
 
-def removed(identifier: str, at: datetime) -> Operation:
+def removed(identifier: str, at: datetime) -> LoggedOperation:
     """Return what deleting a record for good did.
 
     Args:
         identifier: The record's id.
         at: When.
     """
-    return Operation(ts=at, node="hotpath", op="purge", memory=identifier)
+    return LoggedOperation(ts=at, node="hotpath", op="purge", memory=identifier)
 
 
-def counts(operations: Iterable[Operation], now: datetime) -> tuple[OperationCount, ...]:
+def counts(operations: Iterable[LoggedOperation], now: datetime) -> tuple[OperationCount, ...]:
     """Count what ran on each of the last days.
 
     Args:
@@ -114,12 +114,12 @@ def _new_events(record: Memory | Episode, old: Memory | Episode | None) -> Seque
     return [event for event in record.history if event.at == latest]
 
 
-def _written(record: Memory | Episode, event: Event) -> Operation:
+def _write_operation(record: Memory | Episode, event: Event) -> LoggedOperation:
     op = "create" if event.event is EventKind.ADD else event.event.lower()
     if isinstance(record, Episode):
-        return Operation(ts=event.at, node="episodic", op=op, memory=record.id)
+        return LoggedOperation(ts=event.at, node="episodic", op=op, memory=record.id)
     links = [link.strength for link in record.relationships if link.created_at == event.at]
-    return Operation(
+    return LoggedOperation(
         ts=event.at,
         node="worker" if event.source == UPKEEP else "hotpath",
         op=op,

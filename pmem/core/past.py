@@ -21,7 +21,7 @@ import msgspec
 from pmem.core.chunking import each_once
 from pmem.core.filters import created
 from pmem.core.retention import as_of, json_value
-from pmem.core.unwinding import Unwinding
+from pmem.core.undo import Unwinding
 from pmem.values.ids import moment_of
 from pmem.values.records import (
     Chunk,
@@ -82,7 +82,7 @@ def past(record: Record, at: datetime, around: Around) -> Record | None:
     if begun(record) > at:
         return None
     if isinstance(record, Memory | Episode):
-        return _kept(record, at, around)
+        return _undo_history(record, at, around)
     if isinstance(record, Chunk):
         return _chunk(record, at, around)
     assert isinstance(record, Conversation)
@@ -111,7 +111,7 @@ def made_at(chunk: Chunk) -> datetime:
     return max(filter(None, (chunk.created_at, moment_of(chunk.id), *said)))
 
 
-def _kept(record: Kept, at: datetime, around: Around) -> Kept | None:
+def _undo_history(record: Kept, at: datetime, around: Around) -> Kept | None:
     """Undo the history; the tokens, which it leaves out, are counted again."""
     earlier = as_of(record, at)
     if earlier is None or _text(earlier) == _text(record):
@@ -145,12 +145,12 @@ def _conversation(conversation: Conversation, at: datetime, around: Around) -> C
         conversation,
         **{
             **msgspec.structs.asdict(undone),
-            "updated_at": _updated(conversation, at, chunks, around),
+            "updated_at": _last_change_at(conversation, at, chunks, around),
             "turns": max(0, conversation.turns - (len(messages) - len(recent))),
             "chunks": kept,
-            "merged_chunks": _merged(undone, made, unmade),
+            "merged_chunks": _count_merged_chunks(undone, made, unmade),
             "recent_messages": recent,
-            **_pruned(conversation, at, recent),
+            **_undo_pruning(conversation, at, recent),
             "facts": tuple(_facts(facts, at)),
             "active_facts": _active_facts(conversation, at, chunks, around),
             "milestones": tuple(
@@ -181,7 +181,7 @@ def _outside(
     return [*each_once(message for message in held if message.id not in inside), *recent]
 
 
-def _merged(undone: _Undone, made: Sequence[Chunk], unmade: Sequence[Chunk]) -> int:
+def _count_merged_chunks(undone: _Undone, made: Sequence[Chunk], unmade: Sequence[Chunk]) -> int:
     """Return how many chunks had no summary of their own.
 
     The last chunk of the moment is merged into none; it may have been cleared.
@@ -195,7 +195,7 @@ def _merged(undone: _Undone, made: Sequence[Chunk], unmade: Sequence[Chunk]) -> 
     return max(cleared, min(undone.merged_chunks, len(made) - 1))
 
 
-def _pruned(
+def _undo_pruning(
     conversation: Conversation, at: datetime, recent: Sequence[Message]
 ) -> dict[str, object]:
     if conversation.pruned_at is None or conversation.pruned_at > at:
@@ -237,7 +237,7 @@ def _active_facts(
     )
 
 
-def _updated(
+def _last_change_at(
     conversation: Conversation, at: datetime, chunks: Sequence[Chunk], around: Around
 ) -> datetime:
     """Return the time of the latest change that still tells its time."""

@@ -81,7 +81,7 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
         lost = {target for target in targets if is_gone(Memory, target)}
         return unlinked(record, lost, None, event.actor, event.at) if lost else record
     left = {
-        pointer.field: _without(getattr(record, pointer.field), pointer.target, is_gone)
+        pointer.field: _without_gone(getattr(record, pointer.field), pointer.target, is_gone)
         for pointer in POINTERS
         if pointer.owner is type(record) and not pointer.is_part
     }
@@ -93,7 +93,9 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
     return msgspec.structs.replace(record, **fresh)
 
 
-def _without(value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]) -> Any:
+def _without_gone(
+    value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]
+) -> Any:
     if isinstance(value, tuple):
         return tuple(item for item in value if not is_gone(target, item))
     return None if value is not None and is_gone(target, value) else value

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from pmem.core import mistakes
+from pmem.core import decode_errors
 from pmem.core.filters import Filter
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import text_of
@@ -142,14 +142,14 @@ def parse(value: Any) -> QueryRequest:
     filters = value.get("filters")
     if isinstance(filters, Mapping):
         _must_be_known(filters, QueryFilters, "a query's filters")
-        value = {**value, "filters": _given(filters)}
+        value = {**value, "filters": _without_nulls(filters)}
     try:
-        request = msgspec.convert(_given(value), QueryRequest)
+        request = msgspec.convert(_without_nulls(value), QueryRequest)
     except msgspec.ValidationError as error:
         raise InvalidValue(
-            f"this is no query: {mistakes.sentence(error, _CHOICES)}", EXAMPLE
+            f"this is no query: {decode_errors.sentence(error, _CHOICES)}", EXAMPLE
         ) from None
-    return _checked(request)
+    return _check_ranges(request)
 
 
 def filter_of(request: QueryRequest, time: Callable[[str], datetime]) -> Filter:
@@ -289,12 +289,12 @@ def _must_be_known(value: Mapping[Any, Any], class_: type[msgspec.Struct], what:
             raise InvalidValue(f"{what} has no key {key!r}", f"there are {', '.join(known)}")
 
 
-def _given(value: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(value: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is null: it says the same as nothing."""
     return {key: part for key, part in value.items() if part is not None}
 
 
-def _checked(request: QueryRequest) -> QueryRequest:
+def _check_ranges(request: QueryRequest) -> QueryRequest:
     """See that every number lies in its range.
 
     Raises:

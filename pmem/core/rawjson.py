@@ -63,12 +63,12 @@ def dump(value: Any) -> bytes:
         NotJson: It cannot be written as UTF-8, or is nested too deep.
     """
     try:
-        return f"{_written(value, 0)}\n".encode()
+        return f"{_write_value(value, 0)}\n".encode()
     except UnicodeEncodeError as error:
         raise NotJson(f"half a character: {error.reason}") from None
 
 
-def _written(value: Any, level: int) -> str:
+def _write_value(value: Any, level: int) -> str:
     if level > RECORD_LEVELS:
         raise NotJson("nested too deep")
     if isinstance(value, _Number):
@@ -78,9 +78,9 @@ def _written(value: Any, level: int) -> str:
     if not isinstance(value, dict | list):
         return json.dumps(value)
     inner = [
-        f"{encode_basestring(key)}: {_written(value[key], level + 1)}"
+        f"{encode_basestring(key)}: {_write_value(value[key], level + 1)}"
         if isinstance(value, dict)
-        else _written(key, level + 1)
+        else _write_value(key, level + 1)
         for key in value
     ]
     opening, closing = "{}" if isinstance(value, dict) else "[]"

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from pmem.core.exactjson import reread
-from pmem.core.unwinding import Unwinding
+from pmem.core.undo import Unwinding
 from pmem.values.records import (
     Conversation,
     Episode,

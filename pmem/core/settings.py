@@ -17,14 +17,14 @@ _GATE: Final = "secrets.gate"
 _LISTS: Final = "allowlists."
 
 
-class MergedSettings(NamedTuple):
+class SettingsMerge(NamedTuple):
     """Settings of two branches in one, and what each of them says where they differ for good."""
 
     values: dict[str, Any]
     conflicts: dict[str, tuple[Any, Any]]
 
 
-def merge_settings(base: Values | None, ours: Values, theirs: Values) -> MergedSettings:
+def merge_settings(base: Values | None, ours: Values, theirs: Values) -> SettingsMerge:
     """Merge two branches' settings, each by its name.
 
     What one side changed is taken. Lists merge by their entries. Where both sides changed one
@@ -53,7 +53,7 @@ def merge_settings(base: Values | None, ours: Values, theirs: Values) -> MergedS
             value = _stricter(name, ours, theirs) if is_guard(name) else one
         if value is not None:
             values[name] = value
-    return MergedSettings(values, {name: conflicts[name] for name in sorted(conflicts)})
+    return SettingsMerge(values, {name: conflicts[name] for name in sorted(conflicts)})
 
 
 def good_settings(ours: Values, theirs: Values) -> dict[str, Any]:

@@ -266,16 +266,16 @@ def _wholes(chunk: str) -> list[str]:
     if not chunk or len(chunk) > MAX_WHOLE:
         return []
     segments = _SEGMENT.split(chunk)
-    wholes = [_whole("/".join(segments))]
+    wholes = [_canonical_word("/".join(segments))]
     release = _RELEASE.match(chunk)
     if release:  # "3.11" finds 3.11.4
         wholes.append(release.group(1))
     if len(segments) > 1:
-        wholes += [_whole(part) for part in segments if not part.isalnum() and part]
+        wholes += [_canonical_word(part) for part in segments if not part.isalnum() and part]
     return wholes
 
 
-def _whole(chunk: str) -> str:
+def _canonical_word(chunk: str) -> str:
     """One canonical spelling: no capitals, `v` of a version dropped, hyphenated words joined."""
     folded = chunk.casefold().replace("’", "'")
     if folded[0] == "v" and folded[1:2].isdigit():

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core import exactjson, mistakes
+from pmem.core import decode_errors, exactjson
 from pmem.core.checks import nesting
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
@@ -54,7 +54,7 @@ _RENAMED: Final = {
 }
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class ParsedArrays(msgspec.Struct, frozen=True):
     """Records by type, and what was skipped."""
 
     records: dict[RecordType, list[Record]]
@@ -70,7 +70,7 @@ def write(records: dict[RecordType, list[Record]]) -> dict[str, bytes]:
     return {name: dump([stored(record) for record in records[FILES[name]]]) for name in FILES}
 
 
-def parse(files: dict[str, bytes]) -> Parsed:
+def parse(files: dict[str, bytes]) -> ParsedArrays:
     """Read array files.
 
     Args:
@@ -85,7 +85,7 @@ def parse(files: dict[str, bytes]) -> Parsed:
         for place, item in enumerate(_array(name, data))
     ]
     renamed = _Renamed([*items, *_embedded_chunks(items)])
-    parsed = Parsed({type_: [] for type_ in STORES}, [])
+    parsed = ParsedArrays({type_: [] for type_ in STORES}, [])
     _take(items, renamed, parsed)
     refused = {skipped.where for skipped in parsed.skipped}
     _take(_embedded_chunks([item for item in items if item[0] not in refused]), renamed, parsed)
@@ -113,14 +113,14 @@ class _Renamed:
         return self._ours.get((type_, str(reference)), reference)
 
 
-def _take(items: Iterable[Placed], renamed: _Renamed, parsed: Parsed) -> None:
+def _take(items: Iterable[Placed], renamed: _Renamed, parsed: ParsedArrays) -> None:
     for where, type_, item in items:
         try:
             parsed.records[type_].append(_record(type_, item, renamed))
         except InvalidValue as error:
             parsed.skipped.append(Skipped(where, error.message))
         except msgspec.ValidationError as error:
-            parsed.skipped.append(Skipped(where, f"is no record: {mistakes.sentence(error)}"))
+            parsed.skipped.append(Skipped(where, f"is no record: {decode_errors.sentence(error)}"))
 
 
 def _array(name: str, data: bytes) -> list[Any]:
@@ -128,7 +128,7 @@ def _array(name: str, data: bytes) -> list[Any]:
         raise InvalidValue(f"{name} is none of {', '.join(FILES)}")
     try:
         value = exactjson.read(data)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         raise InvalidValue(f"{name} is not valid JSON: {error}", _MEND) from None
     if not isinstance(value, list):
         raise InvalidValue(f"{name} does not hold a JSON array", _MEND)

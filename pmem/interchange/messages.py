@@ -24,7 +24,7 @@ from pmem.values.records import Message, Role
 from pmem.values.times import UNDATED, parse_moment
 
 
-class Parsed(msgspec.Struct, frozen=True):
+class ParsedMessages(msgspec.Struct, frozen=True):
     """Messages by conversation, each in the order of the file, and what was skipped."""
 
     conversations: dict[str, list[Message]]
@@ -36,7 +36,7 @@ def parse(
     name: str,
     most_characters: int,
     admit: Callable[[Any, str], Any] = lambda value, _: value,
-) -> Parsed:
+) -> ParsedMessages:
     """Read a transcript.
 
     Args:
@@ -48,16 +48,16 @@ def parse(
     Returns:
         Messages with ids that depend only on what the file says.
     """
-    reader = _Reader(name, most_characters, admit)
+    reader = _MessageReader(name, most_characters, admit)
     for number, line in enumerate(lines, start=1):
         if number == 1:
             line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901 - some editors put it there
         if line.strip():
             reader.take(number, line)
-    return Parsed(reader.conversations, reader.skipped)
+    return ParsedMessages(reader.conversations, reader.skipped)
 
 
-class _Reader:
+class _MessageReader:
     def __init__(self, name: str, most_characters: int, admit: Callable[[Any, str], Any]) -> None:
         self._admit = admit
         self.conversations: dict[str, list[Message]] = {}
@@ -131,7 +131,7 @@ def _object(line: bytes) -> dict[str, Any]:
         raise InvalidValue(f"has {len(line)} bytes, and the limit is {LINE_BYTES}")
     try:
         value = exactjson.read(line)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         raise InvalidValue(f"is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise InvalidValue("is not a JSON object")

@@ -6,9 +6,9 @@ from typing import Any
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
-    Heard,
     Overview,
     SayRequest,
+    SayResult,
     StartRequest,
 )
 from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
@@ -30,7 +30,7 @@ from pmem.search.threads import (
     SaveRequest,
     ThreadRequest,
 )
-from pmem.search.usage import Overlay
+from pmem.search.usage import ContextUsage
 from pmem.values.records import Conversation, Episode, Fact, Status
 
 
@@ -41,7 +41,7 @@ class Conversations(Asking):
         """Start a conversation, held in an app if one is named; it becomes the current one."""
         return self._run(table.START, StartRequest(title=title, app=app))
 
-    def add_message(self, role: str, content: str, **fields: Any) -> Heard:
+    def add_message(self, role: str, content: str, **fields: Any) -> SayResult:
         """Add a message to a conversation, the current one by default.
 
         Args:
@@ -87,7 +87,7 @@ class Conversations(Asking):
         """Leave messages out of contexts; `request` has the other fields of PruneRequest."""
         return self._run(table.PRUNE, made(PruneRequest, conversation=reference, **request))
 
-    def conversation_stats(self, reference: str | None = None) -> Overlay:
+    def conversation_stats(self, reference: str | None = None) -> ContextUsage:
         """Count what a conversation holds and what a context shows of it."""
         return self._run(table.USAGE, LookRequest(conversation=reference))
 

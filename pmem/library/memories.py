@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from pmem.core.audit import Row
+from pmem.core.audit import AuditRow
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
@@ -23,7 +23,7 @@ from pmem.memory.journal import (
     RanRequest,
 )
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
-from pmem.memory.reading import Listing, ListRequest, Said, ShowRequest
+from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShowRequest
 from pmem.memory.requests import (
     AddAllRequest,
     Added,
@@ -36,8 +36,8 @@ from pmem.memory.requests import (
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext, ContextRequest
-from pmem.search.search import Found, SearchRequest
-from pmem.storage.local.proposals import Decision
+from pmem.search.search import SearchRequest, SearchResult
+from pmem.storage.local.proposals import ProposalOutcome
 from pmem.values.records import Event, Memory, MemoryType, Record
 from pmem.vcs.conflicts import SettleRequest
 
@@ -72,7 +72,7 @@ class Memories(Asking):
         """
         return list(self._run(table.ADD_ALL, AddAllRequest(memories=tuple(requests))).items)
 
-    def show(self, reference: str, at: datetime | None = None) -> Record | Said:
+    def show(self, reference: str, at: datetime | None = None) -> Record | MessageRef:
         """Return the record, or the message, that a reference means.
 
         Raises:
@@ -82,7 +82,7 @@ class Memories(Asking):
 
     def list(
         self, wanted: Filter | None = None, *, limit: int | None = None, at: datetime | None = None
-    ) -> Listing:
+    ) -> MemoryListing:
         """Return the memories that pass a filter, the oldest first."""
         request = ListRequest(wanted=wanted or Filter(), limit=limit, at=at)
         return self._run(table.LIST, request)
@@ -196,15 +196,15 @@ class Memories(Asking):
         """Remember what was proposed, as a person."""
         return self._run(table.APPROVE, RecordsRequest(references=references)).items
 
-    def reject(self, *references: str) -> Iterable[Decision]:
+    def reject(self, *references: str) -> Iterable[ProposalOutcome]:
         """Forget what was proposed, and do not ask again."""
         return self._run(table.REJECT, RecordsRequest(references=references)).items
 
-    def audit(self, user: str | None = None) -> Iterable[Row]:
+    def audit(self, user: str | None = None) -> Iterable[AuditRow]:
         """Return the audit trail, the newest event last; one user's when one is given."""
         return self._run(table.EXPORT_AUDIT, AuditRequest(user=user)).items
 
-    def search(self, query: str, **request: Any) -> Found:
+    def search(self, query: str, **request: Any) -> SearchResult:
         """Rank everything kept by how well it answers a query.
 
         Args:

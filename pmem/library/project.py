@@ -30,10 +30,10 @@ from pmem.search.golden import QuestionAdded, QuestionRequest
 from pmem.storage.backend import Backend, Problem
 from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
-from pmem.upkeep.checking import Checked
 from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
-from pmem.upkeep.statistics import Statistics
+from pmem.upkeep.integrity import Checked
+from pmem.upkeep.statistics import MemoryFigures
 from pmem.values.notation import flatten
 from pmem.values.requests import AtRequest, NoArguments, RangeRequest
 from pmem.vcs.changelog import Changelog
@@ -209,7 +209,7 @@ class Project(Memories, Conversations):
         """Return the four array files' contents by name."""
         return self._run(table.EXPORT_ARRAYS, AtRequest()).files
 
-    def stats(self) -> Statistics:
+    def stats(self) -> MemoryFigures:
         """Count what the memory holds."""
         return self._run(table.STATS, AtRequest())
 

@@ -24,7 +24,7 @@ from pmem.memory import recalls
 from pmem.memory.app_memories import AppAnswer, members, name_of
 from pmem.memory.app_models import answer, may_work
 from pmem.project.workspace import Workspace
-from pmem.storage.local.appstate import Waiting
+from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Event, EventKind, Memory, State
 
 SOURCE: Final = "compaction"
@@ -143,7 +143,7 @@ def _one_by_one(workspace: Workspace, app: str, model: Model) -> tuple[list[AppD
     made: list[AppDecision] = []
     overtaken = 0
     while len(kept := members(workspace, app)) > rules.limit:
-        work = Waiting(app, "compact", "", workspace.now(), "too little energy")
+        work = DeferredWork(app, "compact", "", workspace.now(), "too little energy")
         if not may_work(workspace, model, work, rules.compaction_energy):
             return made, True
         surplus = _surplus(workspace, app, kept, _worths(workspace, kept))

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pmem.core.apps.deciding import Model, Unusable
 from pmem.memory.app_memories import state_of
 from pmem.project.workspace import Workspace
-from pmem.storage.local.appstate import Waiting
+from pmem.storage.local.appstate import DeferredWork
 
 _MOST_READ: Final = 2000
 _MOST_TOLD: Final = 200
@@ -26,12 +26,12 @@ def answer(model: Model, ask: Callable[[], Any], seconds: float) -> Any:
     """
     found = _outcome(ask) if model.is_free else _in_time(ask, seconds)
     if isinstance(found, Exception):
-        said = f"{model.name} failed: {type(found).__name__}: {_told(found)}"
+        said = f"{model.name} failed: {type(found).__name__}: {_error_line(found)}"
         raise Unusable(said.encode(errors="replace").decode())
     return found
 
 
-def _told(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     """Return what an error says, in one line."""
     try:
         return " ".join(str(error)[:_MOST_READ].split())[:_MOST_TOLD]
@@ -59,7 +59,7 @@ def _in_time(ask: Callable[[], Any], seconds: float) -> Any:
         return TimeoutError(f"no answer within {seconds:g} s")
 
 
-def may_work(workspace: Workspace, model: Model, work: Waiting, cost: float) -> bool:
+def may_work(workspace: Workspace, model: Model, work: DeferredWork, cost: float) -> bool:
     """Take the units of energy that a model costs; where too few are left, put the work off."""
     if model.is_free:
         return True

@@ -17,7 +17,7 @@ Removable = Memory | Episode
 R = TypeVar("R", bound=Record)
 
 
-class Records(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
+class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """Records as they now are, or as they last were; in the order in which they were named."""
 
     records: tuple[R, ...]

@@ -227,7 +227,7 @@ def merged(workspace: Workspace, conversation: Conversation) -> Conversation:
         except (NotFound, Damaged, StorageRefused):
             break
         workspace.chunks.put(msgspec.structs.replace(older, merged_into=newer.id))
-        workspace.chunks.put(_joined(workspace, older, newer))
+        workspace.chunks.put(_join_chunks(workspace, older, newer))
         done += 1
     return msgspec.structs.replace(conversation, merged_chunks=done)
 
@@ -253,7 +253,7 @@ def _by_message(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
     return found
 
 
-def _joined(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
+def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
     from pmem.core.summaries.topics import merged_topics
 
     text = summary.merged(older.summary, newer.summary, workspace.count, MERGED_TOKENS)

@@ -6,14 +6,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.core.citations import Content, Hunt, Lines, Place, State, judged, suffix_of
+from pmem.core.citations import CitationState, Content, FileRange, Hunt, Lines, judged, suffix_of
 from pmem.core.filters import Filter
 from pmem.core.journal import one_line
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
-from pmem.storage.git.sources import Listed, Sources, TooLarge, Unreadable, blob_of
+from pmem.storage.git.project_files import FileTooLarge, Listed, Sources, Unreadable, blob_of
 from pmem.values.ids import short
 from pmem.values.records import Citation, Event, EventKind, Memory
 
@@ -39,7 +39,7 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
     lines: Lines | None
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     """A citation that does not stand where it stood, and the memory that has it.
 
     `now` is where a text has moved to, `reason` why a file cannot be read though it is there.
@@ -50,7 +50,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     file: str
     lines: Lines | None
-    state: State
+    state: CitationState
     now: Where | None = None
     reason: str = ""
 
@@ -62,16 +62,16 @@ class Verified(msgspec.Struct, frozen=True, kw_only=True):
     project is too large to be looked through, `complete` is false: a text may have moved further.
     """
 
-    items: tuple[Finding, ...]
-    counts: dict[State, int]
+    items: tuple[BrokenCitation, ...]
+    counts: dict[CitationState, int]
     updated: int
     complete: bool
 
     @property
     def stale(self) -> int:
         """How many citations do not hold as they are written now."""
-        left = self.counts[State.MOVED] - self.updated
-        return left + self.counts[State.CHANGED] + self.counts[State.GONE]
+        left = self.counts[CitationState.MOVED] - self.updated
+        return left + self.counts[CitationState.CHANGED] + self.counts[CitationState.GONE]
 
 
 def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tuple[Citation, ...]]:
@@ -87,7 +87,9 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
     """
     sources = workspace.sources
     head = sources.head()
-    return [together((), [_cited(sources, text, head) for text in texts]) for texts in wanted]
+    return [
+        together((), [_make_citation(sources, text, head) for text in texts]) for texts in wanted
+    ]
 
 
 def together(known: Sequence[Citation], new: Iterable[Citation]) -> tuple[Citation, ...]:
@@ -118,7 +120,7 @@ def without(
     """
     left = list(known)
     for text in unwanted:
-        file, lines = _parsed(text)
+        file, lines = _parse_citation(text)
         names = _names(workspace.sources, file)
         kept = [
             cited for cited in left if not _is_meant(cited, names, lines) and cited.place != text
@@ -151,14 +153,14 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
     wanted = {cited for memory in memories for cited in memory.citations}
     verdicts, complete = _verdicts(workspace.sources, wanted)
     told = [(memory, cited) for memory in memories for cited in memory.citations]
-    counts = dict.fromkeys(State, 0)
+    counts = dict.fromkeys(CitationState, 0)
     for _, cited in told:
         counts[verdicts[cited].state] += 1
     return Verified(
         items=tuple(
             _finding(memory, cited, verdicts[cited])
             for memory, cited in told
-            if verdicts[cited].state is not State.FRESH
+            if verdicts[cited].state is not CitationState.FRESH
         ),
         counts=counts,
         updated=_update(workspace, memories, verdicts, named=bool(references)) if update else 0,
@@ -177,7 +179,7 @@ class Watch:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._files: dict[str, Content | State | None] = {}
+        self._files: dict[str, Content | CitationState | None] = {}
         self._left = WATCHED_BYTES
 
     def stale(self, citations: Sequence[Citation]) -> tuple[str, ...]:
@@ -189,22 +191,22 @@ class Watch:
         found = ((cited, self._state(cited)) for cited in citations[:WATCHED_CITATIONS])
         return tuple(f"{cited.place} {state}" for cited, state in found if state)
 
-    def _state(self, cited: Citation) -> State | None:
+    def _state(self, cited: Citation) -> CitationState | None:
         if cited.file not in self._files:
             self._files[cited.file] = self._look(cited.file)
         found = self._files[cited.file]
         if not isinstance(found, Content):
             return found
-        return None if judged(cited, found) else State.CHANGED
+        return None if judged(cited, found) else CitationState.CHANGED
 
-    def _look(self, file: str) -> Content | State | None:
+    def _look(self, file: str) -> Content | CitationState | None:
         """Return what a file holds, or that it is gone; None where that would be too much."""
         try:
             data = self._sources.read(file, self._left)
-        except TooLarge:
+        except FileTooLarge:
             return None
         except Unreadable:
-            return State.GONE
+            return CitationState.GONE
         self._left -= len(data)
         return Content(data)
 
@@ -212,8 +214,8 @@ class Watch:
 class _Verdict(NamedTuple):
     """What became of a citation."""
 
-    state: State
-    now: Place | None = None
+    state: CitationState
+    now: FileRange | None = None
     reason: str = ""
 
 
@@ -224,9 +226,9 @@ def _each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
     return tuple({cited.place: cited for cited in citations}.values())
 
 
-def _cited(sources: Sources, text: str, head: str | None) -> Citation:
+def _make_citation(sources: Sources, text: str, head: str | None) -> Citation:
     """Look at what is to be cited."""
-    path, lines = _parsed(text)
+    path, lines = _parse_citation(text)
     file = sources.named(path)
     try:
         data = sources.read(file)
@@ -248,7 +250,7 @@ def _cited(sources: Sources, text: str, head: str | None) -> Citation:
     )
 
 
-def _parsed(text: str) -> tuple[str, Lines | None]:
+def _parse_citation(text: str) -> tuple[str, Lines | None]:
     """Read a file, or lines of one; a file of exactly that name comes first.
 
     Raises:
@@ -299,7 +301,7 @@ def _verdicts(sources: Sources, wanted: Iterable[Citation]) -> tuple[_Verdicts, 
             content = Content(sources.read(file))
         except Unreadable as error:
             reason = "" if error.is_missing else error.reason
-            verdicts |= dict.fromkeys(citations, _Verdict(State.GONE, reason=reason))
+            verdicts |= dict.fromkeys(citations, _Verdict(CitationState.GONE, reason=reason))
             continue
         for cited in citations:
             verdicts[cited] = _verdict(cited, judged(cited, content))
@@ -311,14 +313,16 @@ def _verdicts(sources: Sources, wanted: Iterable[Citation]) -> tuple[_Verdicts, 
     for cited in lost:
         place = hunt.found(cited, everywhere=complete)
         if place is not None:
-            verdicts[cited] = _Verdict(State.MOVED, place)
+            verdicts[cited] = _Verdict(CitationState.MOVED, place)
     return verdicts, complete
 
 
-def _verdict(cited: Citation, place: Place | None) -> _Verdict:
+def _verdict(cited: Citation, place: FileRange | None) -> _Verdict:
     if place is None:
-        return _Verdict(State.CHANGED)
-    return _Verdict(State.FRESH if place.lines == cited.lines else State.MOVED, place)
+        return _Verdict(CitationState.CHANGED)
+    return _Verdict(
+        CitationState.FRESH if place.lines == cited.lines else CitationState.MOVED, place
+    )
 
 
 def _looked_everywhere(sources: Sources, lost: Sequence[Citation], hunt: Hunt) -> bool:
@@ -342,9 +346,9 @@ def _looked_everywhere(sources: Sources, lost: Sequence[Citation], hunt: Hunt) -
     return True
 
 
-def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> Finding:
+def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> BrokenCitation:
     now = verdict.now
-    return Finding(
+    return BrokenCitation(
         id=memory.id,
         short=short(memory.id),
         text=one_line(memory.content),
@@ -363,7 +367,7 @@ def _update(
 
     Of memories that are gone by now only those that somebody `named` are missed.
     """
-    fresh = _moved(workspace.sources, verdicts)
+    fresh = _moved_citations(workspace.sources, verdicts)
     stale = [one for one in memories if any(cited in fresh for cited in one.citations)]
     if not stale:
         return 0
@@ -385,9 +389,13 @@ def _update(
     return updated
 
 
-def _moved(sources: Sources, verdicts: _Verdicts) -> dict[Citation, Citation]:
+def _moved_citations(sources: Sources, verdicts: _Verdicts) -> dict[Citation, Citation]:
     """Return the citations whose text has moved, as they are to be; what changed since is none."""
-    moved = {cited: it.now for cited, it in verdicts.items() if it.state is State.MOVED and it.now}
+    moved = {
+        cited: it.now
+        for cited, it in verdicts.items()
+        if it.state is CitationState.MOVED and it.now
+    }
     head = sources.head() if moved else None
     found: dict[Citation, Citation] = {}
     for cited, place in sorted(moved.items(), key=lambda item: item[1].file):

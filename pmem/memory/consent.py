@@ -20,10 +20,10 @@ from pmem.memory.app_limit import make_room
 from pmem.memory.changes import RecordsRequest, change
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
-    Decision,
     Kind,
     Outcome,
     Proposal,
+    ProposalOutcome,
     Settled,
     decided,
     without_expired,
@@ -33,7 +33,7 @@ from pmem.values.records import Event, EventKind, Memory, State, plain
 from pmem.values.times import iso
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class WaitingProposal(msgspec.Struct, frozen=True, kw_only=True):
     """A proposal as people see it; an agent gets no `content` and no `subject`.
 
     `target` is the memory that it changes, if it does; `signals` says how often it was proposed,
@@ -63,9 +63,9 @@ class WaitingRequest(msgspec.Struct, frozen=True, kw_only=True):
 class ConsentListing(msgspec.Struct, frozen=True, kw_only=True):
     """What waits, the oldest first, and what was decided so far, the latest last."""
 
-    items: tuple[Waiting, ...]
+    items: tuple[WaitingProposal, ...]
     total: int
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ProposalOutcome, ...] = ()
 
 
 class Agreed(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +89,7 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
 class Declined(msgspec.Struct, frozen=True, kw_only=True):
     """What a person did not agree to."""
 
-    items: tuple[Decision, ...]
+    items: tuple[ProposalOutcome, ...]
 
     def to_plain(self) -> dict[str, Any]:
         """Return the decisions, and how many they are."""
@@ -121,8 +121,8 @@ def approve(workspace: Workspace, request: RecordsRequest) -> Approved:
     """
     done = []
     made_room: list[AppDecision] = []
-    for proposal in _named(workspace, request.references):
-        memory, gone = _applied(workspace, proposal)
+    for proposal in _find_proposals(workspace, request.references):
+        memory, gone = _apply_proposal(workspace, proposal)
         made_room += gone
         done.append(Agreed(id=proposal.id, memory=memory))
     return Approved(items=tuple(done), made_room=tuple(made_room))
@@ -136,7 +136,7 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
         Damaged, StorageRefused: The queue.
     """
     done = []
-    for proposal in _named(workspace, request.references):
+    for proposal in _find_proposals(workspace, request.references):
         with workspace.transaction():
             _must_wait(workspace, proposal)
             _must_not_be_kept(workspace, proposal)
@@ -147,11 +147,11 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
     return Declined(items=tuple(done))
 
 
-def _waiting(proposal: Proposal, *, hidden: bool) -> Waiting:
+def _waiting(proposal: Proposal, *, hidden: bool) -> WaitingProposal:
     memory = proposal.memory
-    content = memory.content if memory else _told(proposal.changes)
+    content = memory.content if memory else _describe_changes(proposal.changes)
     subject = memory.subject if memory else proposal.changes.get("subject")
-    return Waiting(
+    return WaitingProposal(
         id=proposal.id,
         short=short(proposal.id),
         kind=proposal.kind,
@@ -167,14 +167,14 @@ def _waiting(proposal: Proposal, *, hidden: bool) -> Waiting:
     )
 
 
-def _told(changes: dict[str, Any]) -> str:
+def _describe_changes(changes: dict[str, Any]) -> str:
     shown = {name: value for name, value in changes.items() if name != "tokens"}
     if shown.keys() == {"content"}:
         return str(shown["content"])
     return "; ".join(f"{name}: {value}" for name, value in shown.items())
 
 
-def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
+def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     """Return the proposals that references mean, each once."""
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     found: dict[str, Proposal] = {}
@@ -192,7 +192,9 @@ def _named(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
     return list(found.values())
 
 
-def _applied(workspace: Workspace, proposal: Proposal) -> tuple[Memory, tuple[AppDecision, ...]]:
+def _apply_proposal(
+    workspace: Workspace, proposal: Proposal
+) -> tuple[Memory, tuple[AppDecision, ...]]:
     """Write what was proposed, in one transaction; return it, and what made room for it."""
     detail = {
         "field": proposal.field,
@@ -295,7 +297,7 @@ def _must_not_be_kept(workspace: Workspace, proposal: Proposal) -> None:
 
 def _decide(
     workspace: Workspace, proposal: Proposal, outcome: Outcome, memory: str | None = None
-) -> Decision:
+) -> ProposalOutcome:
     """Take a proposal out of the queue once the transaction around this is on disk.
 
     A process that died in between leaves it there; agreeing again is then settled by what is

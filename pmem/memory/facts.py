@@ -123,14 +123,14 @@ def stated(
     """Return the facts that messages state, each once, those that are known left out."""
     fresh: dict[str, Fact] = {}
     for message in messages if workspace.settings.extract_facts else ():
-        for fact in _surest(list(_stated(message)), workspace.settings.max_facts):
+        for fact in _surest(list(_facts_of(message)), workspace.settings.max_facts):
             fresh.setdefault(short(fact.id), fact)
     for fact in known if fresh else ():
         fresh.pop(short(fact.id), None)
     return tuple(fresh.values())
 
 
-def _stated(message: Message) -> Iterator[Fact]:
+def _facts_of(message: Message) -> Iterator[Fact]:
     """Yield the facts of a message; those that say the same have the same short id."""
     for found in extract(message):
         yield Fact(
@@ -176,7 +176,7 @@ def promoted_at_once(
         most_are_made = sum(item.added for item in done) >= most
         if short(fact.id) not in settled and may_see and not most_are_made:
             with suppress(InvalidValue):  # settings may not allow such a memory
-                made = _promoted(workspace, Stated(fact=fact, conversation=conversation.id))
+                made = _promote_fact(workspace, Stated(fact=fact, conversation=conversation.id))
                 done += made.items
                 held += made.held
     settled |= {short(item.fact.id): item.fact for item in done}
@@ -219,7 +219,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
     elif not chosen:
         raise InvalidValue("no fact is named", "give ids, or --above 0.8")
     made = [
-        _promoted(workspace, item, force=True, is_named=name in named)
+        _promote_fact(workspace, item, force=True, is_named=name in named)
         for name, item in chosen.items()
     ]
     done = tuple(item for each in made for item in each.items)
@@ -277,7 +277,7 @@ def _distinct(workspace: Workspace, wanted: FactsRequest) -> Iterator[Stated]:
     settled = _settlements(everything)
     seen: set[str] = set()
     for item in everything:
-        fact = _settled(item.fact, settled)
+        fact = _settled_fact(item.fact, settled)
         name = short(fact.id)
         fits = wanted.standing in (None, fact.standing) and fact.confidence >= wanted.above
         fits = fits and (not wanted.types or fact.type in wanted.types)
@@ -332,11 +332,11 @@ def _saying(workspace: Workspace, content: str, app: str | None) -> Memory | Non
 def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
     """Return the facts that references mean, each once."""
     everything = list(_all(workspace)) if references else []
-    named = [_named(everything, reference) for reference in references]
+    named = [_find_fact(everything, reference) for reference in references]
     return {short(item.fact.id): item for item in named}
 
 
-def _named(everything: Sequence[Stated], reference: str) -> Stated:
+def _find_fact(everything: Sequence[Stated], reference: str) -> Stated:
     fitting = [item for item in everything if matches(reference, item.fact.id)]
     fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
     found = {short(item.fact.id): item for item in reversed(fitting)}
@@ -350,7 +350,7 @@ def _named(everything: Sequence[Stated], reference: str) -> Stated:
     return found.popitem()[1]
 
 
-def _promoted(
+def _promote_fact(
     workspace: Workspace, item: Stated, *, force: bool = False, is_named: bool = False
 ) -> Promotions:
     """Add the memory of a fact; one that says the same already is taken for it.
@@ -373,7 +373,7 @@ def _promoted(
             source=source,
             force=force,
         )
-        detail = _agreed(workspace, fact, is_named=is_named)
+        detail = _agreement_of(workspace, fact, is_named=is_named)
         added = memories.put_new(workspace, request, short(fact.id), **detail)
         if added.held is not None:
             return Promotions(held=(added.held,))
@@ -386,7 +386,7 @@ def _promoted(
     return Promotions(items=(Promotion(fact=settled, memory=memory, added=is_new),))
 
 
-def _agreed(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:
+def _agreement_of(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:
     """Return what a memory's history says of the fact that it is made of: a person agreed to it.
 
     An agent's promotion, or one that the settings or a threshold make, is nobody's agreement: a
@@ -401,7 +401,7 @@ def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:
     settled = {short(fact.id): fact for fact in facts}
     active: dict[str, list[str]] = {}
     for chunk in [chunk for chunk in workspace.chunks.find() if _holds(chunk.facts, settled)]:
-        own = tuple(_settled(fact, settled) for fact in chunk.facts)
+        own = tuple(_settled_fact(fact, settled) for fact in chunk.facts)
         workspace.chunks.put(msgspec.structs.replace(chunk, facts=own))
         active.setdefault(chunk.conversation, []).extend(_promoted_to(own, settled))
     for conversation in list(workspace.conversations.find()):
@@ -415,7 +415,7 @@ def _with_standing(
     conversation: Conversation, settled: Mapping[str, Fact], elsewhere: Sequence[str] = ()
 ) -> Conversation:
     """Return a conversation with what became of its facts; `elsewhere` are its chunks' memories."""
-    own = tuple(_settled(fact, settled) for fact in conversation.facts)
+    own = tuple(_settled_fact(fact, settled) for fact in conversation.facts)
     memories_ = (*conversation.active_facts, *elsewhere, *_promoted_to(own, settled))
     return msgspec.structs.replace(
         conversation, facts=own, active_facts=tuple(dict.fromkeys(memories_))
@@ -430,7 +430,7 @@ def _promoted_to(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> list[str
     return [fact.memory for fact in facts if short(fact.id) in settled and fact.memory]
 
 
-def _settled(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
+def _settled_fact(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
     same = settled.get(short(fact.id))
     if same is None:
         return fact

@@ -7,16 +7,16 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core import checks
-from pmem.core.audit import Row, row
+from pmem.core.audit import AuditRow, row
 from pmem.core.filters import EVERYTHING
-from pmem.core.journal import Entry, Historic, Step, Wanted, entry, log, steps
-from pmem.core.operations import Operation
+from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry, log, steps
+from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.errors import InvalidValue
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
-from pmem.storage.local.proposals import Decision
+from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
 from pmem.values.records import KINDS, Chunk, Conversation, Episode, Event, Memory
 
@@ -26,14 +26,14 @@ SHOWN: Final = 50
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
     """Events that pass the filters, the newest last, and how many there are in all."""
 
-    items: tuple[Entry, ...]
+    items: tuple[JournalEntry, ...]
     total: int
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """Operations, the newest last, and how many there are in all."""
 
-    items: tuple[Operation, ...]
+    items: tuple[LoggedOperation, ...]
     total: int
 
 
@@ -79,7 +79,7 @@ class HistoryRequest(msgspec.Struct, frozen=True, kw_only=True):
 class History(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to one record, the oldest event first, and what each event led to."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[JournalStep, ...]
 
     def to_plain(self) -> tuple[Event, ...]:
         """Return the events."""
@@ -97,7 +97,7 @@ class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
 class Trail(msgspec.Struct, frozen=True, kw_only=True):
     """The audit trail, the newest event last, and how many events it has."""
 
-    items: tuple[Row, ...]
+    items: tuple[AuditRow, ...]
     total: int
 
 
@@ -133,7 +133,7 @@ def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
     return Ran(items=tuple(shown), total=len(found))
 
 
-def ran(workspace: Workspace) -> Iterable[Operation]:
+def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
     """Return what ran in this clone, about records that whoever asks may see, or about none.
 
     Args:
@@ -167,7 +167,7 @@ def audit(workspace: Workspace, request: AuditRequest) -> Trail:
     return Trail(items=tuple(rows), total=len(rows))
 
 
-def _trail(workspace: Workspace, user: str | None) -> list[Row]:
+def _trail(workspace: Workspace, user: str | None) -> list[AuditRow]:
     wanted = Wanted(user=user)
     rows = [row(step) for step in log(_all(workspace, wanted), wanted)]
     if workspace.is_past or not workspace.own.is_ours:
@@ -177,15 +177,15 @@ def _trail(workspace: Workspace, user: str | None) -> list[Row]:
     return sorted([*rows, *told], key=lambda item: item.ts) if told else rows
 
 
-def _is_told(decision: Decision, user: str | None) -> bool:
+def _is_told(decision: ProposalOutcome, user: str | None) -> bool:
     """Tell whether a decision belongs into a trail; an approved one has an event of its own."""
     return decision.decision != "approved" and user in (None, decision.user)
 
 
-def _decision(decision: Decision) -> Row:
+def _decision(decision: ProposalOutcome) -> AuditRow:
     """Return the trail's row for something that was never remembered."""
     known = {"field": decision.field, "agent": decision.agent, "user": decision.user}
-    return Row(
+    return AuditRow(
         id=f"{decision.id}:0",
         memory_id=decision.id,
         event=f"CONSENT_{decision.decision.upper()}",

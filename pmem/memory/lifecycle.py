@@ -17,7 +17,7 @@ from pmem.core.lifecycle.states import (
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import EDITABLE, Records, RecordsRequest, Removable, change_all
+from pmem.memory.changes import EDITABLE, ChangedRecords, RecordsRequest, Removable, change_all
 from pmem.memory.memories import edited_fields
 from pmem.memory.reading import get
 from pmem.memory.requests import EditRequest
@@ -68,7 +68,7 @@ class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
 
 
-def remove(workspace: Workspace, request: RecordsRequest) -> Records[Removable]:
+def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
     """Remove memories and episodes so that they can still be restored.
 
     Raises:
@@ -82,10 +82,10 @@ def remove(workspace: Workspace, request: RecordsRequest) -> Records[Removable]:
         return moved(record, event, purge_at=purge_time(event.at, days))
 
     done = change_all(workspace, request.references, EventKind.DELETE, apply)
-    return Records(records=tuple(done))
+    return ChangedRecords(records=tuple(done))
 
 
-def restore(workspace: Workspace, request: RecordsRequest) -> Records[Removable]:
+def restore(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
     """Bring memories and episodes back to `active` as they were, whatever took them out of it.
 
     Raises:
@@ -103,7 +103,7 @@ def restore(workspace: Workspace, request: RecordsRequest) -> Records[Removable]
         return restored(record, event)
 
     done = change_all(workspace, request.references, EventKind.RESTORE, apply)
-    return Records(records=tuple(done))
+    return ChangedRecords(records=tuple(done))
 
 
 def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
@@ -130,7 +130,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
             f"the new memory holds only from {iso(new.valid_from)}; until then neither would",
             f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
         )
-    return _replaced(workspace, old, new, new.valid_from)
+    return _replace_memory(workspace, old, new, new.valid_from)
 
 
 def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Superseded:
@@ -146,10 +146,10 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
         raise InvalidValue(
             f"memory {old.id} cannot take its own place", "name the memory that does"
         )
-    return _replaced(workspace, old, new, workspace.now())
+    return _replace_memory(workspace, old, new, workspace.now())
 
 
-def purge(workspace: Workspace, request: PurgeRequest) -> Records[Record]:
+def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]:
     """Delete records for good, with every link to them; conversations with their chunks.
 
     Returns:
@@ -168,7 +168,7 @@ def purge(workspace: Workspace, request: PurgeRequest) -> Records[Record]:
                 f"{first}give --force",
             )
         _purge(workspace, record)
-    return Records(records=tuple(gone))
+    return ChangedRecords(records=tuple(gone))
 
 
 def _purge(workspace: Workspace, record: Record) -> None:
@@ -218,7 +218,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     )
 
 
-def _replaced(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
+def _replace_memory(workspace: Workspace, old: Memory, new: Memory, end: datetime) -> Superseded:
     now, actor = workspace.now(), workspace.actor
     link = Relationship(target=old.id, type=SUPERSEDES, strength=1.0, created_at=now)
     event = event_of(workspace, EventKind.SUPERSEDE, by=new.id)

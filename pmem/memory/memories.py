@@ -63,7 +63,7 @@ def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
     """
     memories = list(_memories(workspace, request.memories))
     done = [
-        _admitted(workspace, memory, wanted)
+        _add_or_propose(workspace, memory, wanted)
         for memory, wanted in zip(memories, request.memories, strict=True)
     ]
     made_room: Sequence[AppDecision] = ()
@@ -91,7 +91,7 @@ def put_new(
     (memory,) = _memories(workspace, [request])
     begun = msgspec.structs.replace(memory.history[0], detail=detail)
     memory = msgspec.structs.replace(memory, history=(begun,))
-    return _admitted(workspace, memory, request, fact)
+    return _add_or_propose(workspace, memory, request, fact)
 
 
 def put_approved(workspace: Workspace, memory: Memory) -> Memory:
@@ -118,7 +118,7 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     is_agent = request.agent is not None or workspace.caller.agent is not None
     if wanted == "off" or (wanted == "agents" and not is_agent):
         return ()
-    from pmem.core.writing import lints
+    from pmem.core.style_rules import lints
 
     return tuple(lint.sentence for lint in lints(request.content))
 
@@ -137,7 +137,7 @@ def edit(workspace: Workspace, request: EditRequest) -> Memory:
     fields = edited_fields(workspace, request)
 
     def apply(memory: Memory, event: Event) -> Memory:
-        wanted = fields | _cited(workspace, memory, request, fields)
+        wanted = fields | _edited_citation(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
             return memory
@@ -220,7 +220,7 @@ def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
     return change(workspace, Memory, request.start, EventKind.UNLINK, apply)
 
 
-def _admitted(
+def _add_or_propose(
     workspace: Workspace, memory: Memory, request: AddRequest, fact: str | None = None
 ) -> Added:
     """Add a memory unless one is to be updated instead, or somebody must agree first."""
@@ -244,7 +244,7 @@ def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
     """Add a memory, linked to its neighbours, unless one of them says the same."""
     neighbours: Sequence[Neighbour] = ()
     if workspace.settings.link_on_add or not force:
-        twin, neighbours = _compared(workspace, memory)
+        twin, neighbours = _find_same_memory(workspace, memory)
         if twin is not None and not force:
             reason = f"a memory says the same in other words: {short(twin.id)}"
             return Added(action="suggested", record=twin, reason=reason)
@@ -259,7 +259,9 @@ def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
     )
 
 
-def _compared(workspace: Workspace, memory: Memory) -> tuple[Memory | None, Sequence[Neighbour]]:
+def _find_same_memory(
+    workspace: Workspace, memory: Memory
+) -> tuple[Memory | None, Sequence[Neighbour]]:
     """Return the memory that says the same as a new one, and what the new one is linked to.
 
     The comparing is loaded only if it is needed.
@@ -313,7 +315,7 @@ def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[
         yield msgspec.structs.replace(memory, citations=citations) if citations else memory
 
 
-def _cited(
+def _edited_citation(
     workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
 ) -> dict[str, Any]:
     """Return what a memory cites once it is edited, if that is to change."""

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from pmem.core import writing
+from pmem.core import style_rules
 from pmem.core.consent import TOLD, benign, field_of
 from pmem.core.extraction.facts import key
 from pmem.errors import InvalidValue, Refused
@@ -160,7 +160,7 @@ def check_form(settings: Settings, text: str) -> None:
             f"what an agent writes has {least} to {most} characters, and this has {length}",
             "`pmem config get limits.agent` shows the limit",
         )
-    broken = writing.lints(text) if settings.writing.enforce else []
+    broken = style_rules.lints(text) if settings.writing.enforce else []
     if broken:
         raise InvalidValue(
             f"this breaks the writing rules: {broken[0].sentence}", "docs/consent.md lists them"
@@ -214,23 +214,23 @@ def _hold(
             before = [old for old in queue.decisions if old.digest == name]
             if before and before[-1].decision == "rejected":
                 again = msgspec.structs.replace(known, id=before[-1].id)
-                held.append(_held(again, rejected=True))
+                held.append(_held_proposal(again, rejected=True))
                 return queue
-            held.append(_held(known))
+            held.append(_held_proposal(known))
             return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
         is_new = all(_is_other(old, signal) for old in known.signals)
         if is_new and wanted.kind == "signals":
             workspace.settled.append(Settled(known.id))
             return queue
         again = _signalled(known, signal) if is_new else known
-        held.append(_held(again))
+        held.append(_held_proposal(again))
         return _instead(queue, known, again)
 
     workspace.own.proposals.update(change, now)
     return held[0] if held else None
 
 
-def _held(proposal: Proposal, *, rejected: bool = False) -> Held:
+def _held_proposal(proposal: Proposal, *, rejected: bool = False) -> Held:
     return Held(
         id=proposal.id,
         kind=proposal.kind,

@@ -55,7 +55,7 @@ class LookRequest(ConversationRequest, frozen=True, kw_only=True):
     revision: str | None = None
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A record, or a message, and what speaks against it.
 
     Attributes:
@@ -64,7 +64,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
         disputed: What another branch says of its fields (see `disputed`).
     """
 
-    record: "Record | Said"
+    record: "Record | MessageRef"
     stale: tuple[str, ...] = ()
     disputed: dict[str, Any] = {}
 
@@ -75,7 +75,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_plain(self) -> dict[str, Any]:
         """Return the record with how far it can be trusted, or the message."""
-        if isinstance(self.record, Said):
+        if isinstance(self.record, MessageRef):
             fields = msgspec.structs.asdict(self.record.message)
             return {**fields, "conversation": self.record.conversation}
         return with_trust(self.record)
@@ -103,7 +103,7 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.wanted.app
 
 
-class Listing(msgspec.Struct, frozen=True):
+class MemoryListing(msgspec.Struct, frozen=True):
     """Memories that pass the filters, and how many there are in all.
 
     Where there are none, `reason` says why, and what to do next.
@@ -119,7 +119,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Memories as the block of a system prompt, and how many there are; see `Listing`."""
+    """Memories as the block of a system prompt, and how many there are; see `MemoryListing`."""
 
     text: str
     total: int
@@ -130,7 +130,7 @@ class Block(msgspec.Struct, frozen=True):
         return {"text": self.text, "total": self.total}
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class MessageRef(msgspec.Struct, frozen=True, kw_only=True):
     """A message and the conversation that it belongs to."""
 
     message: Message
@@ -181,7 +181,7 @@ def disputed(record: Any) -> dict[str, Any]:
     return open_conflicts(plain(record.history))
 
 
-def show(workspace: Workspace, request: ShowRequest) -> Shown:
+def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
     """Return the record, or the message, that a reference means.
 
     Raises:
@@ -189,12 +189,12 @@ def show(workspace: Workspace, request: ShowRequest) -> Shown:
         Damaged: Its file cannot be used.
     """
     found = find(workspace, request.reference)
-    if isinstance(found, Said):
-        return Shown(record=found)
-    return Shown(record=found, stale=Staleness(workspace)(found), disputed=disputed(found))
+    if isinstance(found, MessageRef):
+        return ShownRecord(record=found)
+    return ShownRecord(record=found, stale=Staleness(workspace)(found), disputed=disputed(found))
 
 
-def find(workspace: Workspace, reference: str) -> Record | Said:
+def find(workspace: Workspace, reference: str) -> Record | MessageRef:
     """Return what a reference means as `show` does, which does not count as a recall.
 
     Raises:
@@ -227,14 +227,14 @@ def _must_not_be_hidden(workspace: Workspace, reference: str) -> None:
         raise Refused(f"{workspace.reach.who} may not see {reference}", workspace.reach.hint)
 
 
-def list_memories(workspace: Workspace, request: ListRequest) -> Listing:
+def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
     """Return the memories that pass a filter, the oldest first; of the past, those that held."""
     passed = workspace.memories.find(request.wanted)
     then = workspace.moment
     found = [memory for memory in passed if then is None or valid_at(memory, then)]
     shown = found if request.limit is None else found[max(0, len(found) - request.limit) :]
     reason = "" if shown else _reason_for_none(workspace)
-    return Listing(items=tuple(shown), total=len(found), reason=reason)
+    return MemoryListing(items=tuple(shown), total=len(found), reason=reason)
 
 
 def write_block(workspace: Workspace, request: ListRequest) -> Block:
@@ -347,15 +347,15 @@ def _what_next(workspace: Workspace, status: Status) -> str:
     return "`pmem conversation start` starts one"
 
 
-def _find_message(workspace: Workspace, reference: str) -> Said | None:
+def _find_message(workspace: Workspace, reference: str) -> MessageRef | None:
     if not reference:
         return None
     for conversation in workspace.conversations.find():
         for message in conversation.recent_messages:
             if matches(reference, message.id):
-                return Said(message=message, conversation=conversation.id)
+                return MessageRef(message=message, conversation=conversation.id)
     for chunk in workspace.chunks.find():
         for message in chunk.messages:
             if matches(reference, message.id):
-                return Said(message=message, conversation=chunk.conversation)
+                return MessageRef(message=message, conversation=chunk.conversation)
     return None

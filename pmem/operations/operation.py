@@ -8,7 +8,7 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 
-Scope = Literal["content", "whole", "nothing"]
+Need = Literal["content", "whole", "nothing"]
 """How much of the memory an operation needs to see: what whoever asks may see (what the request
 names must lie within), all of it (whoever may not see everything is refused), or none of it."""
 
@@ -16,7 +16,7 @@ Writes = Literal["", "records", "beside"]
 """What it writes: nothing; records, in one transaction that the pipeline holds around it; or
 settings, local state, files, or records in transactions of its own."""
 
-Gate = Literal["", "request", "thread", "items"]
+GateScope = Literal["", "request", "thread", "items"]
 """What of the request is kept, and so must hold no secret: nothing; all of it; the name of a thread
 alone; or a stream of items, which the request's `admit` lets in one by one."""
 
@@ -50,13 +50,13 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     name: str
     meaning: str
     function: str
-    scope: Scope = "content"
+    scope: Need = "content"
     categories: tuple[str, ...] = ()
     doing: str = ""
     writes: Writes = ""
     only_if: str = ""
     unless: str = ""
-    gate: Gate = ""
+    gate: GateScope = ""
     recalls: bool = False
     logged: str = ""
     effect: Effect = "safe"

@@ -63,7 +63,7 @@ def run(
         check_writable(unit)
     try:
         with unit.transaction() if writes == "records" else nullcontext():
-            result = function_of(operation)(unit, _admitted(unit, operation, request))
+            result = function_of(operation)(unit, _pass_gate(unit, operation, request))
     except StorageRefused as error:
         if unit.has_written:
             raise Unfinished(error.message) from None
@@ -109,7 +109,7 @@ def _writes(operation: Operation[Q, A], request: Q) -> Writes:
     return operation.writes if is_on and not is_off else ""
 
 
-def _admitted(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
+def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
     """Return a request without secrets, or with what lets its items in one by one.
 
     Who asks and who writes are kept with what they ask for, and so are looked at as well.

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
         ConversationsRequest,
         Ended,
         EndRequest,
-        Heard,
         Overviews,
         SayRequest,
+        SayResult,
         StartRequest,
     )
     from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pmem.core.queries import QueryRequest
     from pmem.memory.app_limit import Compacted
     from pmem.memory.app_memories import AppMemory, AppRequest
-    from pmem.memory.changes import Records, RecordsRequest, Removable
+    from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable
     from pmem.memory.chunking import Transcript
     from pmem.memory.citations import Verified, VerifyRequest
     from pmem.memory.consent import Approved, ConsentListing, Declined, WaitingRequest
@@ -62,10 +62,10 @@ if TYPE_CHECKING:
     from pmem.memory.reading import (
         Block,
         ConversationRequest,
-        Listing,
         ListRequest,
         LookRequest,
-        Shown,
+        MemoryListing,
+        ShownRecord,
         ShowRequest,
     )
     from pmem.memory.requests import (
@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from pmem.search.evaluation import Evaluation, EvaluationRequest
     from pmem.search.golden import QuestionAdded, QuestionRequest
     from pmem.search.queries import QueryAnswer
-    from pmem.search.search import Found, SearchRequest
+    from pmem.search.search import SearchRequest, SearchResult
     from pmem.search.threads import (
         Checkpoint,
         CheckpointInfo,
@@ -100,12 +100,12 @@ if TYPE_CHECKING:
         SaveRequest,
         ThreadRequest,
     )
-    from pmem.search.usage import Overlay
-    from pmem.upkeep.checking import Checked
+    from pmem.search.usage import ContextUsage
     from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
     from pmem.upkeep.doctor import DoctorRequest, Examination
-    from pmem.upkeep.scanning import Scanned, ScanRequest
-    from pmem.upkeep.statistics import Statistics
+    from pmem.upkeep.integrity import Checked
+    from pmem.upkeep.secret_scan import Scanned, ScanRequest
+    from pmem.upkeep.statistics import MemoryFigures
     from pmem.values.config import Resolved
     from pmem.values.records import Conversation, Episode, Memory, Record
     from pmem.values.requests import AtRequest, NoArguments, RangeRequest, SetupRequest
@@ -124,10 +124,10 @@ ADD: Final[Operation[AddRequest, Added]] = Operation(
     "add", "Add a memory, or find the one that should be updated instead", "memory.memories:add",
     writes="records", gate="request", logged="hotpath:create"
 )  # fmt: skip
-SHOW: Final[Operation[ShowRequest, Shown]] = Operation(
+SHOW: Final[Operation[ShowRequest, ShownRecord]] = Operation(
     "show", "Show a record, or a message, whole", "memory.reading:show", recalls=True
 )
-LIST: Final[Operation[ListRequest, Listing]] = Operation(
+LIST: Final[Operation[ListRequest, MemoryListing]] = Operation(
     "list", "List memories, the oldest first", "memory.reading:list_memories"
 )
 
@@ -150,15 +150,15 @@ SUPERSEDE_BY: Final[Operation[SupersedeByRequest, Superseded]] = Operation(
     "supersede_by", "Let a memory that exists take the place of another one",
     "memory.lifecycle:supersede_by", writes="records", effect="idempotent"
 )  # fmt: skip
-REMOVE: Final[Operation[RecordsRequest, Records[Removable]]] = Operation(
+REMOVE: Final[Operation[RecordsRequest, ChangedRecords[Removable]]] = Operation(
     "rm", "Remove memories or episodes; `restore` brings them back until they are purged",
     "memory.lifecycle:remove", writes="records", effect="idempotent"
 )  # fmt: skip
-RESTORE: Final[Operation[RecordsRequest, Records[Removable]]] = Operation(
+RESTORE: Final[Operation[RecordsRequest, ChangedRecords[Removable]]] = Operation(
     "restore", "Bring back what was removed or archived", "memory.lifecycle:restore",
     writes="records", effect="idempotent"
 )  # fmt: skip
-PURGE: Final[Operation[PurgeRequest, Records[Record]]] = Operation(
+PURGE: Final[Operation[PurgeRequest, ChangedRecords[Record]]] = Operation(
     "purge", "Delete records for good, with every link to them", "memory.lifecycle:purge",
     writes="records", effect="destructive"
 )  # fmt: skip
@@ -225,7 +225,7 @@ START: Final[Operation[StartRequest, Conversation]] = Operation(
     "conversation.conversations:start",
     categories=("activity",), writes="records", gate="request"
 )  # fmt: skip
-SAY: Final[Operation[SayRequest, Heard]] = Operation(
+SAY: Final[Operation[SayRequest, SayResult]] = Operation(
     "conversation.say", "Add a message to a conversation", "conversation.conversations:say",
     categories=("activity",), writes="records", gate="request", logged="hotpath:classify"
 )  # fmt: skip
@@ -261,7 +261,7 @@ PRUNE: Final[Operation[PruneRequest, Pruning]] = Operation(
     "conversation.pruning:prune", categories=("activity",), writes="records",
     unless="dry_run", effect="idempotent"
 )  # fmt: skip
-USAGE: Final[Operation[LookRequest, Overlay]] = Operation(
+USAGE: Final[Operation[LookRequest, ContextUsage]] = Operation(
     "conversation.stats", "Show what a conversation holds and what of it a context sees",
     "search.usage:overlay", categories=("activity",)
 )  # fmt: skip
@@ -341,7 +341,7 @@ POLL_ENERGY: Final[Operation[NoArguments, Polled]] = Operation(
 
 # search: what is found again
 
-SEARCH: Final[Operation[SearchRequest, Found]] = Operation(
+SEARCH: Final[Operation[SearchRequest, SearchResult]] = Operation(
     "search", "Find memories, episodes, chunk summaries and messages", "search.search:search",
     recalls=True, logged="hotpath:search"
 )  # fmt: skip
@@ -394,7 +394,7 @@ REMOVE_CHECKPOINT: Final[Operation[CheckpointRequest, CheckpointRequest]] = Oper
 # upkeep: keeping it in order
 
 CHECK: Final[Operation[NoArguments, Checked]] = Operation(
-    "check", "Read everything and report all that is wrong", "upkeep.checking:check",
+    "check", "Read everything and report all that is wrong", "upkeep.integrity:check",
     "whole", doing="check the memory"
 )  # fmt: skip
 CHECK_STAGED: Final[Operation[NoArguments, Checked]] = Operation(
@@ -402,7 +402,7 @@ CHECK_STAGED: Final[Operation[NoArguments, Checked]] = Operation(
     "upkeep.check_commit:check_staged", "nothing"
 )  # fmt: skip
 SCAN: Final[Operation[ScanRequest, Scanned]] = Operation(
-    "scan", "Look for secrets in the memory, and never show one", "upkeep.scanning:scan",
+    "scan", "Look for secrets in the memory, and never show one", "upkeep.secret_scan:scan",
     "whole", doing="scan the memory"
 )  # fmt: skip
 DOCTOR: Final[Operation[DoctorRequest, Examination]] = Operation(
@@ -420,7 +420,7 @@ SWEEP: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "upkeep.consolidation:sweep", "whole", doing="sweep",
     writes="beside", unless="dry_run", effect="destructive"
 )  # fmt: skip
-STATS: Final[Operation[AtRequest, Statistics]] = Operation(
+STATS: Final[Operation[AtRequest, MemoryFigures]] = Operation(
     "stats", "Show what the memory holds", "upkeep.statistics:statistics"
 )
 VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(

@@ -72,11 +72,13 @@ def _is_allowed(path: str, environment: Mapping[str, str], allowed: Any) -> bool
     given = allowed if allowed is not None else environment.get(_VARIABLE)
     if given is None:
         given = read_config(user_config(environment)).get(_SETTING, ())
-    named = {_told(os.path.expanduser(name)) for name in checked(_SETTING, given)}
-    return "*" in named or bool(named & {_told(path), _told(os.path.dirname(path))})
+    named = {_normalise_path(os.path.expanduser(name)) for name in checked(_SETTING, given)}
+    return "*" in named or bool(
+        named & {_normalise_path(path), _normalise_path(os.path.dirname(path))}
+    )
 
 
-def _told(path: str) -> str:
+def _normalise_path(path: str) -> str:
     """Return a path in the one form that it is compared in: only the last name may be a link."""
     if not os.path.isabs(path):
         return path

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pmem.errors import Damaged, InvalidValue, PmemError, Unresolved
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 from pmem.values.config import (
     Layer,
     Resolved,
@@ -268,8 +268,8 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
         Unresolved: It is the project's own and has conflict markers.
         Damaged: It is not TOML, or beyond all reason.
     """
-    if len(data) > ownfile.MOST_SETTINGS_BYTES:
-        raise Damaged(f"{path} has more than {ownfile.MOST_SETTINGS_BYTES} bytes")
+    if len(data) > safe_files.MOST_SETTINGS_BYTES:
+        raise Damaged(f"{path} has more than {safe_files.MOST_SETTINGS_BYTES} bytes")
     if _is_comment(data):
         return {}
     if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.splitlines()):
@@ -314,9 +314,9 @@ def _has_parts(line: bytes) -> bool:
 
 def _bytes(path: str, *, is_own: bool) -> bytes:
     if is_own and (os.path.islink(path) or not os.path.isdir(path)):
-        return ownfile.read(path, ownfile.MOST_SETTINGS_BYTES)
+        return safe_files.read(path, safe_files.MOST_SETTINGS_BYTES)
     with open(path, "rb") as file:
-        return file.read(ownfile.MOST_SETTINGS_BYTES + 1)
+        return file.read(safe_files.MOST_SETTINGS_BYTES + 1)
 
 
 def _is_comment(data: bytes) -> bool:

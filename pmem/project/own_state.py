@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pmem.storage.local.access import AccessLog
-    from pmem.storage.local.judged import JudgedPairs
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
+    from pmem.storage.local.seen_pairs import JudgedPairs
     from pmem.storage.local.state import LocalState
 
 
@@ -76,7 +76,7 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.judged import JudgedPairs
+        from pmem.storage.local.seen_pairs import JudgedPairs
 
         return JudgedPairs(self.state, now)
 

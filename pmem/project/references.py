@@ -32,7 +32,7 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
     if store.before(identifier) is not None:
         return False
     try:
-        return _kept(workspace, type_, identifier) is None
+        return _read_kept_record(workspace, type_, identifier) is None
     except Damaged:  # it is there, and cannot be used
         return False
 
@@ -73,7 +73,7 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
         for store in workspace.stores
         if store.type in owners
         for record in store.find()
-        if _named(record, gone)
+        if _is_listed(record, gone)
     ]
     identifiers = {identifier for _, identifier in gone}
     for problem in workspace.problems:  # before anything is read again, which may work then
@@ -121,7 +121,7 @@ def living_news(workspace: "Workspace", record: Any) -> Any:
     return living(workspace, record) if new else record
 
 
-def _kept(workspace: "Workspace", type_: RecordType, identifier: str) -> Record | None:
+def _read_kept_record(workspace: "Workspace", type_: RecordType, identifier: str) -> Record | None:
     """Return a record as it is kept, whoever asks; None where there is none."""
     try:
         return workspace.whole.read(type_, identifier)
@@ -135,7 +135,7 @@ def _new_leads(workspace: "Workspace", type_: RecordType, record: Record) -> set
     if not wanted:
         return wanted
     old = workspace.store(type_).before(record.id)
-    old = old or _kept(workspace, type_, record.id)
+    old = old or _read_kept_record(workspace, type_, record.id)
     return wanted if old is None else wanted.difference(leads(old))
 
 
@@ -158,7 +158,7 @@ def _without_successor(workspace: "Workspace", record: Any) -> Any:
     return changed(record, event_of(workspace, EventKind.UNLINK, **{SUCCESSOR: successor}))
 
 
-def _named(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
+def _is_listed(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
     if isinstance(record, Memory | Episode) and (type(record), successor_of(record)) in gone:
         return True
     return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))

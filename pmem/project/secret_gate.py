@@ -1,8 +1,8 @@
 """The gate that no secret passes: what comes in is refused, or kept with the secret taken out.
 
-Whatever a service is given goes through `Gate.admit`. What a transaction is about to write is
-looked at once more (`Gate.must_be_clean`), so that a way in that was forgotten is closed as well.
-What models and searches are shown is looked at on the way out (`masking`).
+Whatever a service is given goes through `SecretGate.admit`. What a transaction is about to write is
+looked at once more (`SecretGate.must_be_clean`), so that a way in that was forgotten is closed as
+well. What models and searches are shown is looked at on the way out (`masking`).
 No sentence of the gate, and nothing that it keeps, holds a secret.
 """
 
@@ -68,7 +68,7 @@ class RawSecret(Refused):
         )
 
 
-class Gate:
+class SecretGate:
     """Lets in what holds no secret.
 
     Args:

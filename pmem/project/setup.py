@@ -15,9 +15,9 @@ from pmem.core.secrets import unsecret
 from pmem.errors import Damaged, InvalidValue, PmemError
 from pmem.project.borders import must_be_safe
 from pmem.project.configuration import CONFIG_FILE, is_liberty, parse_config
-from pmem.project.secret_gate import Gate, allowable
+from pmem.project.secret_gate import SecretGate, allowable
 from pmem.project.workspace import Workspace
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 from pmem.storage.files.durable import make_folder, refusals, write_file
 from pmem.storage.jsonfiles import JsonFiles, scratch
 from pmem.values.config import Resolved, Settings, checked, known
@@ -107,7 +107,7 @@ def initialise(
         raise InvalidValue(
             f"{folder} exists and is no folder", "move it away, or start elsewhere with -C"
         )
-    Gate(Secrets).admit(name, "the name")
+    SecretGate(Secrets).admit(name, "the name")
     created = not os.path.isdir(folder)
     with locked(Workspace(os.path.abspath(folder), environment=environment)), refusals(folder):
         for part in STORES.values():
@@ -267,7 +267,7 @@ def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
 def _allowed_too(workspace: Workspace, more: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the project's own file says is no secret, and what is added to that."""
     path = os.path.join(workspace.root, CONFIG_FILE)
-    own = parse_config(ownfile.text(path).encode(), path).get("secrets.allow", ())
+    own = parse_config(safe_files.text(path).encode(), path).get("secrets.allow", ())
     return tuple(dict.fromkeys((*checked("secrets.allow", own), *more)))
 
 
@@ -276,12 +276,12 @@ def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:
     write_setting(path, name, value, scratch(workspace.root))
 
 
-def _gate(workspace: Workspace) -> Gate:
+def _gate(workspace: Workspace) -> SecretGate:
     """Return the gate, also while a setting is wrong."""
     try:
         assert workspace.settings
     except PmemError:
-        return Gate(Secrets)
+        return SecretGate(Secrets)
     return workspace.gate
 
 
@@ -317,7 +317,7 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
         Damaged: The file is not TOML, or has a value where a table should be.
         StorageRefused: The disk or the file refused.
     """
-    text = with_setting(ownfile.text(path), name, value, path)
+    text = with_setting(safe_files.text(path), name, value, path)
     with refusals(path):
         write_file(path, text.encode(), scratch)
 
@@ -381,7 +381,7 @@ def _write_unless_there(folder: str, name: str, text: str) -> None:
 def _track_conversations(folder: str) -> None:
     """Let the ignore file hide no conversations, and say that it was decided."""
     path = os.path.join(folder, IGNORE_FILE)
-    text = ownfile.text(path)
+    text = safe_files.text(path)
     shared = text.replace(IGNORE_CONVERSATIONS, SHARE_CONVERSATIONS)
     if SHARE_CONVERSATIONS not in shared:
         shared += SHARE_CONVERSATIONS if shared.endswith("\n") else f"\n{SHARE_CONVERSATIONS}"

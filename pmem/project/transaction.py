@@ -10,7 +10,7 @@ from pmem.storage.git.tracked import must_be_own
 from pmem.values.records import Episode, Memory, RecordType
 
 if TYPE_CHECKING:
-    from pmem.core.operations import Operation
+    from pmem.core.operations import LoggedOperation
     from pmem.project.workspace import Workspace
 
 
@@ -152,7 +152,7 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
     from pmem.core.operations import removed, written
     from pmem.storage.local.operations import Operations
 
-    found: list[Operation] = []
+    found: list[LoggedOperation] = []
     for change in about:
         if isinstance(change.record, Memory | Episode):
             found += written(change.record, _before(workspace, change))

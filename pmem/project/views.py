@@ -9,7 +9,7 @@ from pmem.project.configuration import CONFIG_FILE, parse_config
 from pmem.storage.backend import Backend
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision, Tree
-from pmem.storage.past import Past
+from pmem.storage.past import PastBackend
 from pmem.values.times import in_utc
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     except OverflowError:
         raise InvalidValue(f"{moment} leaves the calendar in UTC") from None
     count = lambda text: workspace.count(text)  # noqa: E731, PLW0108 - made when first needed
-    past = Past(workspace.backend, then, count)
+    past = PastBackend(workspace.backend, then, count)
     view = _view(workspace, past, then, "that time")
     view.moment, view.revision = then, workspace.revision
     return view

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pmem.core.policy import Reach
     from pmem.project.masking import Mask
     from pmem.project.own_state import OwnState
-    from pmem.project.secret_gate import Gate
+    from pmem.project.secret_gate import SecretGate
+    from pmem.storage.git.project_files import Sources
     from pmem.storage.git.revision import Revision
-    from pmem.storage.git.sources import Sources
     from pmem.storage.local.proposals import Settled
 
 
@@ -122,7 +122,7 @@ class Workspace:
         """Where the records live, as far as whoever asks may see them."""
         if self.reach is None:
             return self.whole
-        from pmem.storage.limited import Limited
+        from pmem.storage.visible_backend import Limited
 
         present = self.present if self.revision is not None else None
         return Limited(self.whole, self.reach, None if present is None else present.whole)
@@ -185,7 +185,7 @@ class Workspace:
     @cached_property
     def sources(self) -> "Sources":
         """The files of the project, which memories cite."""
-        from pmem.storage.git.sources import Sources
+        from pmem.storage.git.project_files import Sources
 
         return Sources(self.root, self.environment)
 
@@ -198,12 +198,12 @@ class Workspace:
         return Mask(lambda: configuration.settings.secrets, self.notes)
 
     @cached_property
-    def gate(self) -> "Gate":
+    def gate(self) -> "SecretGate":
         """Lets in what holds no secret."""
-        from pmem.project.secret_gate import Gate
+        from pmem.project.secret_gate import SecretGate
 
         configuration = self.configuration
-        return Gate(lambda: configuration.settings.secrets, self.notes)
+        return SecretGate(lambda: configuration.settings.secrets, self.notes)
 
     @cached_property
     def count(self) -> Callable[[str], int]:

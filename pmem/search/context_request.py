@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from pmem.core.context.parts import Context, Format
-from pmem.search.search import Hit
+from pmem.search.search import SearchHit
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=True):
     `retrieval_results` are the hits that were retrieved for it, where the request wants `hits`.
     """
 
-    retrieval_results: tuple[Hit, ...] = ()
+    retrieval_results: tuple[SearchHit, ...] = ()
     thread: str | None = None
     is_answered: bool = False
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.conversation.window import Talk, talk_of
+from pmem.conversation.window import ConversationWindow, talk_of
 from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.modes import Lengths, mode_of
@@ -16,8 +16,8 @@ from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import place_of
 from pmem.core.retrieval.question import notes_on
-from pmem.core.retrieval.ranking import Hit as Ranked
-from pmem.core.retrieval.relations import Brought
+from pmem.core.retrieval.ranking import RankedDocument as Ranked
+from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.trust import shown as trust_label
 from pmem.core.trust import trust_of
 from pmem.errors import InvalidValue
@@ -27,9 +27,9 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext, ContextRequest
 from pmem.search.search import (
     REMEMBERED,
-    Kind,
-    Opened,
+    LoadedHit,
     Scored,
+    SearchKind,
     SearchRequest,
     as_scored,
     hits_of,
@@ -55,7 +55,7 @@ ASKED_CHARACTERS = 2000
 FAINT = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
-_RECALLED = (Kind.MEMORY, Kind.EPISODE, Kind.MESSAGE)
+_RECALLED = (SearchKind.MEMORY, SearchKind.EPISODE, SearchKind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
 _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
 
@@ -79,7 +79,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     news = _news(workspace, request, known)
     usable, unshown, early = _usable(workspace, request, known)
     stable = _stable(workspace, usable)
-    asked, answers = _recalled(workspace, request, usable, talk)
+    asked, answers = _recall_answers(workspace, request, usable, talk)
     left_out = [
         *answers.below,
         *(Omitted(memory.id, "mode_none") for memory in unshown),
@@ -103,7 +103,9 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
             count=workspace.count,
         )
 
-    built = written(news) if news is None else _told(workspace, request, known, news, written)
+    built = (
+        written(news) if news is None else _write_context(workspace, request, known, news, written)
+    )
     best = answers.ranked[: settings.retrieval_top_k] if asked and request.hits else []
     return BuiltContext(
         **{**msgspec.structs.asdict(built), "notes": notes_on(request.query or "")},
@@ -113,7 +115,9 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     )
 
 
-def _for_its_app(workspace: Workspace, request: ContextRequest) -> tuple[Workspace, Talk]:
+def _for_its_app(
+    workspace: Workspace, request: ContextRequest
+) -> tuple[Workspace, ConversationWindow]:
     """Return what there is for the app that a context is for, and the conversation."""
     app = checks.word(request.app, "an app")
     talk = talk_of(workspace if app is None else serving(workspace, app), request.conversation)
@@ -134,7 +138,7 @@ def _news(workspace: Workspace, request: ContextRequest, known: list[Memory]) ->
     return delta(workspace, request.thread, _visible(request, known), mark=False)
 
 
-def _told(
+def _write_context(
     workspace: Workspace,
     request: ContextRequest,
     known: list[Memory],
@@ -149,7 +153,7 @@ def _told(
     built = written(news)
     if not built.text and not news.since:
         return msgspec.structs.replace(built, revision=news.revision)
-    shown = {item.partition(UPDATE_MARK)[0] for item in _shown(built, "updates")}
+    shown = {item.partition(UPDATE_MARK)[0] for item in _shown_ids(built, "updates")}
     revision = mark_told(workspace, news.thread, memories, shown)
     if revision is None:
         built = written(None)
@@ -157,7 +161,7 @@ def _told(
     return msgspec.structs.replace(built, revision=revision)
 
 
-def _shown(built: Context, section: str) -> list[str]:
+def _shown_ids(built: Context, section: str) -> list[str]:
     """Return the ids of the items of a section."""
     return [item.id for part in built.sections if part.name == section for item in part.items]
 
@@ -186,7 +190,7 @@ def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
 def _candidates(
     workspace: Workspace,
     memories: list[Memory],
-    talk: Talk,
+    talk: ConversationWindow,
     answers: "_Answers",
 ) -> Candidates:
     """Gather everything that could go in."""
@@ -241,8 +245,8 @@ def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], I
     return mark
 
 
-def _recalled(
-    workspace: Workspace, request: ContextRequest, memories: list[Memory], talk: Talk
+def _recall_answers(
+    workspace: Workspace, request: ContextRequest, memories: list[Memory], talk: ConversationWindow
 ) -> tuple[bool, "_Answers"]:
     """Return whether somebody asked, and what answers.
 
@@ -250,11 +254,11 @@ def _recalled(
     what was cleared.
     """
     given = (request.query or "").strip()
-    asked = (given or _implied(talk)) if request.recall else ""
+    asked = (given or _implied_query(talk)) if request.recall else ""
     hidden = {message.id for message in talk.system}
     hidden |= set() if given else {message.id for message in talk.recent} | talk.cleared
     allowed = {memory.id: memory for memory in memories}
-    return bool(given), _ranked(workspace, request, asked, allowed, hidden)
+    return bool(given), _rank_answers(workspace, request, asked, allowed, hidden)
 
 
 def _usable(
@@ -284,13 +288,13 @@ def _stable(workspace: Workspace, usable: list[Memory]) -> list[Memory]:
     return [memory for _, memory in shown]
 
 
-def _implied(talk: Talk) -> str:
+def _implied_query(talk: ConversationWindow) -> str:
     """Return the end of the conversation: what a context is for when nobody says."""
     said = [message.content for message in talk.recent if message.role in _TALKING]
     return "\n".join(said[-ASKED_MESSAGES:])[-ASKED_CHARACTERS:]
 
 
-def _ranked(
+def _rank_answers(
     workspace: Workspace,
     request: ContextRequest,
     asked: str,
@@ -315,7 +319,7 @@ def _ranked(
             related=request.related,
         ),
     )
-    relevance = [_relevance(hit) for kind, _, hit in picked.ranked if kind is Kind.MESSAGE]
+    relevance = [_relevance(hit) for kind, _, hit in picked.ranked if kind is SearchKind.MESSAGE]
     faint = FAINT * max(relevance, default=0)
     categories = workspace.settings.categories
     lengths = Lengths(categories.context, categories.rag_length)
@@ -324,12 +328,12 @@ def _ranked(
     for kind, place, hit in picked.ranked:
         if place.id in hidden or place.record in hidden:
             continue
-        if kind is Kind.MEMORY and place.id not in allowed:
+        if kind is SearchKind.MEMORY and place.id not in allowed:
             continue
-        threshold = faint if kind is Kind.MESSAGE else workspace.settings.relevance_threshold
+        threshold = faint if kind is SearchKind.MESSAGE else workspace.settings.relevance_threshold
         if _relevance(hit) < threshold:
             below.append(Omitted(place.id, "below_threshold", hit.score))
-        elif kind is Kind.MEMORY and not lengths.take(allowed[place.id]):
+        elif kind is SearchKind.MEMORY and not lengths.take(allowed[place.id]):
             below.append(Omitted(place.id, "over_length", hit.score))
         else:
             keep.append((kind, place, hit))
@@ -344,7 +348,7 @@ class _Answers(NamedTuple):
 
     ranked: list[Scored]
     below: list[Omitted]
-    related: dict[str, Brought]
+    related: dict[str, RelatedHit]
 
     def with_related(self) -> Iterator[Scored]:
         """Yield what answers, each followed by what it brings along."""
@@ -365,7 +369,7 @@ def _relevance(hit: Ranked) -> float:
     return hit.score / (hit.signals.get("repeat", 1.0) * hit.signals.get("insight", 1.0))
 
 
-def _exchanges(talk: Talk, items: Sequence[Item]) -> list[Exchange]:
+def _exchanges(talk: ConversationWindow, items: Sequence[Item]) -> list[Exchange]:
     """Group the messages that may be shown, the latest group first.
 
     Args:
@@ -403,7 +407,7 @@ def _memory_item(memory: Memory, score: float | None = None, via: str | None = N
     )
 
 
-def _recalled_item(found: Opened, brought: Brought | None) -> tuple[str, Item]:
+def _recalled_item(found: LoadedHit, brought: RelatedHit | None) -> tuple[str, Item]:
     """Describe what answers the query: the section that it belongs to, and the item."""
     document, score = found.document, found.hit.score
     if isinstance(document, Memory):

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core import exactjson, mistakes
-from pmem.core.measures import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
+from pmem.core import decode_errors, exactjson
+from pmem.core.ranking_metrics import Ranks, mean, ndcg_at, recall_at, reciprocal_rank
 from pmem.errors import Damaged, InvalidValue, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
@@ -50,7 +50,7 @@ def _silent(done: int, total: int) -> None:
     """Report no progress."""
 
 
-class Judged(Question, frozen=True, kw_only=True):
+class QuestionResult(Question, frozen=True, kw_only=True):
     """A question and how it came out: the rank of every reference, or None, and why.
 
     `covered` tells whether the context of its query holds all that it wants.
@@ -94,10 +94,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     budget: int
     totals: dict[str, float]
-    questions: tuple[Judged, ...]
+    questions: tuple[QuestionResult, ...]
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class FigureChange(msgspec.Struct, frozen=True, kw_only=True):
     """A figure that differs from the accepted run's.
 
     `passed` is a question's own figure, one or zero; it has no `before` where no such
@@ -122,11 +122,11 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     `path` is the file of the golden set, if it is one.
     """
 
-    questions: tuple[Judged, ...]
+    questions: tuple[QuestionResult, ...]
     totals: dict[str, float]
     accepted: dict[str, float] | None
-    regressions: tuple[Change, ...] = ()
-    improvements: tuple[Change, ...] = ()
+    regressions: tuple[FigureChange, ...] = ()
+    improvements: tuple[FigureChange, ...] = ()
     path: str | None = None
 
     def to_plain(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _check(golden: Golden, request: EvaluationRequest) -> None:
 
 
 def _run(workspace: Workspace, golden: Golden, request: EvaluationRequest) -> Run:
-    judge = _Judge(workspace, request)
+    judge = _Evaluator(workspace, request)
     asked = golden.questions
     judged = []
     for number, question in enumerate(asked, start=1):
@@ -203,7 +203,7 @@ def _run(workspace: Workspace, golden: Golden, request: EvaluationRequest) -> Ru
     )
 
 
-class _Judge:
+class _Evaluator:
     """Asks questions and judges the answers.
 
     Args:
@@ -218,7 +218,7 @@ class _Judge:
         self._depth = max(DEPTH, request.k, self._most)
         self._kept = Kept(workspace)
 
-    def judge(self, question: Question) -> Judged:
+    def judge(self, question: Question) -> QuestionResult:
         """Return a question with its outcome."""
         most = question.max_rank or self._most
         depth = max(self._depth, most)
@@ -229,7 +229,7 @@ class _Judge:
             *self._missing(question, ranks, most, hits),
             *_forbidden(question, ranks, most),
         ]
-        return Judged(
+        return QuestionResult(
             **msgspec.structs.asdict(question),
             passed=not wrong,
             ranks=ranks,
@@ -287,7 +287,7 @@ def _forbidden(question: Question, ranks: dict[str, int | None], most: int) -> I
             yield f"{label(name)} is at rank {rank} and must not be among the first {most}"
 
 
-Figures = dict[str, Callable[[Judged], float]]
+Figures = dict[str, Callable[[QuestionResult], float]]
 
 
 def _figures(k: int) -> Figures:
@@ -301,11 +301,11 @@ def _figures(k: int) -> Figures:
     }
 
 
-def _recall(judged: Judged, k: int) -> float:
+def _recall(judged: QuestionResult, k: int) -> float:
     return recall_at(judged.wanted, k)
 
 
-def _totals(judged: Sequence[Judged], figures: Figures) -> dict[str, float]:
+def _totals(judged: Sequence[QuestionResult], figures: Figures) -> dict[str, float]:
     """Return the mean of every figure; none where no question wants anything."""
     wanting = [item for item in judged if item.must]
     if not wanting:
@@ -324,15 +324,15 @@ def _accepted(path: str) -> Run | None:
         return msgspec.convert(exactjson.read(content(path)), Run)
     except FileNotFoundError:
         return None
-    except (exactjson.NotJson, msgspec.ValidationError) as error:
-        why = mistakes.sentence(error) if isinstance(error, msgspec.ValidationError) else error
+    except (exactjson.InexactJson, msgspec.ValidationError) as error:
+        why = decode_errors.sentence(error) if isinstance(error, msgspec.ValidationError) else error
         hint = "take it from git, or write it anew with `pmem eval --accept`"
         raise Damaged(f"{path} is no accepted run: {why}", hint) from None
     except OSError as error:
         raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _changes(before: Run | None, run: Run, figures: Figures) -> Iterator[Change]:
+def _changes(before: Run | None, run: Run, figures: Figures) -> Iterator[FigureChange]:
     """Yield what differs between a run and the accepted one, on the questions of both."""
     known = {item.question: item for item in before.questions} if before else {}
     pairs = []
@@ -346,10 +346,10 @@ def _changes(before: Run | None, run: Run, figures: Figures) -> Iterator[Change]
             yield from _shift(name, figure, pairs)
 
 
-def _verdict(before: Judged | None, now: Judged) -> Iterator[Change]:
+def _verdict(before: QuestionResult | None, now: QuestionResult) -> Iterator[FigureChange]:
     """Yield a question that passes or fails where it did not; a new one is to pass."""
     if now.passed != (before is None or before.passed):
-        yield Change(
+        yield FigureChange(
             figure="passed",
             query=now.query,
             before=None if before is None else float(before.passed),
@@ -359,8 +359,10 @@ def _verdict(before: Judged | None, now: Judged) -> Iterator[Change]:
 
 
 def _shift(
-    name: str, figure: Callable[[Judged], float], pairs: Sequence[tuple[Judged, Judged]]
-) -> Iterator[Change]:
+    name: str,
+    figure: Callable[[QuestionResult], float],
+    pairs: Sequence[tuple[QuestionResult, QuestionResult]],
+) -> Iterator[FigureChange]:
     """Yield a total that fell or rose, and name the questions that moved it."""
     values = [(figure(old), figure(new), new.query) for old, new in pairs if new.must]
     if not values:
@@ -371,10 +373,12 @@ def _shift(
     fell = after < before
     moved = [query for old, new, query in values if old != new and (new < old) == fell]
     said = f"{name} {'fell' if fell else 'rose'} from {before:.3f} to {after:.3f}"
-    yield Change(figure=name, before=before, after=after, reason=f"{said}: {_listed(moved)}")
+    yield FigureChange(
+        figure=name, before=before, after=after, reason=f"{said}: {_list_queries(moved)}"
+    )
 
 
-def _listed(queries: Sequence[str]) -> str:
+def _list_queries(queries: Sequence[str]) -> str:
     """Write the first few queries, and how many more there are."""
     more = [f"{len(queries) - _NAMED} more"] if len(queries) > _NAMED else []
     return ", ".join([*(repr(query) for query in queries[:_NAMED]), *more])

@@ -8,14 +8,14 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from pmem.core import exactjson, mistakes
+from pmem.core import decode_errors, exactjson
 from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue, PmemError, StorageRefused
 from pmem.memory import reading
-from pmem.memory.reading import Said
+from pmem.memory.reading import MessageRef
 from pmem.project.workspace import Workspace
-from pmem.search.search import Kind
-from pmem.storage.files import ownfile
+from pmem.search.search import SearchKind
+from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
 from pmem.values.ids import short
@@ -42,7 +42,7 @@ class Question(
     must: tuple[str, ...] = ()
     must_not: tuple[str, ...] = ()
     max_rank: Annotated[int, Meta(ge=1)] | None = None
-    kind: tuple[Kind, ...] = ()
+    kind: tuple[SearchKind, ...] = ()
     budget: Annotated[int, Meta(ge=1)] | None = None
 
 
@@ -108,9 +108,9 @@ def parse(lines: Iterable[bytes], name: str) -> tuple[Question, ...]:
     questions: dict[Question, Question] = {}
     for number, line in enumerate(lines, start=1):
         if line.strip() and not line.lstrip().startswith(b"#"):
-            question = _parsed(line, f"{name} line {number}")
+            question = _parse_question(line, f"{name} line {number}")
             asked = msgspec.structs.replace(question, must=(), must_not=())
-            whole = _joined(questions.get(asked, asked), question)
+            whole = _join_questions(questions.get(asked, asked), question)
             for reference in sorted({*whole.must} & {*whole.must_not}):
                 raise InvalidValue(f"{name} line {number} both wants and forbids {reference!r}")
             questions[asked] = whole
@@ -161,7 +161,7 @@ class Kept:
         """Tell whether anything has this name."""
         return name in self._records or name in self._messages
 
-    def why_not_found(self, name: str, kinds: Sequence[Kind]) -> str:
+    def why_not_found(self, name: str, kinds: Sequence[SearchKind]) -> str:
         """Say why a search cannot find something; empty when it could have."""
         try:
             found = self.find(name)
@@ -199,14 +199,14 @@ def names(identifier: str, external_id: str | None = None) -> tuple[str, ...]:
     return both if external_id is None else (*both, external_id)
 
 
-def _parsed(line: bytes, where: str) -> Question:
+def _parse_question(line: bytes, where: str) -> Question:
     try:
         question = msgspec.convert(exactjson.read(line), Question)
-    except exactjson.NotJson as error:
+    except exactjson.InexactJson as error:
         raise InvalidValue(f"{where} is not valid JSON: {error}", _EXAMPLE) from None
     except msgspec.ValidationError as error:
         raise InvalidValue(
-            f"{where} is no question: {mistakes.sentence(error)}", _EXAMPLE
+            f"{where} is no question: {decode_errors.sentence(error)}", _EXAMPLE
         ) from None
     if not question.query.strip():
         raise InvalidValue(f"{where} is no question: its query is empty", _EXAMPLE)
@@ -217,7 +217,7 @@ def _parsed(line: bytes, where: str) -> Question:
     return question
 
 
-def _joined(known: Question, more: Question) -> Question:
+def _join_questions(known: Question, more: Question) -> Question:
     return msgspec.structs.replace(
         known,
         must=tuple(dict.fromkeys((*known.must, *more.must))),
@@ -246,7 +246,7 @@ def _question(workspace: Workspace, request: QuestionRequest) -> Question:
         raise InvalidValue("the query is empty")
     if request.max_rank is not None and request.max_rank < 1:
         raise InvalidValue(f"a maximum rank must be at least 1, not {request.max_rank}")
-    references = (_whole(workspace, request.reference),)
+    references = (_whole_reference(workspace, request.reference),)
     return Question(
         query=query,
         must=() if request.forbidden else references,
@@ -255,7 +255,7 @@ def _question(workspace: Workspace, request: QuestionRequest) -> Question:
     )
 
 
-def _whole(workspace: Workspace, reference: str) -> str:
+def _whole_reference(workspace: Workspace, reference: str) -> str:
     """Return a reference as a golden set keeps it: an external id, or the whole id.
 
     Raises:
@@ -263,7 +263,7 @@ def _whole(workspace: Workspace, reference: str) -> str:
         InvalidValue: It means something that no search finds.
     """
     found = Kept(workspace).find(reference) or reading.find(workspace, reference)
-    if isinstance(found, Said):
+    if isinstance(found, MessageRef):
         return found.message.id
     if isinstance(found, Conversation):
         raise InvalidValue(
@@ -284,7 +284,7 @@ def content(path: str) -> bytes:
     """
     named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
     if named and (os.path.islink(path) or not os.path.isdir(path)):
-        return ownfile.read(path)
+        return safe_files.read(path)
     with open(path, "rb") as file:
         return file.read()
 

@@ -12,10 +12,10 @@ from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
-from pmem.search.search import REMEMBERED, Kind, Picked, SearchRequest, opened, pick
+from pmem.search.search import REMEMBERED, RankedSet, SearchKind, SearchRequest, opened, pick
 from pmem.values.times import parse_time
 
-_TALK: Final = (Kind.CHUNK, Kind.MESSAGE)
+_TALK: Final = (SearchKind.CHUNK, SearchKind.MESSAGE)
 
 
 class QueryAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,11 @@ def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
 
 def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
     named = request.named
-    kinds = (Kind.MEMORY, Kind.EPISODE) if not named or EVENT in named else (Kind.MEMORY,)
+    kinds = (
+        (SearchKind.MEMORY, SearchKind.EPISODE)
+        if not named or EVENT in named
+        else (SearchKind.MEMORY,)
+    )
     now = workspace.now()
     return SearchRequest(
         query=request.query,
@@ -88,7 +92,7 @@ def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
     )
 
 
-def _items(workspace: Workspace, request: QueryRequest, picked: Picked) -> Iterator[Item]:
+def _items(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> Iterator[Item]:
     mask = workspace.mask.fields
     found = (
         queries.item_of(mask(one.document), one.kind, one.hit.score, request.form)
@@ -98,13 +102,13 @@ def _items(workspace: Workspace, request: QueryRequest, picked: Picked) -> Itera
     return queries.within_lengths(found, settings.context, settings.rag_length)
 
 
-def _remembered(picked: Picked, shown: list[Item]) -> list[str]:
+def _remembered(picked: RankedSet, shown: list[Item]) -> list[str]:
     """Return the ids of the answers whose recalls count."""
     counting = {place.id for kind, place, _ in picked.ranked if kind in REMEMBERED}
     return [item.id for item in shown if item.id in counting]
 
 
-def _reason(request: QueryRequest, picked: Picked, too_long: int, shown: int) -> str:
+def _reason(request: QueryRequest, picked: RankedSet, too_long: int, shown: int) -> str:
     """Say why there is no answer, or how many did not fit."""
     if too_long:
         return f"{too_long} left out: over the budget of {request.budget_tokens} tokens"

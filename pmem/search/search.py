@@ -11,12 +11,11 @@ import msgspec
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.documents import text_of
-from pmem.core.retrieval.pool import Place, Pool, labels
+from pmem.core.retrieval.pool import DocumentKey, Pool, labels
 from pmem.core.retrieval.question import notes_on, searched_part
-from pmem.core.retrieval.ranking import Hit as Ranked
-from pmem.core.retrieval.ranking import Ranking, rank
-from pmem.core.retrieval.ranking import Settings as RankingSettings
-from pmem.core.retrieval.relations import Brought, Tie, brought_along
+from pmem.core.retrieval.ranking import RankedDocument as Ranked
+from pmem.core.retrieval.ranking import Ranking, RankingSettings, rank
+from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
@@ -31,7 +30,7 @@ RELATION_WEIGHT: Final = 0.1
 """Weight of a memory's strongest link, among the priors."""
 
 
-class Kind(StrEnum):
+class SearchKind(StrEnum):
     """What a search can find."""
 
     MEMORY = "memory"
@@ -40,7 +39,7 @@ class Kind(StrEnum):
     MESSAGE = "message"
 
 
-REMEMBERED: Final = (Kind.MEMORY, Kind.EPISODE)
+REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
 """Kinds whose recalls count."""
 
 
@@ -55,7 +54,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     query: str
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[SearchKind, ...] = ()
     wanted: Filter = Filter()
     top_k: int | None = None
     threshold: float = 0.0
@@ -77,7 +76,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.wanted.app
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
+class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
     `trust` is that of a memory or an episode.
@@ -85,7 +84,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     short: str
-    kind: Kind
+    kind: SearchKind
     score: float
     text: str
     created_at: datetime
@@ -112,13 +111,13 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
     forward: bool
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A search's answer: hits, what they bring along, how many there were in all, and what
     filters took away; `notes` say what of a very long query was not searched for.
     """
 
     query: str
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
     total: int
     removed: dict[str, int]
     related: tuple[Related, ...]
@@ -136,14 +135,14 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return {"status": "skipped"}
         return {"status": "ok", "sim": round(self.hits[0].score, 4)}
 
-    def to_plain(self) -> "Found":
+    def to_plain(self) -> "SearchResult":
         """Return the same without the secrets that the query repeats."""
         from pmem.core.secrets import unsecret
 
         return msgspec.structs.replace(self, query=unsecret(self.query))
 
 
-def search(workspace: Workspace, request: SearchRequest) -> Found:
+def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     """Rank everything kept by how well it answers a query.
 
     Args:
@@ -156,20 +155,20 @@ def search(workspace: Workspace, request: SearchRequest) -> Found:
     picked = pick(workspace, request)
     hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
     most = most_related(workspace, request.related)
-    return Found(
+    return SearchResult(
         query=searched_part(request.query),
         hits=hits,
-        related=tuple(_related(workspace, related_to(picked.ranked, picked.ties, most))),
+        related=tuple(_describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=picked.total,
         removed=dict(sorted(picked.removed.items())),
         notes=notes_on(request.query),
     )
 
 
-Scored = tuple[Kind, Place, Ranked]
+Scored = tuple[SearchKind, DocumentKey, Ranked]
 
 
-class Picked(msgspec.Struct, frozen=True):
+class RankedSet(msgspec.Struct, frozen=True):
     """The best documents: kind, place, score and signals; how many; what was filtered away.
 
     `ties` are links of those memories to others that pass the filters.
@@ -178,13 +177,13 @@ class Picked(msgspec.Struct, frozen=True):
     ranked: list[Scored]
     total: int
     removed: Counter[str]
-    ties: list[Tie]
+    ties: list[LinkedMemory]
 
 
-class Opened(NamedTuple):
+class LoadedHit(NamedTuple):
     """A ranked document, read: the record that holds it, and the document itself."""
 
-    kind: Kind
+    kind: SearchKind
     record: Record
     document: Any
     hit: Ranked
@@ -197,7 +196,7 @@ class Opened(NamedTuple):
         return getattr(self.record, "conversation", None)
 
 
-def pick(workspace: Workspace, request: SearchRequest) -> Picked:
+def pick(workspace: Workspace, request: SearchRequest) -> RankedSet:
     """Rank everything kept by how well it answers a query, without reading the records.
 
     Args:
@@ -212,7 +211,7 @@ def pick(workspace: Workspace, request: SearchRequest) -> Picked:
     return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
 
 
-def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[Opened]:
+def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:
     """Yield ranked documents, each read when it is asked for.
 
     Args:
@@ -226,10 +225,12 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[Opened]:
             document: Any = place.find_in(record)
         except (NotFound, Damaged, StorageRefused):
             continue
-        yield Opened(kind, record, document, hit)
+        yield LoadedHit(kind, record, document, hit)
 
 
-def related_to(hits: Iterable[Scored], ties: Iterable[Tie], most: int) -> dict[str, Brought]:
+def related_to(
+    hits: Iterable[Scored], ties: Iterable[LinkedMemory], most: int
+) -> dict[str, RelatedHit]:
     """Return the memories that hits bring along, by their ids, the strongest first.
 
     Args:
@@ -237,14 +238,18 @@ def related_to(hits: Iterable[Scored], ties: Iterable[Tie], most: int) -> dict[s
         ties: Links of these hits, and perhaps of others.
         most: How many to bring at the most.
     """
-    scores = {place.id: hit.score for kind, place, hit in hits if kind is Kind.MEMORY}
+    scores = {place.id: hit.score for kind, place, hit in hits if kind is SearchKind.MEMORY}
     return {brought.tie.id: brought for brought in brought_along(scores, ties, most)}
 
 
-def as_scored(brought: Brought) -> Scored:
+def as_scored(brought: RelatedHit) -> Scored:
     """Return a memory that is brought along as if it were a hit, to be opened like one."""
     identifier = brought.tie.id
-    return Kind.MEMORY, Place(Memory, identifier, identifier), Ranked(0, brought.value, {})
+    return (
+        SearchKind.MEMORY,
+        DocumentKey(Memory, identifier, identifier),
+        Ranked(0, brought.value, {}),
+    )
 
 
 def most_related(workspace: Workspace, given: int | None) -> int:
@@ -252,7 +257,7 @@ def most_related(workspace: Workspace, given: int | None) -> int:
     return workspace.settings.related_memories if given is None else given
 
 
-def _related(workspace: Workspace, along: dict[str, Brought]) -> Iterator[Related]:
+def _describe_related(workspace: Workspace, along: dict[str, RelatedHit]) -> Iterator[Related]:
     """Describe what is brought along; what vanished since the ranking is left out."""
     for found in opened(workspace, map(as_scored, along.values())):
         tie = along[found.document.id].tie
@@ -276,13 +281,13 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue(f"related memories must be 0 or more, not {request.related}")
 
 
-def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> Picked:
+def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> RankedSet:
     """Rank the kinds one by one, each among its own, and take the best of all."""
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     sieve = _Sieve(pool, request.wanted, workspace.now())
-    found: list[tuple[Kind, Ranked]] = []
+    found: list[tuple[SearchKind, Ranked]] = []
     total = 0
-    for kind in request.kinds or tuple(Kind):
+    for kind in request.kinds or tuple(SearchKind):
         ranking = _rank(workspace, request, pool, kind, sieve, most)
         found += [(kind, hit) for hit in ranking.hits]
         total += ranking.total
@@ -295,16 +300,16 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> Picked:
     ranked = [(kind, places[hit.number], hit) for kind, hit in passed[:most]]
     removed = sieve.removed.copy()
     wants_related = most_related(workspace, request.related) > 0
-    return Picked(ranked, total, removed, _ties(pool, ranked, sieve) if wants_related else [])
+    return RankedSet(ranked, total, removed, _ties(pool, ranked, sieve) if wants_related else [])
 
 
-def _ties(pool: Pool, ranked: Iterable[Scored], sieve: "_Sieve") -> list[Tie]:
+def _ties(pool: Pool, ranked: Iterable[Scored], sieve: "_Sieve") -> list[LinkedMemory]:
     """Return the links of the memories that were found to others that pass the filters."""
-    via = {hit.number: place.id for kind, place, hit in ranked if kind is Kind.MEMORY}
+    via = {hit.number: place.id for kind, place, hit in ranked if kind is SearchKind.MEMORY}
     links = list(pool.links(via)) if via else []
     passed = pool.places(sieve({link.far for link in links})) if links else {}
     return [
-        Tie(via[link.near], passed[link.far].id, link.type, link.strength, link.forward)
+        LinkedMemory(via[link.near], passed[link.far].id, link.type, link.strength, link.forward)
         for link in links
         if link.far in passed
     ]
@@ -314,7 +319,7 @@ def _rank(
     workspace: Workspace,
     request: SearchRequest,
     pool: Pool,
-    kind: Kind,
+    kind: SearchKind,
     sieve: "_Sieve",
     most: int,
 ) -> Ranking:
@@ -340,7 +345,7 @@ def _rank(
         accept=accept,
         limit=limit,
         score=pool.scorer,
-        links=pool.links if kind is Kind.MEMORY else None,
+        links=pool.links if kind is SearchKind.MEMORY else None,
     )
 
 
@@ -386,9 +391,9 @@ class _Sieve:
         self._hidden = frozenset(pool.hidden())
         self._judged: dict[int, bool] = {}
 
-    def is_needed(self, kind: Kind) -> bool:
+    def is_needed(self, kind: SearchKind) -> bool:
         """Tell whether anything of a kind could be filtered away."""
-        rarely = kind is Kind.MEMORY and bool(self._invalid)
+        rarely = kind is SearchKind.MEMORY and bool(self._invalid)
         return self._filtering or bool(self._hidden) or rarely
 
     def __call__(self, numbers: Collection[int]) -> Collection[int]:
@@ -405,7 +410,7 @@ class _Sieve:
         return {number for number in numbers if self._judged[number]}
 
 
-def hits_of(workspace: Workspace, found: Iterable[Opened]) -> Iterator[Hit]:
+def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[SearchHit]:
     """Describe documents without secrets, each when it is asked for.
 
     Args:
@@ -419,10 +424,10 @@ def hits_of(workspace: Workspace, found: Iterable[Opened]) -> Iterator[Hit]:
     )
 
 
-def _hit(found: Opened, stale: tuple[str, ...]) -> Hit:
+def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
     """Describe a document of a record: the record itself, or a message within it."""
     kind, _, document, hit = found
-    return Hit(
+    return SearchHit(
         id=document.id,
         short=short(document.id),
         kind=kind,

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from pmem.core import checks, exactjson
-from pmem.core.delta import MOST, Change, changes, header, seen_with
+from pmem.core.delta import MOST, MemoryNews, changes, header, seen_with
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.project.caller import serving
@@ -42,7 +42,7 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     thread: str
     since: int
     revision: int
-    changes: tuple[Change, ...] = ()
+    changes: tuple[MemoryNews, ...] = ()
     total: int = 0
     lines: tuple[str, ...] = ()
 
@@ -137,7 +137,7 @@ def delta(
         new = _new(known, before)
         return seen_with(known, new, {change.id for change in new[:MOST]})
 
-    seen, revision = _advanced(workspace, name, choose) if mark else _standing(workspace, name)
+    seen, revision = _mark_seen(workspace, name, choose) if mark else _standing(workspace, name)
     new = _new(known, seen)
     new[:MOST] = map(workspace.mask.fields, new[:MOST])
     return Delta(
@@ -185,12 +185,12 @@ def mark_told(
         return seen_with(memories, new, told)
 
     try:
-        return _advanced(workspace, name, choose)[1]
+        return _mark_seen(workspace, name, choose)[1]
     except _ToldAlready:
         return None
 
 
-def _new(memories: Sequence[Memory], seen: Seen) -> list[Change]:
+def _new(memories: Sequence[Memory], seen: Seen) -> list[MemoryNews]:
     """Return what is new to a thread; nothing is to one that only starts."""
     return changes(memories, seen.fingerprints) if seen.revision else []
 
@@ -203,7 +203,7 @@ def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInf
         Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
-    data = _encoded(request.state)
+    data = _encode_state(request.state)
     return _info(workspace.own.state.checkpoints.save(name, owner, data, workspace.now()))
 
 
@@ -222,7 +222,7 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
     saved, data = found
     try:
         state = msgspec.convert(exactjson.read(data), dict[str, Any])
-    except (exactjson.NotJson, msgspec.ValidationError):
+    except (exactjson.InexactJson, msgspec.ValidationError):
         raise Damaged(
             f"the checkpoint of thread {name!r} is no JSON object", "save it again"
         ) from None
@@ -259,7 +259,7 @@ def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Check
     return request
 
 
-def _advanced(
+def _mark_seen(
     workspace: Workspace, thread: str, choose: Callable[[Seen], Collection[int]]
 ) -> tuple[Seen, int]:
     """Mark events as seen; where nothing can be written, all stays as it is."""
@@ -285,7 +285,7 @@ def _names(request: CheckpointRequest) -> tuple[str, str]:
     return _name(request.thread, "a thread's name"), user
 
 
-def _encoded(state: Any) -> bytes:
+def _encode_state(state: Any) -> bytes:
     """Write a state as JSON that every reader gets back as it was given."""
     if not isinstance(state, dict):
         raise InvalidValue(

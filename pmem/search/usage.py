@@ -9,7 +9,7 @@ from pmem.search.context_request import ContextRequest
 from pmem.search.contexts import build_context
 
 
-class Overlay(msgspec.Struct, frozen=True, kw_only=True):
+class ContextUsage(msgspec.Struct, frozen=True, kw_only=True):
     """How a conversation stands, and what its next context of the default budget holds.
 
     `parts` are the tokens of each section, without what a query would recall.
@@ -21,7 +21,7 @@ class Overlay(msgspec.Struct, frozen=True, kw_only=True):
     parts: dict[str, int]
 
 
-def overlay(workspace: Workspace, request: LookRequest) -> Overlay:
+def overlay(workspace: Workspace, request: LookRequest) -> ContextUsage:
     """Count what a conversation holds and what a context shows of it, part by part.
 
     Raises:
@@ -31,7 +31,7 @@ def overlay(workspace: Workspace, request: LookRequest) -> Overlay:
     figures = usage(workspace, request.conversation)
     asked = ContextRequest(conversation=figures.conversation, recall=False)
     built = build_context(workspace, asked)
-    return Overlay(
+    return ContextUsage(
         usage=figures,
         budget=built.budget,
         used=built.tokens,

@@ -18,21 +18,21 @@ from pmem.storage.backend import (
     word_keys_of,
 )
 from pmem.storage.files import durable
-from pmem.storage.files.listing import SUFFIX, Listing, look
+from pmem.storage.files.listing import SUFFIX, FolderListing, look
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import Stamp, parse, read_within, serialise, stamp_of
-from pmem.storage.files.unfinished import Unfinished
+from pmem.storage.files.unfinished import UnfinishedCommit
 from pmem.storage.git.tracked import HINT, LOCAL
 from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.index import FILE as INDEX
-from pmem.storage.index.index import Index, Row
+from pmem.storage.index.index import Index, IndexRow
 from pmem.storage.shared import Shared
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record
 
 if TYPE_CHECKING:
-    from pmem.core.retrieval.pool import Place, Pool
+    from pmem.core.retrieval.pool import DocumentKey, Pool
     from pmem.storage.index.search import SearchIndex
 
 SEARCH: Final = "search.sqlite3"
@@ -80,7 +80,7 @@ class JsonFiles:
         self._index: Index | None = None
         self._looked: set[type[Record]] = set()
         read_file = partial(read_within, most_bytes=most_bytes)
-        self._staged = Unfinished(root, self._local, read_file, foreign, read_only=read_only)
+        self._staged = UnfinishedCommit(root, self._local, read_file, foreign, read_only=read_only)
         self._problems.pop(self._local, None)
         if against := foreign():
             self._problems[self._local] = Problem(self._local, "tracked", against)
@@ -143,13 +143,13 @@ class JsonFiles:
     def _search_index(self) -> "Iterator[SearchIndex | None]":
         """Lend the search index, brought up to date; None where none can be kept."""
         self._staged.let_finish()
-        if not self._may_have_index() or not _made(self._local):
+        if not self._may_have_index() or not _make_folder(self._local):
             yield None
             return
-        from pmem.storage.index.search import Records
+        from pmem.storage.index.search import RecordSource
 
         folders = [self._folder(type_) for type_ in STORES]
-        records = Records(self._listing, self._readable, _text_of(self))
+        records = RecordSource(self._listing, self._readable, _text_of(self))
         with self._shared.searchers.lent(self._local, folders, records) as index:
             yield index
 
@@ -162,7 +162,7 @@ class JsonFiles:
             path = self._path(type_, name)
             self._problems[path] = Problem(path, code, message)
 
-    def _listing(self, type_: type[Record]) -> Listing:
+    def _listing(self, type_: type[Record]) -> FolderListing:
         return look(self._folder(type_), in_order=False)
 
     def _readable(self, type_: type[Record], name: str) -> Record | Problem | None:
@@ -267,7 +267,7 @@ class JsonFiles:
     def _names(self, type_: type[Record]) -> list[str]:
         """Return the names of a store's files, an unfinished commit's among them."""
         folder = self._folder(type_)
-        names = self._staged.names(folder, _listed(folder))
+        names = self._staged.names(folder, _list_files(folder))
         self._forget_gone(folder, names)
         return sorted(name.removesuffix(SUFFIX) for name in names if name[0] != ".")
 
@@ -332,13 +332,13 @@ def _make_local(root: str, local: str) -> None:
         durable.make_folder(local)
 
 
-def _learnt(path: str, record: Record | None) -> tuple[Stamp, Row] | None:
+def _learnt(path: str, record: Record | None) -> tuple[Stamp, IndexRow] | None:
     if record is None:
         return None
     return stamp_of(os.stat(path, follow_symlinks=False)), _row_of(record)
 
 
-def _made(folder: str) -> bool:
+def _make_folder(folder: str) -> bool:
     """Make a folder where there is none; tell whether there is one now."""
     try:
         durable.make_folder(folder)
@@ -347,17 +347,19 @@ def _made(folder: str) -> bool:
     return True
 
 
-def _text_of(backend: JsonFiles) -> "Callable[[Place], str]":
+def _text_of(backend: JsonFiles) -> "Callable[[DocumentKey], str]":
     return lambda place: place.text_in(backend.read(place.type, place.record))
 
 
-def _row_of(record: Record | None) -> Row:
+def _row_of(record: Record | None) -> IndexRow:
     return (
-        Row(keys=()) if record is None else Row(keys=twin_keys(record), words=word_keys_of(record))
+        IndexRow(keys=())
+        if record is None
+        else IndexRow(keys=twin_keys(record), words=word_keys_of(record))
     )
 
 
-def _listed(folder: str) -> list[str]:
+def _list_files(folder: str) -> list[str]:
     try:
         return [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
     except FileNotFoundError:

@@ -36,7 +36,7 @@ _ODD_HISTORY: Final = (
 )
 
 
-class Past:
+class PastBackend:
     """The records of a backend as they were at a moment. Nothing can be written.
 
     A record is read when it is first asked for, with what its past depends on, and then kept.

@@ -23,10 +23,10 @@ from pmem.project.setup import IGNORE_FILE
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
-from pmem.storage.git.repository import Entry, Repository
-from pmem.storage.git.staged import Staged
+from pmem.storage.git.git_index import Staged
+from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
-from pmem.upkeep.checking import (
+from pmem.upkeep.integrity import (
     Checked,
     circles,
     of_links,
@@ -52,7 +52,7 @@ _OTHER_SIDES: Final = ("MERGE_HEAD", "CHERRY_PICK_HEAD")
 _STORE_NAMES: Final = {folder: type_ for type_, folder in STORES.items()}
 Names = dict[RecordType, list[str]]
 """By store the ids of some records."""
-Files = Mapping[str, Entry]
+Files = Mapping[str, TreeEntry]
 """What a commit holds, by path."""
 
 
@@ -263,7 +263,7 @@ def _taken_out(staged: Staged, sides: tuple[Files, Files, Files]) -> Iterator[Fi
 
 
 def _loses(
-    repository: Repository, path: str, base: Entry | None, taken: Entry, left: Entry
+    repository: Repository, path: str, base: TreeEntry | None, taken: TreeEntry, left: TreeEntry
 ) -> bool:
     """Tell whether taking one side of a record whole is not what merging both would give."""
     shape = SHAPES.get(os.path.dirname(path))

@@ -17,9 +17,9 @@ from pmem.core.lifecycle.plan import (
     Action,
     Kept,
     Notice,
-    Plan,
-    Step,
     Touched,
+    UpkeepPlan,
+    UpkeepStep,
     groups,
     kind_of,
     plan_name,
@@ -45,7 +45,7 @@ PURGED_TOGETHER: Final = 2000
 """The same where records are deleted: what still leads to them is looked for in all records."""
 
 Outcome = Literal["planned", "done", "changed"]
-Planner = Callable[[Workspace, dict[str, Kept]], Plan]
+Planner = Callable[[Workspace, dict[str, Kept]], UpkeepPlan]
 
 
 class RecordChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,10 +136,10 @@ def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     return _run(workspace, _sweep, request)
 
 
-def rules_of(workspace: Workspace) -> consolidation.Rules:
+def rules_of(workspace: Workspace) -> consolidation.ConsolidationRules:
     """Return what the settings say about consolidation."""
     settings = workspace.settings
-    return consolidation.Rules(
+    return consolidation.ConsolidationRules(
         half_life_days=settings.half_life_days,
         consolidation_threshold_days=settings.consolidation_threshold_days,
         archive_below=settings.archive_below,
@@ -159,7 +159,7 @@ def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> Upke
     with _recalls(workspace, dry_run=dry_run or not folds) as recalls:
         found: list[Kept] = [*workspace.memories.find(), *workspace.episodes.find()]
         before = {record.id: record for record in found}
-        folded = _folded(before, recalls if folds else {})
+        folded = _fold_recalls(before, recalls if folds else {})
         if folds and not dry_run:
             _fold(workspace, {id_: recalls[id_] for id_ in recalls.keys() & before.keys()})
             workspace.own.access.keep(_elsewhere(workspace, recalls, before))
@@ -188,7 +188,7 @@ def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> Upke
     )
 
 
-def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> Plan:
+def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
     return consolidation.plan(
         records.values(),
         rules_of(workspace),
@@ -198,9 +198,9 @@ def _consolidation(workspace: Workspace, records: dict[str, Kept]) -> Plan:
     )
 
 
-def _sweep(workspace: Workspace, records: dict[str, Kept]) -> Plan:
+def _sweep(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
     settings = workspace.settings
-    rules = sweeping.Rules(
+    rules = sweeping.SweepRules(
         ttl_days=settings.ttl_days,
         ttl_importance=settings.ttl_importance,
         purge_days=settings.purge_days,
@@ -218,7 +218,7 @@ def _recalls(workspace: Workspace, *, dry_run: bool) -> Iterator[dict[str, Acces
         yield not_ahead(workspace, recalls)
 
 
-def _folded(records: dict[str, Kept], recalls: dict[str, Access]) -> dict[str, Kept]:
+def _fold_recalls(records: dict[str, Kept], recalls: dict[str, Access]) -> dict[str, Kept]:
     return {
         id_: with_recalls(record, recalls[id_]) if id_ in recalls else record
         for id_, record in records.items()
@@ -234,7 +234,7 @@ def _fold(workspace: Workspace, recalls: dict[str, Access]) -> None:
         with workspace.transaction():
             for id_ in ids[start : start + BATCH]:
                 for store in (workspace.memories, workspace.episodes):
-                    record = _found(store, id_)
+                    record = _current_record(store, id_)
                     if record is not None:
                         store.put(with_recalls(record, recalls[id_]))
 
@@ -253,31 +253,31 @@ def _elsewhere(
     }
 
 
-def _fold_step(before: dict[str, Kept], folded: dict[str, Kept]) -> list[Step]:
+def _fold_step(before: dict[str, Kept], folded: dict[str, Kept]) -> list[UpkeepStep]:
     """Describe the folding as a step, if there is anything to fold."""
     pairs = [(memory, folded[id_]) for id_, memory in sorted(before.items())]
     touched = tuple(Touched(old=old, new=new) for old, new in pairs if new is not old)
     why = "recalls since the last time go into the records"
-    return [Step(action=Action.FOLD, why=why, touched=touched)] if touched else []
+    return [UpkeepStep(action=Action.FOLD, why=why, touched=touched)] if touched else []
 
 
-def _apply(workspace: Workspace, steps: list[Step]) -> list[Step]:
+def _apply(workspace: Workspace, steps: list[UpkeepStep]) -> list[UpkeepStep]:
     """Do steps, and return those whose records have changed since the plan."""
-    changed: list[Step] = []
+    changed: list[UpkeepStep] = []
     for number, batch in enumerate(_batches(groups(steps))):
         if number:
             time.sleep(PAUSE_SECONDS)
         with workspace.transaction():
             for group in batch:
                 if _is_unchanged(workspace, group):
-                    _put(workspace, group)
+                    _write_group(workspace, group)
                 else:
                     changed += group
     return changed
 
 
-def _batches(found: Iterable[list[Step]]) -> Iterator[list[list[Step]]]:
-    batch: list[list[Step]] = []
+def _batches(found: Iterable[list[UpkeepStep]]) -> Iterator[list[list[UpkeepStep]]]:
+    batch: list[list[UpkeepStep]] = []
     size, purges = 0, False
     for group in found:
         batch.append(group)
@@ -290,7 +290,7 @@ def _batches(found: Iterable[list[Step]]) -> Iterator[list[list[Step]]]:
         yield batch
 
 
-def _is_unchanged(workspace: Workspace, group: list[Step]) -> bool:
+def _is_unchanged(workspace: Workspace, group: list[UpkeepStep]) -> bool:
     """Tell whether all that a group changes, and rests on, is as the plan found it."""
     first: dict[str, Touched] = {}
     for part in (part for step in group for part in step.touched):
@@ -312,7 +312,7 @@ def _says_the_same(found: Kept | None, record: Kept) -> bool:
     return found is not None and _is_active(found) and text_of(found) == text_of(record)
 
 
-def _put(workspace: Workspace, group: list[Step]) -> None:
+def _write_group(workspace: Workspace, group: list[UpkeepStep]) -> None:
     """Write what a group of steps leaves behind; links that led nowhere are not taken over."""
     for part in (part for step in group for part in step.touched):
         if part.new is None:
@@ -329,11 +329,11 @@ def _store(workspace: Workspace, record: Kept) -> Store[Any]:
 
 
 def _current(workspace: Workspace, record: Kept) -> Kept | None:
-    found: Kept | None = _found(_store(workspace, record), record.id)
+    found: Kept | None = _current_record(_store(workspace, record), record.id)
     return found
 
 
-def _found(store: Store[Any], identifier: str) -> Any:
+def _current_record(store: Store[Any], identifier: str) -> Any:
     """Return a record as it is now; None for one that is gone or whose file cannot be used."""
     try:
         return store.get(identifier)
@@ -341,7 +341,7 @@ def _found(store: Store[Any], identifier: str) -> Any:
         return None
 
 
-def _report(name: str, step: Step, outcome: Outcome) -> StepReport:
+def _report(name: str, step: UpkeepStep, outcome: Outcome) -> StepReport:
     return StepReport(
         id=name,
         action=step.action,
@@ -365,7 +365,7 @@ def _change(part: Touched) -> RecordChange:
     )
 
 
-def _counts(steps: list[Step], fold: list[Step]) -> dict[str, int]:
+def _counts(steps: list[UpkeepStep], fold: list[UpkeepStep]) -> dict[str, int]:
     """Count the records that each action is about, and the tokens that recall saves."""
     counts = Counter({str(action): 0 for action in Action})
     counts[Action.FOLD] = sum(len(step.touched) for step in fold)

@@ -12,7 +12,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
 from pmem.storage.files.filesystems import is_shared, kind_of
 from pmem.storage.git.tracked import HINT, LOCAL, foreign
-from pmem.upkeep.checking import (
+from pmem.upkeep.integrity import (
     check,
     link_findings,
     settings_findings,

@@ -10,11 +10,11 @@ import msgspec
 
 from pmem.apps.figures import AppFigures, figures_of
 from pmem.core.chunking import each_once
-from pmem.core.growth import Period, by_age, growth
+from pmem.core.histogram import Period, by_age, growth
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.consolidation import faded
 from pmem.core.lifecycle.similar import duplicates
-from pmem.core.operations import Operation, OperationCount, counts
+from pmem.core.operations import LoggedOperation, OperationCount, counts
 from pmem.memory import recalls
 from pmem.memory.journal import ran
 from pmem.project.workspace import Workspace
@@ -48,7 +48,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Statistics(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Figures about a project's memory.
 
     Those by type, category and age, the tokens and the uses are of active memories;
@@ -89,13 +89,13 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
     operations: tuple[OperationCount, ...]
 
 
-def statistics(workspace: Workspace, request: AtRequest) -> Statistics:  # noqa: ARG001
+def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # noqa: ARG001
     """Count what the memory holds. Nothing is changed."""
     memories = recalls.counted(workspace, workspace.memories.find())
     episodes = list(workspace.episodes.find())
     conversations = list(workspace.conversations.find())
     chunks = list(workspace.chunks.find())
-    return Statistics(
+    return MemoryFigures(
         **_of_memories(workspace, memories),
         **_of_use([memory for memory in memories if memory.state is State.ACTIVE]),
         **_of_endings([*memories, *episodes], workspace.now()),
@@ -150,12 +150,12 @@ def _of_use(active: list[Memory]) -> dict[str, Any]:
     most = [use for use in order[-LISTED:] if use[0].count][::-1]
     least = order[: max(0, min(LISTED, len(order) - len(most)))]
     return {
-        "most_used": tuple(_used(*use) for use in most),
-        "least_used": tuple(_used(*use) for use in least),
+        "most_used": tuple(_use_of(*use) for use in most),
+        "least_used": tuple(_use_of(*use) for use in least),
     }
 
 
-def _ran(workspace: Workspace) -> Iterable[Operation]:
+def _ran(workspace: Workspace) -> Iterable[LoggedOperation]:
     """Return what ran in this clone, as far as that is known."""
     return ran(workspace) if workspace.own.is_ours and not workspace.is_past else ()
 
@@ -164,7 +164,7 @@ def _last(access: Access, memory: Memory) -> datetime:
     return access.last_at or memory.created_at
 
 
-def _used(access: Access, memory: Memory) -> Used:
+def _use_of(access: Access, memory: Memory) -> Used:
     text = one_line(memory.content, _TEXT)
     return Used(id=memory.id, count=access.count, last_at=access.last_at, text=text)
 

@@ -386,7 +386,7 @@ def _checked_table(name: str, value: Any) -> dict[str, Any]:
 
 def _strongest(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
     if row.type == TABLE:
-        return _merged(row, layers)
+        return _merge_layers(row, layers)
     for origin, values in layers:
         if row.name in values:
             try:
@@ -403,7 +403,7 @@ def _from(origin: str, name: str, error: InvalidValue) -> InvalidValue:
     )
 
 
-def _merged(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
+def _merge_layers(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
     """Lay the layers of a table over its default, entry by entry."""
     found, strongest = dict(row.default), "default"
     for origin, values in reversed(layers):

@@ -83,7 +83,7 @@ def ends(repository: Repository, revisions: str) -> tuple[End, End]:
         InvalidValue: One of the ends is no revision, or they have no common ancestor.
         NotFound: There is no git.
     """
-    left, dots, right = _parted(revisions)
+    left, dots, right = _split_revisions(revisions)
     start = _end(repository, left or HEAD)
     if not dots:
         return start, _end(repository, HEAD)
@@ -94,7 +94,7 @@ def ends(repository: Repository, revisions: str) -> tuple[End, End]:
     return start, end
 
 
-def _parted(revisions: str) -> tuple[str, str, str]:
+def _split_revisions(revisions: str) -> tuple[str, str, str]:
     dots = "..." if "..." in revisions else ".."
     left, found, right = revisions.strip().partition(dots)
     if ".." in right or not left + found:
@@ -125,7 +125,7 @@ def _differing(before: _Side | None, after: _Side | None) -> tuple[Records, Reco
     records: list[dict[str, Kept]] = []
     unknown: set[str] = set()
     for side in (before, after):
-        found, unusable = ({}, set()) if side is None else _read(side, same)
+        found, unusable = ({}, set()) if side is None else _read_side(side, same)
         records.append(found)
         unknown |= unusable
     left, right = ({id_: it for id_, it in part.items() if id_ not in unknown} for part in records)
@@ -142,7 +142,7 @@ def _same(before: _Side | None, after: _Side | None) -> set[str]:
     return same
 
 
-def _read(side: _Side, same: set[str]) -> tuple[dict[str, Kept], set[str]]:
+def _read_side(side: _Side, same: set[str]) -> tuple[dict[str, Kept], set[str]]:
     """Return the records of a side that are wanted, and the ids of those that cannot be used."""
     found: dict[str, Kept] = {}
     present: set[str] = set()

@@ -6,16 +6,16 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core import mistakes
+from pmem.core import decode_errors
 from pmem.core.lifecycle.states import closed, leaving, moved
 from pmem.core.retention import changed, purge_time
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import InvalidValue
-from pmem.memory.changes import Records, Removable, change_all
+from pmem.memory.changes import ChangedRecords, Removable, change_all
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
-from pmem.storage.git.stages import Placed, merge_state
+from pmem.storage.git.merge_stages import Placed, merge_state
 from pmem.values.ids import short
 from pmem.values.records import STORES, Event, EventKind, Memory, State, plain
 
@@ -43,7 +43,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_plain(self) -> Any:
         """Return the records as other changes do."""
-        return Records(records=self.records).to_plain()
+        return ChangedRecords(records=self.records).to_plain()
 
 
 def settle(workspace: Workspace, request: SettleRequest) -> Settled:
@@ -68,17 +68,17 @@ def settle(workspace: Workspace, request: SettleRequest) -> Settled:
         if not request.other:
             return changed(record, settled)
         state = values.pop("state", None)
-        fields = _taken(workspace, record, values)
+        fields = _fields_of_other_branch(workspace, record, values)
         if state is None:
             return changed(record, settled, **fields)
-        return _left(workspace, record, settled, state, fields)
+        return _take_out_of_recall(workspace, record, settled, state, fields)
 
     with workspace.transaction():
         done = tuple(change_all(workspace, request.references, EventKind.UPDATE, apply))
-    return Settled(records=done, next=_noted(workspace, done))
+    return Settled(records=done, next=_add_to_index(workspace, done))
 
 
-def _noted(workspace: Workspace, records: Sequence[Removable]) -> str:
+def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:
     """Add records to git's index if a merge is under way, and return how to go on with that."""
     state = merge_state(workspace.root, workspace.environment)
     unmerged = {} if state is None else state.unmerged()
@@ -96,7 +96,7 @@ def _noted(workspace: Workspace, records: Sequence[Removable]) -> str:
     return "pmem repair" if left else state.next_step()
 
 
-def _left(
+def _take_out_of_recall(
     workspace: Workspace, record: Removable, event: Event, state: Any, fields: dict[str, Any]
 ) -> Removable:
     """Take a record out of recall as the other branch had done."""
@@ -110,12 +110,14 @@ def _left(
     return moved(record, leaving(record, to, event), **fields)
 
 
-def _taken(workspace: Workspace, record: Removable, values: dict[str, Any]) -> dict[str, Any]:
+def _fields_of_other_branch(
+    workspace: Workspace, record: Removable, values: dict[str, Any]
+) -> dict[str, Any]:
     """Return the fields as the other branch had them, with the tokens of its text."""
     try:
         other = msgspec.convert({**plain(record), **values}, type(record))
     except msgspec.ValidationError as error:
-        raise _unusable(record, mistakes.sentence(error)) from None
+        raise _unusable(record, decode_errors.sentence(error)) from None
     fields = {name: getattr(other, name) for name in values if name in other.__struct_fields__}
     for name in _TEXTS & fields.keys():
         if not fields[name].strip():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.core.threeway import SHAPES, Doubt, Shape, merged
+from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged
 from pmem.values.bounds import LARGE_RECORD_BYTES, RECORD_BYTES
 from pmem.values.ids import is_id
 
@@ -48,9 +48,9 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
     identifier = os.path.basename(path).removesuffix(".json")
     if shape is None or not is_id(identifier):
         return DOUBT, b""
-    data = [_read(file) for file in (base, ours, theirs)]
+    data = [_read_version(file) for file in (base, ours, theirs)]
     try:
-        code, result = _merged(data, shape, identifier, marker)
+        code, result = _merge_versions(data, shape, identifier, marker)
     except (Doubt, NotJson):
         return DOUBT, b""
     _replace(ours, result, os.path.dirname(os.path.dirname(path)))
@@ -63,7 +63,7 @@ def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, 
     from pmem.errors import Damaged
     from pmem.vcs.settingsmerge import merge_files
 
-    before, one, other = (_read(file) for file in (base, ours, theirs))
+    before, one, other = (_read_version(file) for file in (base, ours, theirs))
     try:
         found = merge_files(before, one, other, path)
     except (Damaged, UnicodeDecodeError):
@@ -104,7 +104,7 @@ def textconv(arguments: Sequence[str]) -> tuple[int, bytes]:
     if len(data) > LARGE_RECORD_BYTES:
         return 0, data
     try:
-        from pmem.core.readable import readable
+        from pmem.core.textconv import readable
 
         return 0, readable(load(data)).encode()
     except (NotJson, UnicodeEncodeError, RecursionError):
@@ -161,7 +161,9 @@ def _say(text: str) -> None:
     os.write(sys.stderr.fileno(), f"pmem: {text}\n".encode("utf-8", "backslashreplace"))
 
 
-def _merged(data: Sequence[bytes], shape: Shape, identifier: str, marker: str) -> tuple[int, bytes]:
+def _merge_versions(
+    data: Sequence[bytes], shape: RecordShape, identifier: str, marker: str
+) -> tuple[int, bytes]:
     sides: list[Any] = [load(side) if number or side else None for number, side in enumerate(data)]
     ids = {_id_of(side) for side in sides if side is not None}
     if len(ids) == 3:  # git took both new records for the old one: each stays in its own file
@@ -203,7 +205,7 @@ def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:
     return b"".join(part if part.endswith(b"\n") else part + b"\n" for part in parts if part)
 
 
-def _read(path: str) -> bytes:
+def _read_version(path: str) -> bytes:
     data = bytearray()
     with open(path, "rb") as file:
         while part := file.read(_PART_BYTES):

@@ -13,7 +13,7 @@ import msgspec
 from pmem.errors import Locked, NotFound
 from pmem.project.setup import MERGE_ATTRIBUTES, locked
 from pmem.project.workspace import Workspace
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git import git
 from pmem.storage.jsonfiles import scratch
@@ -34,7 +34,7 @@ shows them.
 No `cachetextconv`: with it, `git diff` writes commits, and fails where nobody has a name."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class GitSetting(msgspec.Struct, frozen=True):
     """One thing that git is told: as it should be, and as it is."""
 
     name: str
@@ -50,7 +50,7 @@ class Part(msgspec.Struct, frozen=True):
 class GitSetup(msgspec.Struct, frozen=True):
     """What git knows about records in this clone."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[GitSetting, ...]
     program: bool
 
     @property
@@ -97,11 +97,11 @@ def look(workspace: Workspace) -> GitSetup:
     there = _attributes(workspace).splitlines()
     wanted = MERGE_ATTRIBUTES.splitlines()
     parts = [
-        Part(ATTRIBUTES_FILE, line, found if line in there else None)
+        GitSetting(ATTRIBUTES_FILE, line, found if line in there else None)
         for line, found in zip(wanted, _in_force(workspace, wanted), strict=True)
     ]
     known = _settings(workspace)
-    parts += [Part(name, value, known.get(name)) for name, value in SETTINGS.items()]
+    parts += [GitSetting(name, value, known.get(name)) for name, value in SETTINGS.items()]
     return GitSetup(tuple(parts), program=shutil.which("pmem") is not None)
 
 
@@ -241,7 +241,7 @@ def _attributes(workspace: Workspace) -> str:
     path = os.path.join(workspace.root, ATTRIBUTES_FILE)
     with refusals(path):
         try:
-            return ownfile.read(path).decode("utf-8", "surrogateescape")
+            return safe_files.read(path).decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             return ""
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from pmem.core import blocks
+from pmem.core import managed_block
 from pmem.errors import NotFound, Refused
 from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.workspace import Workspace
@@ -28,7 +28,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_./\\^-]+")
 _SIGNS: Final = re.compile(r"[.^$*+?{}\[\]|()\\]")
 _ESCAPED: Final = r"\\\g<0>"
 _OWN_ENTRY: Final = re.compile(r"^[ -]*id:[ ]*[\"']?pmem-check\b", re.MULTILINE)
-_MARKED: Final = f"{blocks.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
+_MARKED: Final = f"{managed_block.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
 _LOOKS: Final = ("check", "scan")
 """The commands that look at what is about to be committed."""
 _SCRIPT: Final = """\
@@ -145,14 +145,14 @@ def install(workspace: Workspace) -> HookSetup:
     before = look(workspace)
     if before.ok:
         return before
-    text = blocks.without(_text(before.path))
+    text = managed_block.without(_text(before.path))
     if before.kind == "config":
-        placed = blocks.first_repository(text, before.wanted)
+        placed = managed_block.first_repository(text, before.wanted)
         if placed is None or os.path.islink(before.path):
             return before
     else:
         _must_take_lines(before.path, text)
-        placed = blocks.after_first_line(text or _SHEBANG, before.wanted)
+        placed = managed_block.after_first_line(text or _SHEBANG, before.wanted)
     _write(before.path, placed, executable=before.kind == "hook")
     return look(workspace)
 
@@ -169,7 +169,7 @@ def remove(workspace: Workspace) -> HookSetup:
     top = Repository(workspace.root, workspace.environment).top()
     for path in (os.path.join(top, CONFIG), _hook_path(workspace)):
         text = _text(path)
-        left = blocks.without(text) if _block(path, text) else text
+        left = managed_block.without(text) if _block(path, text) else text
         if left == _SHEBANG != text:
             with refusals(path):
                 os.unlink(path)
@@ -181,18 +181,18 @@ def remove(workspace: Workspace) -> HookSetup:
 def _look(workspace: Workspace, kind: Literal["hook", "config"], path: str, top: str) -> HookSetup:
     text = _text(path)
     found = _block(path, text)
-    rest = blocks.without(text)
+    rest = managed_block.without(text)
     return HookSetup(
         kind=kind,
         path=path,
-        wanted=_wanted(workspace, kind, top),
+        wanted=_hook_block(workspace, kind, top),
         found=found if kind == "hook" or found is None else _unindented(found),
         by_hand=kind == "config" and _OWN_ENTRY.search(rest) is not None,
         program=shutil.which("pmem") is not None,
     )
 
 
-def _wanted(workspace: Workspace, kind: str, top: str) -> str:
+def _hook_block(workspace: Workspace, kind: str, top: str) -> str:
     """Return the block as it should be."""
     root = os.path.realpath(workspace.root)
     name = os.path.basename(root)
@@ -201,11 +201,11 @@ def _wanted(workspace: Workspace, kind: str, top: str) -> str:
     words = ["pmem", *(["-C", above] if above else [])]
     if name != DEFAULT_FOLDER:
         words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
-    values = {"marked": _MARKED, "end": blocks.END}
+    values = {"marked": _MARKED, "end": managed_block.END}
     if kind == "hook":
         return _SCRIPT.format(**values, looks=" ".join(_LOOKS), command=shlex.join(words))
     files = "" if place == "." else f"^{_SIGNS.sub(_ESCAPED, place)}/"
-    files = files if _PLAIN.fullmatch(files) else _quoted(files)
+    files = files if _PLAIN.fullmatch(files) else _quote_yaml(files)
     entries = (
         _ENTRY.format(look=look, command=_in_yaml([*words, look, "--staged"]), files=files)
         for look in _LOOKS
@@ -216,10 +216,10 @@ def _wanted(workspace: Workspace, kind: str, top: str) -> str:
 def _in_yaml(words: list[str]) -> str:
     """Write a command line as YAML takes it."""
     command = shlex.join(words)
-    return command if shlex.join(command.split(" ")) == command else _quoted(command)
+    return command if shlex.join(command.split(" ")) == command else _quote_yaml(command)
 
 
-def _quoted(text: str) -> str:
+def _quote_yaml(text: str) -> str:
     """Write a text as YAML's single-quoted form."""
     return "'" + text.replace("'", "''") + "'"
 
@@ -232,11 +232,11 @@ def _unindented(block: str) -> str:
 
 def _block(path: str, text: str) -> str | None:
     try:
-        return blocks.found(text)
-    except blocks.Unclear:
+        return managed_block.found(text)
+    except managed_block.Unclear:
         raise Refused(
             f"the lines that pmem put into {path} cannot be told from the rest",
-            f"take out the lines from {blocks.BEGIN} to {blocks.END} by hand",
+            f"take out the lines from {managed_block.BEGIN} to {managed_block.END} by hand",
         ) from None
 
 
@@ -252,7 +252,7 @@ def _must_take_lines(path: str, text: str) -> None:
     hint = "`pmem setup pre-commit --print` shows the lines to put where you want them"
     if os.path.islink(path):
         raise Refused(f"{path} is a link to a file that others may use, too", hint)
-    if text and not blocks.is_shell_script(text):
+    if text and not managed_block.is_shell_script(text):
         raise Refused(f"{path} is no shell script, so no lines can be added to it", hint)
     if text and not os.access(path, os.X_OK):
         raise Refused(f"{path} cannot be executed, so git does not run it", "mend or remove it")

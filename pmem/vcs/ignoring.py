@@ -17,7 +17,7 @@ from pmem.project.setup import (
     locked,
 )
 from pmem.project.workspace import Workspace
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
@@ -66,7 +66,7 @@ def hide(workspace: Workspace) -> None:
         else []
     )
     with locked(workspace), refusals(path):
-        text = ownfile.text(path)
+        text = safe_files.text(path)
         start = text if text.endswith("\n") or not text else f"{text}\n"
         write_file(path, "".join((start, *rules)).encode(), scratch(workspace.root))
 
@@ -82,17 +82,17 @@ def says_shared(ignore: str) -> bool:
 
 def _shares(workspace: Workspace) -> bool:
     """Tell whether somebody decided to share transcripts."""
-    if says_shared(ownfile.text(os.path.join(workspace.root, IGNORE_FILE))):
+    if says_shared(safe_files.text(os.path.join(workspace.root, IGNORE_FILE))):
         return True
-    return bool(_listed(workspace, "--cached", "--", *TRANSCRIPTS))
+    return bool(_list_with_git(workspace, "--cached", "--", *TRANSCRIPTS))
 
 
 def _is_open(workspace: Workspace, folders: Sequence[str]) -> bool:
     """Tell whether git sees something new in folders."""
-    return bool(_listed(workspace, *_OPEN, "--", *folders))
+    return bool(_list_with_git(workspace, *_OPEN, "--", *folders))
 
 
-def _listed(workspace: Workspace, *arguments: str) -> str:
+def _list_with_git(workspace: Workspace, *arguments: str) -> str:
     if top_of(workspace.root) is None:
         return ""
     asked = ["--literal-pathspecs", "ls-files", "-z", *arguments]

@@ -9,13 +9,13 @@ import msgspec
 
 from pmem.core import rawjson
 from pmem.core.findings import Finding
-from pmem.core.threeway import SHAPES, Doubt, Shape
+from pmem.core.threeway import SHAPES, Doubt, RecordShape
 from pmem.core.threeway.redoing import Difference, Mistake, differences, redone
 from pmem.core.threeway.sides import checked
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git import repository
-from pmem.storage.git.repository import Entry, Merge, Repository
+from pmem.storage.git.repository import Merge, Repository, TreeEntry
 from pmem.values.ids import is_id, short
 from pmem.values.requests import RangeRequest
 from pmem.vcs.changelog import HEAD, ends
@@ -63,17 +63,17 @@ class _Case(NamedTuple):
 
     merge: Merge
     path: str
-    bases: tuple[tuple[Entry | None, ...], ...]
-    roots: tuple[Entry | None, ...]
-    sides: tuple[Entry | None, ...]
-    result: Entry | None
+    bases: tuple[tuple[TreeEntry | None, ...], ...]
+    roots: tuple[TreeEntry | None, ...]
+    sides: tuple[TreeEntry | None, ...]
+    result: TreeEntry | None
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> RecordShape:
         """What the record's fields are."""
         return SHAPES[os.path.dirname(self.path)]
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[TreeEntry]:
         """Yield all entries that there are."""
         several = (*self.bases, self.roots, self.sides, (self.result,))
         yield from (entry for entries in several for entry in entries if entry is not None)
@@ -114,9 +114,9 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
         objects = {it.object for case in cases for it in case.entries() if it.mode in _FILES}
         contents = dict(zip(objects, git.blobs([*objects]), strict=True))
         findings += [
-            _told(case, found, workspace.root, place)
+            _merge_finding(case, found, workspace.root, place)
             for case in cases
-            for found in _judged(case, contents)
+            for found in _verify_case(case, contents)
         ]
     return MergesChecked(merges=len(merges), records=records, findings=tuple(findings))
 
@@ -140,7 +140,7 @@ def _cases(git: Repository, merges: Sequence[Merge]) -> Iterator[_Case]:
 
 def _differing(
     git: Repository, pairs: list[tuple[str, str]]
-) -> dict[tuple[str, str], dict[str, tuple[Entry | None, Entry | None]]]:
+) -> dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry | None]]]:
     return dict(zip(pairs, git.differing(pairs, [*SHAPES]), strict=True))
 
 
@@ -165,13 +165,13 @@ def _is_record(path: str) -> bool:
 def _case(
     item: _Redone,
     path: str,
-    differing: Mapping[tuple[str, str], Mapping[str, tuple[Entry | None, Entry | None]]],
+    differing: Mapping[tuple[str, str], Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]],
 ) -> _Case:
     merge = item.merge
     found = {other: differing[merge.id, other].get(path) for other in item.others}
     result = next(pair[1] for pair in found.values() if pair is not None)
 
-    def at(commit: str) -> Entry | None:
+    def at(commit: str) -> TreeEntry | None:
         pair = found.get(commit, (None, None))  # no commit at all has nothing
         return result if pair is None else pair[0]
 
@@ -189,7 +189,7 @@ class _Unreadable(Exception):
     """A version of a record that is none."""
 
 
-def _judged(case: _Case, contents: Mapping[str, bytes | None]) -> list[Difference]:
+def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Difference]:
     try:
         result = _record(case.result, contents)
     except _Unreadable as error:
@@ -212,7 +212,7 @@ def _judged(case: _Case, contents: Mapping[str, bytes | None]) -> list[Differenc
 
 
 def _version(
-    entry: Entry | None, contents: Mapping[str, bytes | None], shape: Shape
+    entry: TreeEntry | None, contents: Mapping[str, bytes | None], shape: RecordShape
 ) -> Record | None:
     found = _record(entry, contents)
     if found is not None:
@@ -220,7 +220,7 @@ def _version(
     return found
 
 
-def _record(entry: Entry | None, contents: Mapping[str, bytes | None]) -> Record | None:
+def _record(entry: TreeEntry | None, contents: Mapping[str, bytes | None]) -> Record | None:
     if entry is None:
         return None
     content = contents.get(entry.object) if entry.mode in _FILES else None
@@ -233,12 +233,12 @@ def _record(entry: Entry | None, contents: Mapping[str, bytes | None]) -> Record
         raise _Unreadable("git's conflict markers" if marked else str(error)) from None
 
 
-def _base(several: list[Record | None], root: Record | None, shape: Shape) -> Record | None:
+def _base(several: list[Record | None], root: Record | None, shape: RecordShape) -> Record | None:
     """Return the one base of branches that crossed: what merging their several bases gives."""
     return redone([root] * (len(several) - 1), several, shape) if several else None
 
 
-def _told(case: _Case, found: Difference, root: str, prefix: str) -> MergeFinding:
+def _merge_finding(case: _Case, found: Difference, root: str, prefix: str) -> MergeFinding:
     whole = f"{prefix}{case.path}".encode("utf-8", "backslashreplace").decode()
     commit = repository.short(case.merge.id)
     side = None if found.side is None else repository.short(case.merge.parents[found.side])

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.changelog import FieldChange, Link, changed_fields, links
+from pmem.core.changelog import FieldChange, LinkChange, changed_fields, links
 from pmem.errors import Ambiguous, Damaged, NotFound, PmemError
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.reading import get
@@ -41,8 +41,8 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     what: What
     fields: dict[str, FieldChange]
-    linked: tuple[Link, ...]
-    unlinked: tuple[Link, ...]
+    linked: tuple[LinkChange, ...]
+    unlinked: tuple[LinkChange, ...]
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,10 +124,10 @@ def _states(repository: Repository, type_: RecordType, path: str, commits: list[
     """Read every version of a record that the commits know, each once."""
     named = {name: None for commit in commits for name in (*commit.before, commit.after) if name}
     contents = zip(named, repository.blobs(list(named)), strict=True)
-    return {name: _parsed(type_, path, data) for name, data in contents}
+    return {name: _parse_record(type_, path, data) for name, data in contents}
 
 
-def _parsed(type_: RecordType, path: str, data: bytes | None) -> Record | None:
+def _parse_record(type_: RecordType, path: str, data: bytes | None) -> Record | None:
     try:
         return None if data is None else parse(data, type_, path)
     except PmemError:

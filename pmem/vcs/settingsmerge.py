@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from pmem.core.settings import MergedSettings, merge_settings
+from pmem.core.settings import SettingsMerge, merge_settings
 from pmem.errors import Damaged, PmemError
 from pmem.project.configuration import parse_config
 from pmem.project.setup import with_setting
@@ -40,7 +40,7 @@ def merge_files(base: bytes | None, ours: bytes, theirs: bytes, path: str) -> Se
     for name in sorted({*own, *merged.values}):
         if own.get(name) != merged.values.get(name):
             text = with_setting(text, name, merged.values.get(name), path)
-    added = [*_new_comments(base or b"", ours, theirs), *_told(merged)]
+    added = [*_new_comments(base or b"", ours, theirs), *_conflict_comments(merged)]
     if added:
         text = "".join((text, "" if text.endswith("\n") or not text else "\n", *added))
     data = text.encode()
@@ -71,7 +71,7 @@ def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
             yield f"{line.strip()}\n"
 
 
-def _told(merged: MergedSettings) -> Iterator[str]:
+def _conflict_comments(merged: SettingsMerge) -> Iterator[str]:
     """Yield a comment for each contradiction: what gave way."""
     for name, sides in merged.conflicts.items():
         value = merged.values.get(name)

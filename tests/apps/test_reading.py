@@ -10,7 +10,7 @@ from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
 from pmem.memory.app_memories import state_of
-from pmem.storage.local.appstate import Waiting
+from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Memory
 from tests.apps import fakes
 from tests.conftest import NOW
@@ -100,6 +100,6 @@ def test_a_merge_is_a_decision_in_the_figures_as_well(root: str) -> None:
 def test_a_purge_gives_up_what_was_put_off(project: Project) -> None:
     state = state_of(project.workspace)
     for app in ("calendar", "mail"):
-        state.put_off(Waiting(app, "create", "c1", NOW, "too little energy"))
+        state.put_off(DeferredWork(app, "create", "c1", NOW, "too little energy"))
     project.apps.purge("calendar")
     assert [work.app for work in state.waiting()] == ["mail"]

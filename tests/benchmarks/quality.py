@@ -19,7 +19,7 @@ import orjson
 
 from pmem import Project
 from pmem.core.words import STOP_WORDS
-from pmem.search.search import Kind
+from pmem.search.search import SearchKind
 
 MEASURES: Final = ("R@1", "R@5", "R@10", "nDCG@10", "E@500", "E@1000", "E@2000")
 BUDGETS: Final = (500, 1000, 2000)
@@ -137,7 +137,7 @@ def _pmem(data: Data) -> Ranker:
     project.import_messages([orjson.dumps(message) for message in data.messages.values()])
 
     def ranked(question: str) -> list[str]:
-        found = project.search(question, kinds=(Kind.MESSAGE,), top_k=DEPTH)
+        found = project.search(question, kinds=(SearchKind.MESSAGE,), top_k=DEPTH)
         return [hit.external_id or "" for hit in found.hits]
 
     return ranked

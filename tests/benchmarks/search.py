@@ -17,7 +17,7 @@ from typing import Final
 
 from pmem import Project
 from pmem.core.text import terms
-from pmem.search.search import Kind
+from pmem.search.search import SearchKind
 from tests.benchmarks.measure import BARE, Command, cpu_seconds, pmem, side_by_side
 from tests.benchmarks.stores import make, requests
 
@@ -82,7 +82,7 @@ def _warm(folder: Path, size: int) -> None:
     texts = [request.content for request in requests(size)]
     systems: dict[str, Callable[[str], object]] = {
         "pmem": project.search,
-        "pmem, memories only": lambda query: project.search(query, kinds=(Kind.MEMORY,)),
+        "pmem, memories only": lambda query: project.search(query, kinds=(SearchKind.MEMORY,)),
         "SQLite FTS5": _fts5(texts),
         "rank-bm25": _rank_bm25(texts),
         "bm25s": _bm25s(texts),

@@ -12,11 +12,11 @@ from pmem.cli import dashboard
 from pmem.cli.journal import story_lines
 from pmem.cli.panels import beside, cut_line, padded, sparkline
 from pmem.cli.session import Line
-from pmem.core.growth import Period
+from pmem.core.histogram import Period
 from pmem.core.journal import Historic, steps
 from pmem.core.visible import visible
 from pmem.operations import table
-from pmem.upkeep.statistics import Statistics
+from pmem.upkeep.statistics import MemoryFigures
 from pmem.values.records import EventKind, Memory, MemoryType, Record
 from pmem.values.requests import AtRequest
 from tests import strategies
@@ -37,7 +37,7 @@ def text(line: Line) -> str:
     return visible("".join(part for part, _ in line))
 
 
-def figures(count: int, content: str = "We use PostgreSQL") -> Statistics:
+def figures(count: int, content: str = "We use PostgreSQL") -> MemoryFigures:
     """Return figures about so many memories, made over the last two months."""
     types = list(MemoryType)
     memories: list[Record] = [

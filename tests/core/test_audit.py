@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from pmem.core.audit import Row, digest, row
+from pmem.core.audit import AuditRow, digest, row
 from pmem.core.journal import Historic, steps
 from pmem.core.retention import changed, linked, unlinked
 from pmem.values.records import Event, EventKind, Memory, Relationship, State, dump_line
@@ -20,11 +20,11 @@ OTHER = "mjwaid1q-00000002"
 FIRST, THEN = digest("at first"), digest("then")
 
 
-def last(record: Memory) -> Row:
+def last(record: Memory) -> AuditRow:
     return row(steps(record)[-1])
 
 
-def after(kind: EventKind, detail: dict[str, Any] | None = None, **fields: Any) -> Row:
+def after(kind: EventKind, detail: dict[str, Any] | None = None, **fields: Any) -> AuditRow:
     event = Event(event=kind, at=NOW + timedelta(minutes=1), actor="ada", detail=detail or {})
     return last(changed(memory(), event, **fields))
 
@@ -50,7 +50,7 @@ def test_a_digest_is_that_of_the_contents_bytes() -> None:
     ],
 )
 def test_references_name_contents_or_where_an_event_leads(
-    found: Row, references: tuple[str | None, str | None]
+    found: AuditRow, references: tuple[str | None, str | None]
 ) -> None:
     assert references == (found.old_ref, found.new_ref)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.citations import ENOUGH, LEAST, Content, Hunt, Place, first_of, judged, suffix_of
+from pmem.core.citations import ENOUGH, LEAST, Content, FileRange, Hunt, first_of, judged, suffix_of
 from pmem.values.records import Citation
 
 LONG = ["def wait(attempt):", "    time.sleep(2**attempt)", "    return attempt"]
@@ -78,7 +78,7 @@ def test_the_text_that_was_cited_is_fresh_and_stays_so_whatever_follows_it(
 ) -> None:
     first, last = stretch(data, lines)
     cited = cite("a.py", lines, first, last)
-    assert judged(cited, content([*lines, *after])) == Place("a.py", (first, last))
+    assert judged(cited, content([*lines, *after])) == FileRange("a.py", (first, last))
     moved = judged(cited, content([*before, *lines]))
     assert moved is not None
     assert moved.lines is not None
@@ -88,15 +88,17 @@ def test_the_text_that_was_cited_is_fresh_and_stays_so_whatever_follows_it(
 def test_the_nearest_of_two_equal_texts_counts() -> None:
     lines = ["}", "a", "b", "c", "}", "d", "}"]
     cited = cite("a.c", lines, 5, 5)
-    assert judged(cited, content(["new", *lines])) == Place("a.c", (6, 6))
-    assert judged(cited, content(["}", "a", "b", "c", "d", "e", "f", "}"])) == Place("a.c", (8, 8))
-    assert judged(cited, content(["a", "b", "}", "c", "d", "e", "}"])) == Place("a.c", (3, 3))
+    assert judged(cited, content(["new", *lines])) == FileRange("a.c", (6, 6))
+    assert judged(cited, content(["}", "a", "b", "c", "d", "e", "f", "}"])) == FileRange(
+        "a.c", (8, 8)
+    )
+    assert judged(cited, content(["a", "b", "}", "c", "d", "e", "}"])) == FileRange("a.c", (3, 3))
 
 
 def test_a_binary_file_is_cited_as_a_whole() -> None:
     data = b"\x89PNG\0\n \n"
     cited = Citation(file="logo.png", digest=Content(data).digest())
-    assert judged(cited, Content(data)) == Place("logo.png", None)
+    assert judged(cited, Content(data)) == FileRange("logo.png", None)
     assert judged(cited, Content(data + b" ")) is None
     assert not Content(data).has((1, 1))
 
@@ -145,7 +147,7 @@ def test_the_file_with_the_cited_blob_comes_first() -> None:
     hunt = Hunt([lost])
     hunt.look("lib/a.py", content(LONG), "ba4")
     hunt.look("z.txt", content(["new", *LONG]), "f00")
-    assert hunt.found(lost, everywhere=True) == Place("z.txt", (2, 4))
+    assert hunt.found(lost, everywhere=True) == FileRange("z.txt", (2, 4))
 
 
 def test_whole_files_and_stretches_are_hunted_together() -> None:
@@ -155,7 +157,7 @@ def test_whole_files_and_stretches_are_hunted_together() -> None:
     hunt.look("b.py", content(LONG), "")
     hunt.look("a.py", content(LONG), "")
     places = [hunt.found(one, everywhere=True) for one in (whole, part, other)]
-    assert places == [Place("b.py", None), Place("b.py", (2, 3)), Place("b.py", (1, 2))]
+    assert places == [FileRange("b.py", None), FileRange("b.py", (2, 3)), FileRange("b.py", (1, 2))]
 
 
 def test_an_empty_file_has_not_moved_to_another_empty_file() -> None:

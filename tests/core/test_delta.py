@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.delta import Change, changes, fingerprint, fingerprints, header, seen_with
+from pmem.core.delta import MemoryNews, changes, fingerprint, fingerprints, header, seen_with
 from pmem.values.records import Event, EventKind, Memory, State
 from tests import strategies
 from tests.conftest import NOW
@@ -34,8 +34,8 @@ def told(*memories: Memory, seen: frozenset[int] = frozenset()) -> list[str]:
     return header(1, changes(memories, seen))[1:]
 
 
-def change(content: str, category: str = "goals") -> Change:
-    return Change(id="a", event=ADD, at=NOW, actor="", category=category, content=content)
+def change(content: str, category: str = "goals") -> MemoryNews:
+    return MemoryNews(id="a", event=ADD, at=NOW, actor="", category=category, content=content)
 
 
 memories = st.builds(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pmem.core.exactjson import NotJson, read, reread
+from pmem.core.exactjson import InexactJson, read, reread
 
 NUMBERS = st.integers() | st.integers(-(10**300), 10**300)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -48,7 +48,7 @@ def test_what_is_written_is_read_exactly(value: Any) -> None:
     ],
 )
 def test_what_is_no_json_gets_a_sentence(data: bytes | str, why: str) -> None:
-    with pytest.raises(NotJson) as caught:
+    with pytest.raises(InexactJson) as caught:
         read(data)
     assert str(caught.value) == why
 
@@ -57,6 +57,6 @@ def test_what_is_no_json_gets_a_sentence(data: bytes | str, why: str) -> None:
 def test_anything_is_read_or_refused(data: bytes) -> None:
     try:
         value = read(data)
-    except NotJson:
+    except InexactJson:
         return
     assert json.loads(data) == value

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pmem.core.findings import (
     Finding,
-    Place,
+    FolderPlace,
     github,
     gitlab,
     has_conflict,
@@ -22,7 +22,7 @@ from pmem.core.findings import (
 from pmem.core.visible import visible
 from pmem.errors import Damaged
 
-PLACE = Place("/home/ada/shop/.project-memory", ".project-memory/")
+PLACE = FolderPlace("/home/ada/shop/.project-memory", ".project-memory/")
 PATH = "/home/ada/shop/.project-memory/long-term-memory/a-k3v9k3v9.json"
 FINDING = Finding(PATH, "damaged", f"{PATH} is not valid JSON: oh, no: 100 %", 3)
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=[]), max_size=30)
@@ -120,7 +120,7 @@ def test_files_are_named_from_the_top_of_the_repository(path: str, name: str) ->
 
 
 def test_files_are_named_with_slashes_everywhere() -> None:
-    place = Place("C:\\shop\\.project-memory", "web/.project-memory/")
+    place = FolderPlace("C:\\shop\\.project-memory", "web/.project-memory/")
     assert place.name("C:\\shop\\.project-memory\\local\\lock") == "web/.project-memory/local/lock"
 
 

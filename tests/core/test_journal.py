@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.core.journal import Historic, Kind, Wanted, entry, log, one_line, steps
+from pmem.core.journal import Historic, JournalKind, Wanted, entry, log, one_line, steps
 from pmem.core.retention import changed, json_value
 from pmem.values.records import KINDS, Conversation, Event, EventKind, Memory, Scope, dump_line
 from tests import strategies
@@ -113,8 +113,8 @@ def test_events_of_one_moment_stand_by_id_and_then_by_place() -> None:
         (Wanted(actor="ben"), []),
         (Wanted(events=(EventKind.ADD,)), [(1, 1), (2, 1)]),
         (Wanted(events=(EventKind.TTL, EventKind.UPDATE)), [(2, 2)]),
-        (Wanted(kinds=(Kind.MEMORY,)), [(1, 1), (2, 1), (2, 2)]),
-        (Wanted(kinds=(Kind.EPISODE, Kind.CONVERSATION)), []),
+        (Wanted(kinds=(JournalKind.MEMORY,)), [(1, 1), (2, 1), (2, 2)]),
+        (Wanted(kinds=(JournalKind.EPISODE, JournalKind.CONVERSATION)), []),
         (Wanted(after=NOW + timedelta(minutes=5)), [(2, 2)]),
         (Wanted(before=NOW + timedelta(minutes=5)), [(1, 1), (2, 1)]),
     ],

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.rawjson import load
-from pmem.core.readable import readable
+from pmem.core.textconv import readable
 from pmem.values.records import dump
 from tests import strategies
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pmem.core.journal import steps
 from pmem.core.retention import as_of
 from pmem.core.threeway import SHAPES, merged
-from pmem.core.unwinding import Unwinding
+from pmem.core.undo import Unwinding
 from pmem.values.records import Event, EventKind, Memory
 
 SHAPE = SHAPES["long-term-memory"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.writing import MOST_CHARACTERS, lints
+from pmem.core.style_rules import MOST_CHARACTERS, lints
 from tests.work import seconds
 
 SOUND = """\

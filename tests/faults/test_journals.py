@@ -63,8 +63,8 @@ def test_a_search_that_is_killed_while_it_updates_leaves_no_journal(root: str) -
     """As it was seen: the update's transaction is open when the process dies."""
     Project(root).add("The oven is blue")
     program = (
-        "import os, sys; from pmem import Project; from pmem.storage.index import learning;"
-        " learning._count = lambda *given: os.kill(os.getpid(), 9);"
+        "import os, sys; from pmem import Project; from pmem.storage.index import update;"
+        " update._count = lambda *given: os.kill(os.getpid(), 9);"
         " Project(sys.argv[1]).search('oven')"
     )
     subprocess.run([sys.executable, "-c", program, root], check=False)

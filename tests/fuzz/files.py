@@ -15,10 +15,10 @@ from pmem.core.filters import EVERYTHING, passes
 from pmem.core.journal import Wanted, log
 from pmem.core.past import begun
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.core.readable import readable
 from pmem.core.retention import as_of
 from pmem.core.retrieval.documents import entries
-from pmem.core.threeway import SHAPES, Doubt, Shape, merged
+from pmem.core.textconv import readable
+from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged
 from pmem.core.threeway.deciding import decide, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.core.threeway.values import canonical
@@ -26,14 +26,14 @@ from pmem.errors import NewerSchema
 from pmem.storage.files.recordfile import parse, serialise
 from pmem.storage.local.access import _Tally as Tally
 from pmem.storage.local.appstate import AppState
-from pmem.storage.local.judged import JudgedPairs
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import Proposals, digest, without_expired
+from pmem.storage.local.seen_pairs import JudgedPairs
 from pmem.storage.local.state import FILE, LocalState
 from pmem.storage.past import _ODD_HISTORY
 from pmem.values.records import STORES, Episode, Memory, Record, RecordType
 from pmem.values.records import dump as written
-from pmem.vcs.gitmerge import _merged as driver
+from pmem.vcs.gitmerge import _merge_versions as driver
 from pmem.vcs.repair.cases import Unfit, key_of
 from pmem.vcs.repair.from_markers import marker_cases
 from tests.core.threeway.sides import sides
@@ -123,7 +123,7 @@ def merge(store: str) -> Entry:
     return Entry(f"merge: {store}", run, examples, (Doubt, NotJson))
 
 
-def _merges_alike(parts: list[bytes], shape: Shape) -> None:
+def _merges_alike(parts: list[bytes], shape: RecordShape) -> None:
     """See that it does not matter which side is ours, and that merging again changes nothing."""
     base, ours, theirs = (load(part) if part else None for part in parts)
     if len({str(side.get("id")) for side in (base, ours, theirs) if side is not None}) != 1:
@@ -194,11 +194,11 @@ def _consent(data: bytes) -> Any:
 
 
 def _operations(data: bytes) -> Any:
-    from pmem.core.operations import Operation
+    from pmem.core.operations import LoggedOperation
 
     _put("operations.log", data)
     found = Operations(folder()).all()
-    assert all(isinstance(item, Operation) for item in found)
+    assert all(isinstance(item, LoggedOperation) for item in found)
     sorted(found, key=lambda item: item.ts)
     return [written(item) for item in found]
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pmem.storage.git import git
+from pmem.storage.git.merge_stages import MergeState
 from pmem.storage.git.objects import _content
+from pmem.storage.git.project_files import _parse_tracked as tracked
 from pmem.storage.git.repository import Repository
-from pmem.storage.git.sources import _tracked as tracked
-from pmem.storage.git.stages import MergeState
 from tests.fuzz.judging import Entry
 
 _BLOB: Final = b"8ab686eafeb1f44702738c8b0f24f2567c36da6d"
@@ -19,8 +19,8 @@ def _says(type_: type[Repository], data: bytes) -> Any:
     """Return a repository whose git says this, whatever it is asked."""
 
     class Told(type_):  # type: ignore[misc,valid-type]
-        def _run(self, *_arguments: str, stdin: bytes = b"", index: str = "") -> git.Outcome:
-            return git.Outcome(0, data, "")
+        def _run(self, *_arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
+            return git.GitResult(0, data, "")
 
         def _head_or_nothing(self) -> str:
             return "HEAD"

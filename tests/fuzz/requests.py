@@ -8,16 +8,16 @@ import orjson
 
 from pmem.cli.memory import _request as batch_line
 from pmem.cli.query import _request as asked
-from pmem.cli.session import Session
-from pmem.core import blocks, queries
+from pmem.cli.session import CommandSession
+from pmem.core import managed_block, queries
 from pmem.core.citations import Content, judged
 from pmem.errors import InvalidValue, UsageError
 from pmem.interchange import arrays, messages
-from pmem.memory.citations import _parsed as cited
+from pmem.memory.citations import _parse_citation as cited
 from pmem.project.configuration import parse_config
 from pmem.project.setup import write_setting
 from pmem.search import golden, threads
-from pmem.storage.git.sources import Sources
+from pmem.storage.git.project_files import Sources
 from pmem.values.config import checked, from_environment, known, resolve, table
 from pmem.values.ids import derived_id, is_id, matches, moment_of, short
 from pmem.values.notation import as_text
@@ -37,7 +37,7 @@ class _Lines(NamedTuple):
         return self.data.splitlines()
 
     def time(self, text: str | None) -> Any:
-        return Session({"PMEM_NOW": iso(NOW)}).time(text)
+        return CommandSession({"PMEM_NOW": iso(NOW)}).time(text)
 
 
 def _arrays(data: bytes) -> Any:
@@ -177,19 +177,24 @@ def _citation(data: bytes) -> Any:
 
 def _checkpoint(data: bytes) -> Any:
     state = orjson.loads(data)
-    encoded = threads._encoded(state)
+    encoded = threads._encode_state(state)
     assert orjson.loads(encoded) == state
     return encoded
 
 
 def _hook(data: bytes) -> Any:
     text = _text(data)
-    own = blocks.found(text)
-    left = blocks.without(text)
-    assert blocks.found(left) is None
+    own = managed_block.found(text)
+    left = managed_block.without(text)
+    assert managed_block.found(left) is None
     block = "# >>> pmem >>>\nexit 0\n# <<< pmem <<<\n"
-    blocks.first_repository(text, block)
-    return own, left, blocks.after_first_line(left, block), blocks.is_shell_script(text)
+    managed_block.first_repository(text, block)
+    return (
+        own,
+        left,
+        managed_block.after_first_line(left, block),
+        managed_block.is_shell_script(text),
+    )
 
 
 def _text(data: bytes) -> str:
@@ -295,5 +300,5 @@ ENTRIES: Final = (
     ),
     Entry("citations", _citation, (_CITED, b"a.py", b"a.py:3")),
     Entry("checkpoints", _checkpoint, (_SAVED,), (orjson.JSONDecodeError,)),
-    Entry("hook scripts", _hook, (_HOOK, _REPOSITORIES), (blocks.Unclear,)),
+    Entry("hook scripts", _hook, (_HOOK, _REPOSITORIES), (managed_block.Unclear,)),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pmem.cli.render import clean
-from pmem.core import consent, tokens, writing
+from pmem.core import consent, style_rules, tokens
 from pmem.core.context.block import block
 from pmem.core.duplicates import comparing, reading
 from pmem.core.extraction import episodes, facts
@@ -107,8 +107,8 @@ def _rules(data: bytes) -> Any:
     return (
         consent.sensitive(text, settings.consent.fields, subject=text[:100]),
         consent.benign(settings.consent.fields, [text]),
-        writing.lints(text),
-        writing.lints(text, episodic=True),
+        style_rules.lints(text),
+        style_rules.lints(text, episodic=True),
     )
 
 

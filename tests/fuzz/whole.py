@@ -278,6 +278,6 @@ ENTRIES: Final = (
     Entry("plans of commits", _commit_plan, (_STEPS,), share=0.3),
     Entry("decisions of models", _decided, _DECIDED, (Unusable,), share=0.5),
     Entry("secrets and instructions", _secret, _SECRETS, share=0.5),
-    Entry("requests of programs", _library, _SAID, (exactjson.NotJson, TypeError), share=0.3),
+    Entry("requests of programs", _library, _SAID, (exactjson.InexactJson, TypeError), share=0.3),
     Entry("merge driver", _driver, (SEPARATOR.join(files._sides("long-term-memory", 1)),)),
 )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.changelog import How, compare
+from pmem.core.changelog import ChangeReason, compare
 from pmem.core.markdown import escaped
 from tests.cli.shell import pmem
 from tests.conftest import NOW
@@ -251,7 +251,7 @@ RECORDS: Final = st.lists(memories, max_size=4).map(lambda found: {it.id: it for
 @given(RECORDS, RECORDS)
 def test_a_comparison_backwards_forgets_what_was_learned(before: Any, after: Any) -> None:
     there, back = compare(before, after), compare(after, before)
-    active = {entry.id for entry in there.learned if entry.how is How.ADDED}
+    active = {entry.id for entry in there.learned if entry.how is ChangeReason.ADDED}
     assert active <= {entry.id for entry in back.forgotten}
     assert {entry.id for entry in there.changed} == {entry.id for entry in back.changed}
     assert compare(before, before) == compare({}, {})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core import blocks
+from pmem.core import managed_block
 from pmem.errors import NotFound, Refused
 from pmem.operations import table
 from pmem.project.setup import initialise
@@ -192,8 +192,8 @@ def test_a_hook_that_is_a_link_is_refused(repository: None) -> None:
 
 @pytest.mark.parametrize("shell", ["/bin/sh", "/usr/bin/env bash", "/bin/dash -e", " /bin/zsh"])
 def test_shells_are_known_by_their_first_line(shell: str) -> None:
-    assert blocks.is_shell_script(f"#!{shell}\n")
-    assert not blocks.is_shell_script(shell)
+    assert managed_block.is_shell_script(f"#!{shell}\n")
+    assert not managed_block.is_shell_script(shell)
 
 
 def test_hooks_are_where_git_is_told_to_look(repository: None) -> None:
@@ -350,17 +350,17 @@ def test_putting_in_and_taking_away_is_doing_nothing(
     before: str, after: str, indent: str, end: str
 ) -> None:
     text = f"{before}\nrepos:{end}{indent}- repo: a{end}{after}"
-    placed = blocks.first_repository(text, ENTRY)
+    placed = managed_block.first_repository(text, ENTRY)
     assert placed is not None
-    assert blocks.without(placed) == text
-    found = blocks.found(placed)
+    assert managed_block.without(placed) == text
+    found = managed_block.found(placed)
     assert found is not None
     assert [line.strip() for line in found.splitlines()] == [
         line.strip() for line in ENTRY.splitlines()
     ]
-    script = blocks.after_first_line(f"#!/bin/sh\n{text}", ENTRY)
-    assert blocks.without(script) == f"#!/bin/sh\n{text}"
-    assert blocks.found(script) == ENTRY
+    script = managed_block.after_first_line(f"#!/bin/sh\n{text}", ENTRY)
+    assert managed_block.without(script) == f"#!/bin/sh\n{text}"
+    assert managed_block.found(script) == ENTRY
 
 
 # Whoever commits

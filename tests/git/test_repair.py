@@ -13,7 +13,7 @@ from pmem.core.threeway import SHAPES, merged
 from pmem.core.threeway.deciding import Versions
 from pmem.storage.files import durable
 from pmem.storage.git import git as git_calls
-from pmem.storage.git.stages import MergeState
+from pmem.storage.git.merge_stages import MergeState
 from tests.core.threeway.sides import Json, keeps_all
 from tests.faults.console import Done, bytes_of, pmem
 from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read

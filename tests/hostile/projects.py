@@ -307,12 +307,12 @@ def _database(name: str, schema: str) -> Plant:
 
 
 def _versions() -> dict[str, list[int]]:
-    from pmem.storage.index import index, learning
+    from pmem.storage.index import index, update
     from pmem.storage.local import state
 
     return {
         "index.sqlite3": [index._VERSION],
-        "search.sqlite3": [learning.VERSION],
+        "search.sqlite3": [update.VERSION],
         "state.sqlite3": [state.VERSION],
     }
 

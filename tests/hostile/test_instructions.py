@@ -86,7 +86,9 @@ def test_letters_that_look_like_others_hide_nothing(line: str) -> None:
 
 
 def test_an_ordinary_text_costs_no_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instructions, "_compiled", lambda: tuple((w, None) for w in _PATTERNS))
+    monkeypatch.setattr(
+        instructions, "_instruction_patterns", lambda: tuple((w, None) for w in _PATTERNS)
+    )
     assert instruction_in(["The gear turns to the left.", "make check runs all tests"]) is None
 
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from pmem import AddRequest
-from pmem.core.citations import Content, State
+from pmem.core.citations import CitationState, Content
 from pmem.core.context.filling import PATIENCE
 from pmem.errors import InvalidValue
 from pmem.library import Project
@@ -19,8 +19,8 @@ from pmem.memory import citations
 from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, VerifyRequest, Watch
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
-from pmem.storage.git import sources as reading
-from pmem.storage.git.sources import MOST_BYTES, Sources, Unreadable, blob_of
+from pmem.storage.git import project_files as reading
+from pmem.storage.git.project_files import MOST_BYTES, Sources, Unreadable, blob_of
 from pmem.values.records import Citation, EventKind, Memory
 from tests.asking import ask
 from tests.cli.shell import installed, pmem
@@ -246,7 +246,11 @@ def test_an_update_follows_the_text_and_leaves_a_trace(project: Project) -> None
     event = now.history[-1]
     assert (event.event, event.source, list(event.before)) == ("UPDATE", "verify", ["citations"])
     again = ask(project.workspace, table.VERIFY, VerifyRequest(update=True))
-    assert (again.updated, again.counts[State.FRESH], again.counts[State.GONE]) == (0, 1, 1)
+    assert (again.updated, again.counts[CitationState.FRESH], again.counts[CitationState.GONE]) == (
+        0,
+        1,
+        1,
+    )
     assert project.show(memory.id) == now
 
 
@@ -272,14 +276,14 @@ def test_what_another_process_has_updated_gets_no_second_event(
 ) -> None:
     memory = cited(project, "src/queue.py:10")
     Path("src/queue.py").write_text(f"# new\n{TEXT}")
-    real = citations._moved
+    real = citations._moved_citations
 
     def outrun(*arguments: Any) -> Any:
-        monkeypatch.setattr(citations, "_moved", real)
+        monkeypatch.setattr(citations, "_moved_citations", real)
         assert Project(actor="kim").verify(update=True).updated == 1
         return real(*arguments)
 
-    monkeypatch.setattr(citations, "_moved", outrun)
+    monkeypatch.setattr(citations, "_moved_citations", outrun)
     assert project.verify(update=True).updated == 0
     now = project.show(memory.id)
     assert isinstance(now, Memory)
@@ -354,7 +358,7 @@ def test_a_stranger_s_citation_reads_nothing_outside_and_blocks_nothing(
     opened = _opened(monkeypatch)
     done = ask(project.workspace, table.VERIFY, VerifyRequest())
     (item,) = done.items
-    assert item.state is State.GONE
+    assert item.state is CitationState.GONE
     assert item.reason or file in ("shut.txt", "x" * 5000, "y" * 300), item
     assert ("(stale: " in project.build_context().text) == (file != "huge.bin")
     forbidden = [os.stat(path) for path in ("../outside.txt", "pipe", "talk", "/dev/zero")]
@@ -497,9 +501,11 @@ def test_a_project_too_large_to_be_looked_through_is_told(
     Path("src/aa.py").write_text(TEXT[50:])
     monkeypatch.setattr(citations, "SEARCHED_BYTES", 10)
     done = ask(project.workspace, table.VERIFY, VerifyRequest())
-    assert (done.complete, done.items[0].state) == (False, State.GONE)
+    assert (done.complete, done.items[0].state) == (False, CitationState.GONE)
     monkeypatch.undo()
-    assert ask(project.workspace, table.VERIFY, VerifyRequest()).items[0].state is State.MOVED
+    assert (
+        ask(project.workspace, table.VERIFY, VerifyRequest()).items[0].state is CitationState.MOVED
+    )
 
 
 def test_hidden_and_ignored_files_are_no_place_to_move_to(project: Project) -> None:

@@ -339,16 +339,19 @@ def test_a_proposal_that_is_applied_twice_is_one_memory(root: str) -> None:
 def test_of_two_people_who_decide_at_once_the_first_one_counts(root: str, other: str) -> None:
     held = opened(root, "planner").add("The user lives in Quuxville.").held
     assert held is not None
-    decided, named = [], consent._named
+    decided, named = [], consent._find_proposals
 
     def quicker(workspace: Workspace, references: Sequence[str]) -> list[Proposal]:
         found = named(workspace, references)
-        with mock.patch.object(consent, "_named", named):
+        with mock.patch.object(consent, "_find_proposals", named):
             opened(root).reject(held.id)
         decided.append(found)
         return found
 
-    with mock.patch.object(consent, "_named", quicker), pytest.raises(NotFound, match="meanwhile"):
+    with (
+        mock.patch.object(consent, "_find_proposals", quicker),
+        pytest.raises(NotFound, match="meanwhile"),
+    ):
         getattr(opened(root), other)(held.id)
     assert decided
     assert opened(root).list().total == 0
@@ -363,7 +366,7 @@ def test_a_change_that_was_rejected_meanwhile_is_not_made(root: str) -> None:
         opened(root, "planner").edit(memory.id, "The user lives in Quuxville.")
     (proposal,) = queue(root).proposals
     opened(root).reject(caught.value.held.id)
-    late = mock.patch.object(consent, "_named", return_value=[proposal])
+    late = mock.patch.object(consent, "_find_proposals", return_value=[proposal])
     with late, pytest.raises(NotFound, match="meanwhile"):
         opened(root).approve(caught.value.held.id)
     assert opened(root).show(memory.id) == memory

@@ -15,7 +15,7 @@ from pmem import Project
 from pmem.cli.app import COMMANDS, GROUPS
 from pmem.conversation import exchange
 from pmem.core.audit import digest
-from pmem.core.journal import Historic, Kind
+from pmem.core.journal import Historic, JournalKind
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.journal import AuditRequest, EventsRequest
 from pmem.operations import table
@@ -210,7 +210,7 @@ def test_events_of_a_project(workspace: Workspace) -> None:
     assert 4 == memory.events().total
     assert [first] * 2 == [item.id for item in memory.events(record=first).items]
     assert [second] == [item.id for item in memory.events(record=second, limit=9).items]
-    found = memory.events(limit=1, events=(EventKind.UPDATE,), kinds=(Kind.MEMORY,))
+    found = memory.events(limit=1, events=(EventKind.UPDATE,), kinds=(JournalKind.MEMORY,))
     assert [({"content": "One"}, {"content": "One and a half"})] == [
         (item.before, item.after) for item in found.items
     ]

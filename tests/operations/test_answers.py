@@ -52,7 +52,7 @@ from pmem.search.search import SearchRequest
 from pmem.search.threads import CheckpointRequest, CheckpointsRequest, SaveRequest, ThreadRequest
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.doctor import DoctorRequest
-from pmem.upkeep.scanning import ScanRequest
+from pmem.upkeep.secret_scan import ScanRequest
 from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
 from tests.conftest import NOW

@@ -14,7 +14,7 @@ from pmem import Project
 from pmem.core.filters import Filter, passes
 from pmem.core.retention import valid_at
 from pmem.errors import Ambiguous, NotFound, PmemError
-from pmem.search.search import Kind
+from pmem.search.search import SearchKind
 from pmem.storage.backend import Change, InMemory
 from pmem.values.records import (
     STORES,
@@ -287,7 +287,7 @@ def test_what_is_purged_is_gone_at_every_time() -> None:
     project.purge(talk.id, force=True)
     gone = timeline.project().at(before)
     assert gone.conversations() == ()
-    assert gone.search("oven", kinds=(Kind.CHUNK, Kind.MESSAGE)).total == 0
+    assert gone.search("oven", kinds=(SearchKind.CHUNK, SearchKind.MESSAGE)).total == 0
 
 
 def test_an_ambiguous_reference_is_not_so_before_the_second_record() -> None:

@@ -18,7 +18,7 @@ from pmem import Project
 from pmem.core.secrets import find
 from pmem.core.secrets.texts import in_file
 from pmem.errors import InvalidValue, Refused
-from pmem.project.secret_gate import Gate, SecretFound
+from pmem.project.secret_gate import SecretFound, SecretGate
 from pmem.values.rules import Secrets
 from pmem.vcs import gitmerge
 from tests.core.secrets import drawing, labelled
@@ -183,7 +183,7 @@ RECORDS: Final = [
 def test_a_way_in_that_forgot_the_gate_is_closed_all_the_same(
     way: str, root: str, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Gate, "admit", lambda _self, value, _where="": value)
+    monkeypatch.setattr(SecretGate, "admit", lambda _self, value, _where="": value)
     done = run(ids, WAYS[way])
     assert done.code in (3, 7), done  # 3: nothing can be cited by such a name
     assert TOKEN not in done.err
@@ -193,14 +193,14 @@ def test_a_way_in_that_forgot_the_gate_is_closed_all_the_same(
 @pytest.mark.parametrize("case", SECRETS, ids=[case.kind for case in SECRETS])
 def test_every_kind_is_refused_by_its_name(case: drawing.Case) -> None:
     with pytest.raises(SecretFound) as caught:
-        Gate(Secrets).admit({"content": case.text})
+        SecretGate(Secrets).admit({"content": case.text})
     assert caught.value.kind in {hit.kind for hit in find(case.text)}
     assert case.secret not in f"{caught.value} {caught.value.hint}"
 
 
 @given(st.recursive(st.text() | st.integers() | st.none(), st.lists, max_leaves=5))
 def test_what_is_no_secret_passes_as_it_is(value: Any) -> None:
-    assert Gate(Secrets).admit(value) == value or find(str(value))
+    assert SecretGate(Secrets).admit(value) == value or find(str(value))
 
 
 def test_an_import_tells_the_line_and_takes_in_nothing(ids: dict[str, str], root: str) -> None:
@@ -264,11 +264,11 @@ NAMED: Final = (
 @pytest.mark.parametrize(("value", "kind"), NAMED)
 def test_a_name_tells_of_a_value_that_it_is_a_secret(value: dict[str, Any], kind: str) -> None:
     with pytest.raises(SecretFound) as caught:
-        Gate(Secrets).admit(value, "the state")
+        SecretGate(Secrets).admit(value, "the state")
     assert caught.value.kind == kind
-    kept = Gate(lambda: Secrets(gate="redact")).admit(value, "the state")
+    kept = SecretGate(lambda: Secrets(gate="redact")).admit(value, "the state")
     assert f"[redacted: {kind}]" in json.dumps(kept)
-    assert Gate(Secrets).admit(kept) == kept
+    assert SecretGate(Secrets).admit(kept) == kept
     assert [spot.kind for spot in in_file(json.dumps(value, indent=2).encode())] == [kind]
 
 
@@ -281,7 +281,7 @@ def test_a_name_makes_no_secret_of_an_ordinary_value() -> None:
         "primary_key": "018f3c1e-7b2a-7cc0-9e41-1f2a3b4c5d6e",
         "commit": "3f2a9c7d1e5b4a6f8091a2b3c4d5e6f708192a3b",
     }
-    assert Gate(Secrets).admit(state) == state
+    assert SecretGate(Secrets).admit(state) == state
 
 
 @pytest.mark.parametrize("who", ["--actor", "--agent"])

@@ -18,9 +18,9 @@ from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
-from pmem.search.evaluation import Evaluation, EvaluationRequest, Judged, Run
+from pmem.search.evaluation import Evaluation, EvaluationRequest, QuestionResult, Run
 from pmem.search.golden import Golden, Question, QuestionAdded, QuestionRequest, parse, read
-from pmem.search.search import Found, Hit, Kind, SearchRequest
+from pmem.search.search import SearchHit, SearchKind, SearchRequest, SearchResult
 from pmem.storage.backend import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line
@@ -47,7 +47,7 @@ def run(workspace: Workspace, *questions: Question, **fields: Any) -> Evaluation
     )
 
 
-def judged(workspace: Workspace, **fields: Any) -> Judged:
+def judged(workspace: Workspace, **fields: Any) -> QuestionResult:
     (found,) = run(workspace, Question(query="database", **fields)).questions
     return found
 
@@ -87,12 +87,12 @@ def ranking(monkeypatch: pytest.MonkeyPatch) -> Ranking:
     """Return what fixes the ids that every search finds, in their order."""
 
     def fix(*ids: str, external: str | None = None) -> None:
-        def search(_: Workspace, request: SearchRequest) -> Found:
+        def search(_: Workspace, request: SearchRequest) -> SearchResult:
             hits = tuple(
-                Hit(
+                SearchHit(
                     id=id_,
                     short=short(id_),
-                    kind=Kind.MEMORY,
+                    kind=SearchKind.MEMORY,
                     score=1 / place,
                     text="",
                     created_at=NOW,
@@ -100,7 +100,9 @@ def ranking(monkeypatch: pytest.MonkeyPatch) -> Ranking:
                 )
                 for place, id_ in enumerate(ids[: request.top_k], start=1)
             )
-            return Found(query=request.query, hits=hits, total=len(ids), removed={}, related=())
+            return SearchResult(
+                query=request.query, hits=hits, total=len(ids), removed={}, related=()
+            )
 
         monkeypatch.setattr(evaluation, "search", search)
 
@@ -117,7 +119,12 @@ def test_a_line_has_a_query_and_references() -> None:
     )
     assert parse([line], "set") == (
         Question(
-            query="q", must=("a",), must_not=("b",), max_rank=5, kind=(Kind.MEMORY,), budget=900
+            query="q",
+            must=("a",),
+            must_not=("b",),
+            max_rank=5,
+            kind=(SearchKind.MEMORY,),
+            budget=900,
         ),
     )
 
@@ -172,7 +179,7 @@ questions = st.builds(
     must=st.lists(st.text("abc", min_size=1), min_size=1, unique=True).map(tuple),
     must_not=st.lists(st.text("xyz", min_size=1), unique=True).map(tuple),
     max_rank=st.none() | st.integers(1, 100),
-    kind=st.lists(st.sampled_from(Kind), unique=True).map(tuple),
+    kind=st.lists(st.sampled_from(SearchKind), unique=True).map(tuple),
     budget=st.none() | st.integers(1, 10_000),
 )
 
@@ -330,7 +337,7 @@ def test_what_is_not_found_is_explained(full: Workspace) -> None:
         full.conversations.ids()[0]: "is a record of the kind conversation, which is not searched",
         "m7": "is a record of the kind message, which is not searched",
     }
-    found = judged(full, must=tuple(reasons), kind=(Kind.MEMORY,))
+    found = judged(full, must=tuple(reasons), kind=(SearchKind.MEMORY,))
     said = [f"{evaluation.label(name)} {reason}" for name, reason in reasons.items()]
     assert found.reason.split("; ") == said
     assert not found.passed
@@ -353,7 +360,7 @@ def test_forbidding_what_is_gone_passes_and_is_said(full: Workspace) -> None:
 def test_the_search_is_the_one_that_people_use(full: Workspace) -> None:
     first = full.memories.ids()[0]
     assert judged(full, must=(first,)).ranks == {first: 1}
-    found = judged(full, must=(first,), kind=(Kind.MESSAGE,))
+    found = judged(full, must=(first,), kind=(SearchKind.MESSAGE,))
     assert found.ranks == {first: None}
 
 

@@ -8,7 +8,7 @@ import pytest
 from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Found, Hit, SearchRequest
+from pmem.search.search import SearchHit, SearchRequest, SearchResult
 from pmem.storage.backend import InMemory
 from pmem.values.records import Conversation, Message, Role
 from tests.asking import ask
@@ -307,11 +307,11 @@ def store() -> Workspace:
     return workspace
 
 
-def find(workspace: Workspace, query: str, **fields: object) -> Found:
+def find(workspace: Workspace, query: str, **fields: object) -> SearchResult:
     return ask(workspace, table.SEARCH, SearchRequest(query=query, **fields))  # type: ignore[arg-type]
 
 
-def texts(hits: tuple[Hit, ...]) -> list[str]:
+def texts(hits: tuple[SearchHit, ...]) -> list[str]:
     return [hit.text for hit in hits]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.context.parts import Context, Shown
+from pmem.core.context.parts import Context, ShownItem
 from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
@@ -19,7 +19,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import Golden, Question
-from pmem.search.search import Found, Kind
+from pmem.search.search import SearchKind, SearchResult
 from pmem.values.ids import short
 from tests.asking import ask
 from tests.conftest import NOW
@@ -58,7 +58,7 @@ def linked() -> tuple[Workspace, Ids]:
     return workspace, ids
 
 
-def brought(found: Found, ids: Ids) -> list[str]:
+def brought(found: SearchResult, ids: Ids) -> list[str]:
     names = {id_: name for name, id_ in ids.items()}
     return [names[related.id] for related in found.related]
 
@@ -157,7 +157,9 @@ def test_what_is_not_brought_along_is_not_counted_as_removed(
 
 def test_only_memories_bring_memories_along(linked: tuple[Workspace, Ids]) -> None:
     workspace, _ = linked
-    found = find(workspace, "parser", kinds=(Kind.MESSAGE, Kind.EPISODE, Kind.CHUNK))
+    found = find(
+        workspace, "parser", kinds=(SearchKind.MESSAGE, SearchKind.EPISODE, SearchKind.CHUNK)
+    )
     assert (found.hits, found.related) == ((), ())
 
 
@@ -217,7 +219,7 @@ def context(workspace: Workspace, query: str | None, budget: int, **fields: Any)
     return ask(workspace, table.CONTEXT, ContextRequest(query=query, budget=budget, **fields))
 
 
-def recalled(built: Context) -> list[Shown]:
+def recalled(built: Context) -> list[ShownItem]:
     return [item for part in built.sections if part.name == "recalled" for item in part.items]
 
 

@@ -23,7 +23,7 @@ from pmem.memory.requests import AddRequest, EditRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.search.search import Found, Kind, SearchRequest
+from pmem.search.search import SearchKind, SearchRequest, SearchResult
 from pmem.storage.backend import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask
@@ -44,11 +44,11 @@ def later(workspace: Workspace, **delta: float) -> Workspace:
     )
 
 
-def find(workspace: Workspace, query: str, **fields: Any) -> Found:
+def find(workspace: Workspace, query: str, **fields: Any) -> SearchResult:
     return ask(workspace, table.SEARCH, SearchRequest(query=query, **fields))
 
 
-def texts(found: Found) -> list[str]:
+def texts(found: SearchResult) -> list[str]:
     return [hit.text for hit in found.hits]
 
 
@@ -81,7 +81,7 @@ def full() -> Workspace:
 
 def test_search_finds_every_kind(full: Workspace) -> None:
     found = find(full, "parser")
-    assert {hit.kind for hit in found.hits} == set(Kind)
+    assert {hit.kind for hit in found.hits} == set(SearchKind)
     assert len(found.hits) == found.total == 9
     assert all(0 < hit.score <= 1 for hit in found.hits)
     assert [hit.score for hit in found.hits] == sorted(
@@ -90,14 +90,14 @@ def test_search_finds_every_kind(full: Workspace) -> None:
     assert "Lunch is at noon" not in texts(found)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_kinds_limit_the_search(full: Workspace, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", SearchKind)
+def test_kinds_limit_the_search(full: Workspace, kind: SearchKind) -> None:
     found = find(full, "parser", kinds=(kind,))
     assert {hit.kind for hit in found.hits} == {kind}
 
 
 def test_messages_moved_into_a_chunk_are_found_like_the_others(full: Workspace) -> None:
-    found = find(full, "parser", kinds=(Kind.MESSAGE,))
+    found = find(full, "parser", kinds=(SearchKind.MESSAGE,))
     assert sorted(texts(found)) == [f"Message {number} on the parser" for number in range(6)]
     assert {hit.speaker for hit in found.hits} == {"Ada"}
     assert len({hit.conversation for hit in found.hits}) == 1
@@ -139,7 +139,7 @@ def test_filters_say_what_they_removed(full: Workspace) -> None:
     found = find(full, "parser", wanted=Filter(categories=("architecture",)))
     assert texts(found) == ["The parser is written in C"]
     assert found.removed == {"category": 8}
-    found = find(full, "parser", wanted=Filter(tags=("slow",)), kinds=(Kind.MEMORY,))
+    found = find(full, "parser", wanted=Filter(tags=("slow",)), kinds=(SearchKind.MEMORY,))
     assert (found.hits, found.removed) == ((), {"tag": 1})
 
 

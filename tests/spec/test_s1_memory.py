@@ -14,7 +14,7 @@ import pytest
 from pmem import AddRequest, Project
 from pmem.core.filters import Filter
 from pmem.core.operations import UPKEEP
-from pmem.core.writing import lints
+from pmem.core.style_rules import lints
 from pmem.memory.proposals import Withheld
 from pmem.memory.requests import Added
 from pmem.storage.local.operations import BEFORE, FILE, MOST_BYTES, Operations

@@ -10,7 +10,7 @@ from pmem.core.retrieval.evidence import bm25_scores
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Found, Kind, SearchRequest
+from pmem.search.search import SearchKind, SearchRequest, SearchResult
 from pmem.storage.backend import pool_of
 from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump
 from tests.asking import ask
@@ -30,7 +30,7 @@ ANY: Final = Filter(states=())
 REQUESTS: Final = (
     SearchRequest(query=" ".join(WORDS), wanted=ANY, top_k=50),
     SearchRequest(query="apple river", top_k=2),
-    SearchRequest(query="What has Ann eaten?", kinds=(Kind.MESSAGE,)),
+    SearchRequest(query="What has Ann eaten?", kinds=(SearchKind.MESSAGE,)),
     SearchRequest(query='"stone river"', wanted=ANY),
     SearchRequest(query="猫", top_k=50),
     SearchRequest(query="river stone", wanted=Filter(states=(State.SOFT_DELETED,))),
@@ -41,14 +41,14 @@ REQUESTS: Final = (
     SearchRequest(query="stone", at=NOW + timedelta(days=9)),
     SearchRequest(query="apple stone café", weights=Weights(), top_k=7),
     SearchRequest(query="when did the stone fall?", wanted=Filter(role="user")),
-    SearchRequest(query="river", wanted=Filter(importance_min=0.5), kinds=(Kind.MEMORY,)),
+    SearchRequest(query="river", wanted=Filter(importance_min=0.5), kinds=(SearchKind.MEMORY,)),
     SearchRequest(query="apples in November 2026", wanted=Filter(speaker="Ann")),
     SearchRequest(query="the of", wanted=ANY),
     SearchRequest(query="apple", wanted=Filter(created_after=NOW + timedelta(minutes=2))),
 )
 
 
-def indexed(workspace: Workspace, request: SearchRequest) -> Found:
+def indexed(workspace: Workspace, request: SearchRequest) -> SearchResult:
     """Search in the index, and nowhere else."""
     with mock.patch("pmem.storage.jsonfiles.pool_of", side_effect=AssertionError("no index")):
         return ask(workspace, table.SEARCH, request)
@@ -65,14 +65,14 @@ class Scratch:
         self.workspace = Workspace(root, now=AT, read_only=True)
         self._pool = pool_of(self.workspace.backend)
 
-    def find(self, request: SearchRequest) -> tuple[Found, Found]:
+    def find(self, request: SearchRequest) -> tuple[SearchResult, SearchResult]:
         """Return our answer, and that of the reference."""
         reference = self._find(request)
         scorer = mock.patch.object(self._pool, "_scorer", bm25_scores)
         with scorer, mock.patch("pmem.core.retrieval.okapi.okapi_scores", bm25_scores):
             return self._find(request), reference
 
-    def _find(self, request: SearchRequest) -> Found:
+    def _find(self, request: SearchRequest) -> SearchResult:
         pool = mock.patch("pmem.storage.jsonfiles.pool_of", return_value=self._pool)
         with pool:
             return ask(self.workspace, table.SEARCH, request)
@@ -103,7 +103,7 @@ def check(root: str, *requests: SearchRequest, index: bool = True) -> None:
         assert request.at is not None or told == sorted(workspace.problems, key=str)
 
 
-def assert_alike(found: Found, other: Found) -> None:
+def assert_alike(found: SearchResult, other: SearchResult) -> None:
     """Check that two answers are the same, to the last bit and in every order."""
     assert found == other
     assert repr(found) == repr(other)

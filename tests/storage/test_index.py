@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from pmem.storage import jsonfiles
 from pmem.storage.backend import Change, twin_keys, word_keys_of
-from pmem.storage.files.listing import Listing
+from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
 from pmem.storage.index import index
-from pmem.storage.index.index import Index, Row
+from pmem.storage.index.index import Index, IndexRow
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.records import Memory, State, dump
 from tests.effort import examples
@@ -271,9 +271,9 @@ def test_a_read_only_run_neither_makes_nor_touches_an_index(filled: str) -> None
 @pytest.mark.parametrize("at", [2**63, 2**64 - 1])
 def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, at: int) -> None:
     """Inodes have 64 bits without a sign; times beyond 2262 need more in nanoseconds."""
-    listing = Listing.of({id_of(0): (at, 1, at)})
+    listing = FolderListing.of({id_of(0): (at, 1, at)})
     kept = Index(os.path.dirname(index_of(filled)))
-    kept.update("long-term-memory", lambda: listing, lambda id_: Row(keys=KEYS))
+    kept.update("long-term-memory", lambda: listing, lambda id_: IndexRow(keys=KEYS))
     assert kept.twins("long-term-memory", KEYS[0]) in (None, [id_of(0)])
     kept.close()
     check(json_files(filled))
@@ -323,10 +323,10 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
         def dies(calls: int = calls) -> None:
             left = iter(range(calls - 1))
 
-            def row(record: object) -> Row:
+            def row(record: object) -> IndexRow:
                 if next(left, None) is None:
                     os._exit(137)
-                return Row(keys=("content:wrong",))
+                return IndexRow(keys=("content:wrong",))
 
             with mock.patch.object(jsonfiles, "_row_of", row):
                 list(json_files(filled).twins(Memory, "content:two"))

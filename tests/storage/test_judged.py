@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from pmem.storage.local.judged import KEPT, LEFT, JudgedPairs
+from pmem.storage.local.seen_pairs import KEPT, LEFT, JudgedPairs
 from pmem.storage.local.state import FILE, LocalState
 from tests.conftest import NOW
 

@@ -15,7 +15,7 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.pool import Pool
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Found, SearchRequest
+from pmem.search.search import SearchRequest, SearchResult
 from pmem.storage.backend import Backend, Change, InMemory
 from pmem.values.records import Conversation, Memory, Record, State
 from tests.asking import ask
@@ -73,7 +73,7 @@ def put(backend: Backend, *records: Record) -> Backend:
     return backend
 
 
-def asked(backend: Backend, request: SearchRequest) -> Found:
+def asked(backend: Backend, request: SearchRequest) -> SearchResult:
     return ask(
         Workspace("/nowhere", now=NOW + timedelta(hours=1), backend=backend), table.SEARCH, request
     )

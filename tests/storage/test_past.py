@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pmem.core.past import begun
 from pmem.errors import Damaged, NotFound, Refused
 from pmem.storage.backend import Change, InMemory
-from pmem.storage.past import Past
+from pmem.storage.past import PastBackend
 from pmem.values.records import STORES, Conversation, Episode, Event, EventKind, Memory, Record
 from tests import strategies
 from tests.conftest import NOW
@@ -23,8 +23,8 @@ def backend_of(*records: Record) -> InMemory:
     return backend
 
 
-def at(moment: datetime, *records: Record) -> Past:
-    return Past(backend_of(*records), moment, len)
+def at(moment: datetime, *records: Record) -> PastBackend:
+    return PastBackend(backend_of(*records), moment, len)
 
 
 LATER = NOW + timedelta(days=1)
@@ -107,7 +107,7 @@ def test_whatever_is_kept_nothing_of_the_future_shows(
                 assert all(said.created_at <= moment for said in found.recent_messages)
             if isinstance(found, Memory | Episode | Conversation):
                 assert all(event.at <= moment for event in found.history)
-    end = Past(backend_of(*records), datetime.max.replace(tzinfo=UTC), len)
+    end = PastBackend(backend_of(*records), datetime.max.replace(tzinfo=UTC), len)
     assert [list(end.scan(type_)) for type_ in STORES] == [
         list(backend_of(*records).scan(type_)) for type_ in STORES
     ]

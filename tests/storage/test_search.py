@@ -12,12 +12,12 @@ from unittest import mock
 
 import pytest
 
-from pmem.core.retrieval.pool import Place
+from pmem.core.retrieval.pool import DocumentKey
 from pmem.errors import StorageRefused
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import Kind, SearchRequest
+from pmem.search.search import SearchKind, SearchRequest
 from pmem.storage.files import recordfile
 from pmem.storage.index import search as search_index
 from pmem.storage.index import searchers
@@ -139,10 +139,10 @@ def test_an_edit_in_place_within_the_same_tick_is_noticed(filled: str) -> None:
     path = put_memory(filled, 1, "A stone fell")
     before = os.stat(path)
     with mock.patch("time.time_ns", return_value=before.st_mtime_ns):
-        assert asks(filled, "fell", kinds=(Kind.MEMORY,)) == ["A stone fell"]
+        assert asks(filled, "fell", kinds=(SearchKind.MEMORY,)) == ["A stone fell"]
     write(path, contents(path).replace(b"fell", b"rose"))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert asks(filled, "fell", kinds=(Kind.MEMORY,)) == []
+    assert asks(filled, "fell", kinds=(SearchKind.MEMORY,)) == []
     check(filled)
 
 
@@ -258,13 +258,13 @@ def test_the_copy_that_is_left_of_a_message_is_still_found(filled: str) -> None:
     other = put(filled, chunk("nkwaid1q-00000002", message("m-00000001", "The stone rose")))
     age(filled)
     check(filled)
-    assert "The stone rose" in asks(filled, "stone", kinds=(Kind.MESSAGE,))
+    assert "The stone rose" in asks(filled, "stone", kinds=(SearchKind.MESSAGE,))
     os.unlink(other)
     check(filled)
-    assert "A stone fell into the river" in asks(filled, "stone", kinds=(Kind.MESSAGE,))
+    assert "A stone fell into the river" in asks(filled, "stone", kinds=(SearchKind.MESSAGE,))
     os.unlink(first)
     check(filled)
-    assert TEXTS[1] in asks(filled, "stone", kinds=(Kind.MESSAGE,))
+    assert TEXTS[1] in asks(filled, "stone", kinds=(SearchKind.MESSAGE,))
 
 
 def test_an_earlier_copy_that_comes_later_waits_for_its_turn(filled: str) -> None:
@@ -419,7 +419,7 @@ def test_a_search_sees_one_moment_whoever_updates_meanwhile(filled: str) -> None
 
 def test_a_quoted_phrase_in_a_file_that_has_just_gone_is_not_found(filled: str) -> None:
     request = SearchRequest(query='"stone river"')
-    with mock.patch.object(Place, "text_in", side_effect=StorageRefused("gone")):
+    with mock.patch.object(DocumentKey, "text_in", side_effect=StorageRefused("gone")):
         found = indexed(opened(filled, now=AT), request)
     assert all("phrase" in hit.signals for hit in found.hits)
 
@@ -471,7 +471,7 @@ def test_a_process_killed_while_it_reads_leaves_no_wrong_answer(filled: str, rea
 def test_a_conversation_is_deleted_with_what_was_said(filled: str) -> None:
     os.unlink(path_of(filled, "mjwaid1q-c0000001", Conversation))
     check(filled)
-    assert len(asks(filled, " ".join(TEXTS), kinds=(Kind.MESSAGE,))) == 3
+    assert len(asks(filled, " ".join(TEXTS), kinds=(SearchKind.MESSAGE,))) == 3
 
 
 def test_a_mistake_in_ranking_is_told_and_costs_no_index(filled: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from pmem.core.filters import Filter
 from pmem.operations import table
-from pmem.search.search import Kind, SearchRequest
+from pmem.search.search import SearchKind, SearchRequest
 from tests.asking import ask
 from tests.storage.folders import opened
 from tests.storage.searches import (
@@ -64,7 +64,7 @@ def test_odd_queries_find_nothing_and_say_so(filled: str, query: str) -> None:
 @pytest.mark.parametrize("query", ["apple\0river", "apple \ud800 river", "apple.*|river$"])
 def test_odd_characters_do_not_hide_the_words_beside_them(filled: str, query: str) -> None:
     check(filled, SearchRequest(query=query))
-    assert asks(filled, query, kinds=(Kind.MEMORY,))[0] == "The apple tree by the river"
+    assert asks(filled, query, kinds=(SearchKind.MEMORY,))[0] == "The apple tree by the river"
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_of_two_memories_the_right_one_comes_first(root: str) -> None:
 
 def test_filters_say_what_they_took_away(filled: str) -> None:
     request = SearchRequest(
-        query="apple", kinds=(Kind.MEMORY,), wanted=Filter(tags=("fruit",)), top_k=9
+        query="apple", kinds=(SearchKind.MEMORY,), wanted=Filter(tags=("fruit",)), top_k=9
     )
     found = indexed(opened(filled, now=AT), request)
-    assert {hit.kind for hit in found.hits} == {Kind.MEMORY}
+    assert {hit.kind for hit in found.hits} == {SearchKind.MEMORY}
     assert found.removed.keys() == {"tag"}
     check(filled, request)

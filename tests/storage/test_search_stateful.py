@@ -74,7 +74,7 @@ class Chaos(RuleBasedStateMachine):
         initialise(self.root)
         self.path = os.path.join(self.root, "local", search.FILE)
         ahead = mock.Mock(side_effect=lambda: _clock() + self.ahead)
-        patch = mock.patch("pmem.storage.index.learning.time.time_ns", ahead)
+        patch = mock.patch("pmem.storage.index.update.time.time_ns", ahead)
         self.patches = contextlib.ExitStack()
         self.patches.enter_context(patch)
 

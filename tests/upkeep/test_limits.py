@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from pmem import Project
-from pmem.cli.session import Session
+from pmem.cli.session import CommandSession
 from pmem.core import secrets
 from pmem.core.context.writing import section
 from pmem.core.findings import line_of_value
@@ -265,7 +265,7 @@ def test_of_many_links_to_nothing_check_names_some(root: str) -> None:
     at.parent.mkdir(exist_ok=True)
     links = [{"target": f"mjwaid1q-{n:08d}", "type": "related_to"} for n in range(10, 1010)]
     at.write_text(memory(OTHER, relationships=links), encoding="utf-8")
-    with mock.patch("pmem.upkeep.checking.line_of_value", wraps=line_of_value) as placed:
+    with mock.patch("pmem.upkeep.integrity.line_of_value", wraps=line_of_value) as placed:
         found = project().check().findings
     assert {each.code for each in found} == {"dangling"}
     assert len(found) == placed.call_count == 100
@@ -318,7 +318,7 @@ def test_standard_input_is_read_no_further_than_could_be_used(
 ) -> None:
     monkeypatch.setattr("pmem.cli.session.TEXT_BYTES", 1000)
     monkeypatch.setattr("pmem.cli.query.TEXT_BYTES", 1000)
-    monkeypatch.setattr(Session.read_lines, "__defaults__", (1000,))
+    monkeypatch.setattr(CommandSession.read_lines, "__defaults__", (1000,))
     done = pmem(*command, stdin=b"x" * 1001)
     assert (done.code, sizes(root)) == (3, [])
     assert "standard input has more than 1000 bytes" in done.said
@@ -328,7 +328,7 @@ def test_standard_input_is_read_no_further_than_could_be_used(
 def test_a_file_of_lines_is_read_no_further_than_could_be_used(
     root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Session.read_lines, "__defaults__", (1000,))
+    monkeypatch.setattr(CommandSession.read_lines, "__defaults__", (1000,))
     file = tmp_path / "lines.jsonl"
     file.write_bytes(b"x" * 1001)
     done = pmem("import", "messages", str(file))

@@ -11,7 +11,7 @@ import pytest
 from pmem.core.secrets.texts import in_file
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.upkeep.scanning import ScanRequest
+from pmem.upkeep.secret_scan import ScanRequest
 from tests.asking import ask
 from tests.core.secrets import drawing, labelled
 from tests.faults.console import pmem

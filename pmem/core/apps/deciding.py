@@ -176,15 +176,15 @@ def checked(answer: Any, surplus: Surplus) -> AppDecision:
         Unusable: It is none, names a memory that is not among them, deletes a pinned one where
             others are not, or has no content or one that is too long.
     """
-    decision = _read(answer)
+    decision = _read_decision(answer)
     reason = usable(" ".join(decision.reason.split()), MOST_REASON, "the decision's reason")
     known = {name: memory for memory in surplus.memories for name in (memory.id, short(memory.id))}
-    target = _named(decision.target, known)
+    target = _find_memory(decision.target, known)
     if decision.action == "delete":
         if target not in _loose(surplus.memories):
             raise Unusable(f"the decision deletes {target.id}, which is pinned")
         return AppDecision(action="delete", target=target.id, reason=reason)
-    merged = _named(decision.merged or surplus.memories[-1].id, known)
+    merged = _find_memory(decision.merged or surplus.memories[-1].id, known)
     if merged.id == target.id:
         raise Unusable(f"the decision merges {target.id} with itself")
     content = decision.content
@@ -195,7 +195,7 @@ def checked(answer: Any, surplus: Surplus) -> AppDecision:
     )
 
 
-def _read(answer: Any) -> AppDecision:
+def _read_decision(answer: Any) -> AppDecision:
     try:
         if isinstance(answer, str | bytes):
             answer = msgspec.json.decode(answer)
@@ -208,7 +208,7 @@ def _read(answer: Any) -> AppDecision:
         raise Unusable(f"the answer is no decision: {str(error)[:200]}") from None
 
 
-def _named(identifier: str, known: Mapping[str, Memory]) -> Memory:
+def _find_memory(identifier: str, known: Mapping[str, Memory]) -> Memory:
     if identifier not in known:
         raise Unusable(f"the decision names {identifier[:60]!r}, which is no memory of the app")
     return known[identifier]

@@ -48,13 +48,13 @@ def digest(
         speaker = said[piece.message].speaker or said[piece.message].role
         whole = piece.text + piece.end
         entry = (piece.message, speaker, _sentence(whole) if piece.kind == "prose" else whole)
-        written = _written([*chosen, entry])
+        written = _write_digest([*chosen, entry])
         fits = len(written) <= most and not _is_told(entry[2], chosen)
         if fits and not any(sensitive(text, private) for text in (entry[2], written)):
             chosen.append(entry)
         if len(chosen) == MOST_SENTENCES:
             break
-    return _written(chosen)
+    return _write_digest(chosen)
 
 
 def _ends(said: list[Message]) -> list[Message]:
@@ -112,7 +112,7 @@ def _is_told(text: str, chosen: Sequence[tuple[int, str, str]]) -> bool:
     return any(words in fold(other) for _, _, other in chosen)
 
 
-def _written(chosen: Iterable[tuple[int, str, str]]) -> str:
+def _write_digest(chosen: Iterable[tuple[int, str, str]]) -> str:
     """Write sentences in their order, each speaker's behind the name."""
     parts: list[str] = []
     last = ""

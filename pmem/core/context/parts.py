@@ -56,7 +56,7 @@ Exchange = Sequence[Sequence[Item]]
 """Recent messages that belong together: bonds (a call and its result, say) of items."""
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ShownItem(msgspec.Struct, frozen=True, kw_only=True):
     """An item as it was shown; `label` stood before its text."""
 
     id: str
@@ -69,9 +69,9 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...]
 
 
-def shown(item: Item) -> Shown:
+def shown(item: Item) -> ShownItem:
     """Describe an item as answers do."""
-    return Shown(
+    return ShownItem(
         id=item.id,
         external_id=item.external_id,
         text=item.text,
@@ -93,7 +93,7 @@ class Section(msgspec.Struct, frozen=True):
 
     name: str
     tokens: int
-    items: tuple[Shown, ...]
+    items: tuple[ShownItem, ...]
 
 
 class Omitted(msgspec.Struct, frozen=True):

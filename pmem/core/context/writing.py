@@ -42,7 +42,7 @@ def entry(name: str, item: Item, format_: Format) -> str:
         return f"{dump_line(_bare(item)).decode()},"
     if format_ == "messages" and name in TURNS:
         return f"{dump_line(_turn(item)).decode()},"
-    return _within(f"{_line(item)}\n", format_)
+    return _in_format(f"{_line(item)}\n", format_)
 
 
 def fence_of(items: Sequence[Item]) -> list[str]:
@@ -57,7 +57,7 @@ def fence_of(items: Sequence[Item]) -> list[str]:
 
 def heading(text: str, format_: Format) -> str:
     """Write what the heading of a group of items adds."""
-    return "" if format_ == "json" else _within(f"{_heading_line(text)}\n", format_)
+    return "" if format_ == "json" else _in_format(f"{_heading_line(text)}\n", format_)
 
 
 def section(name: str, items: Sequence[Item], format_: Format, longest: int = 0) -> str:
@@ -73,7 +73,7 @@ def section(name: str, items: Sequence[Item], format_: Format, longest: int = 0)
         return f"{dump_line(_as_json(name, items)).decode()},"
     if format_ == "messages" and name in TURNS:
         return "".join(entry(name, item, format_) for item in items)
-    return _within(f"{_fenced(name, items, longest)}\n", format_)
+    return _in_format(f"{_fenced(name, items, longest)}\n", format_)
 
 
 def longest_run(items: Iterable[Item]) -> int:
@@ -214,7 +214,7 @@ def _messages(chosen: Chosen) -> str:
     return dump_line([*prompt, memory, *recent]).decode()
 
 
-def _within(text: str, format_: Format) -> str:
+def _in_format(text: str, format_: Format) -> str:
     """Return Markdown as the format holds it: chat messages have it in a JSON string."""
     return dump_line(text).decode()[1:-1] if format_ == "messages" else text
 

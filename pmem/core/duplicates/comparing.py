@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.duplicates import tables
-from pmem.core.duplicates.lexicon import Item, Kind, are_opposite, base, is_verb, weight
+from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base, is_verb, weight
 from pmem.core.duplicates.reading import Claim
 from pmem.core.duplicates.roles import same_roles
 
@@ -66,7 +66,7 @@ def compare(one: Claim, other: Claim) -> Verdict:
         return _on_one_matter(one, other)
     common = one.base & other.base
     if common and _may_be_slot(one, other, len(common)):
-        found = _replaced(one, other)
+        found = _find_update(one, other)
         if found is not None:
             return found
     return near(one, other)
@@ -123,14 +123,14 @@ def _if_same_roles(one: Claim, other: Claim) -> Verdict:
         return near(one, other)
     if not same_roles(one.items, other.items):
         return near(one, other)
-    if _told(one) == _told(other):
+    if _compared_items(one) == _compared_items(other):
         return Verdict(Relation.DUPLICATE, OTHER_ORDER, "the same words in another order")
     return Verdict(Relation.DUPLICATE, OTHER_WORDS, "the same in other words")
 
 
-def _told(claim: Claim) -> Counter[Item]:
+def _compared_items(claim: Claim) -> Counter[Meaning]:
     """The items, in no order, but for those that only part the others."""
-    return Counter(i for i in claim.items if i.kind not in (Kind.SUBJECT, Kind.BREAK))
+    return Counter(i for i in claim.items if i.kind not in (WordClass.SUBJECT, WordClass.BREAK))
 
 
 def _same_spelling(one: Claim, other: Claim) -> bool:
@@ -144,7 +144,7 @@ def _same_verbs(one: Claim, other: Claim) -> bool:
     if one.soft == other.soft:
         return True
     lean, rich = (one, other) if one.soft < other.soft else (other, one)
-    plain = any(item.kind in (Kind.BE, Kind.USE) for item in lean.items)
+    plain = any(item.kind in (WordClass.BE, WordClass.USE) for item in lean.items)
     return plain and lean.soft < rich.soft
 
 
@@ -152,7 +152,7 @@ def _same_numbers(one: Claim, other: Claim) -> bool:
     """Tell whether the same amounts belong to the same words, and days are in the same order."""
     if len(one.numbers) < 2 or sorted(one.numbers) != sorted(other.numbers):
         return one.numbers == other.numbers
-    if _counted(one.items) != _counted(other.items):
+    if _amounts_in(one.items) != _amounts_in(other.items):
         return False
     return _in_words(one.numbers) == _in_words(other.numbers)
 
@@ -164,14 +164,14 @@ def _in_words(numbers: Sequence[str]) -> tuple[list[str], list[str]]:
     return often, [word for word in words if not word.endswith("ly")]
 
 
-def _counted(items: Sequence[Item]) -> list[tuple[str, list[str]]]:
+def _amounts_in(items: Sequence[Meaning]) -> list[tuple[str, list[str]]]:
     """The amounts before each word of content, in their order; days and months are free."""
     found: dict[str, list[str]] = {}
     following = ""
     for kind, value in reversed(items):
-        if kind is Kind.CONTENT or kind is Kind.EXACT:
+        if kind is WordClass.CONTENT or kind is WordClass.EXACT:
             following = value
-        elif kind is Kind.NUMBER and not value.isalpha():
+        elif kind is WordClass.NUMBER and not value.isalpha():
             found.setdefault(following, []).append(value)
     return sorted(found.items())
 
@@ -208,9 +208,9 @@ def _opposed(one: Claim, other: Claim) -> str:
     return ""
 
 
-def _unsigned(claim: Claim) -> list[Item]:
+def _unsigned(claim: Claim) -> list[Meaning]:
     """The items with opposites as one and without negations and the like."""
-    kept = [item for item in claim.items if item.kind is not Kind.SIGN]
+    kept = [item for item in claim.items if item.kind is not WordClass.SIGN]
     return [item._replace(value=base(item.value)) for item in kept]
 
 
@@ -220,16 +220,16 @@ def _became(before: Sequence[str], after: Sequence[str]) -> str:
     return f"{first} became {second}"
 
 
-_COUNTED: Final = (Kind.CONTENT, Kind.EXACT, Kind.SIGN, Kind.NUMBER)
+_COUNTED: Final = (WordClass.CONTENT, WordClass.EXACT, WordClass.SIGN, WordClass.NUMBER)
 
 
-def _skeleton(claim: Claim) -> list[Item]:
+def _skeleton(claim: Claim) -> list[Meaning]:
     """The items in order without the numbers' values."""
-    kept: list[Item] = []
+    kept: list[Meaning] = []
     for item in claim.items:
-        if item.kind is Kind.NUMBER:
-            if not kept or kept[-1].kind is not Kind.NUMBER:
-                kept.append(Item(Kind.NUMBER, ""))
+        if item.kind is WordClass.NUMBER:
+            if not kept or kept[-1].kind is not WordClass.NUMBER:
+                kept.append(Meaning(WordClass.NUMBER, ""))
         elif item.kind in _COUNTED:
             kept.append(item)
     return kept
@@ -240,7 +240,7 @@ def _may_be_slot(one: Claim, other: Claim, common: int) -> bool:
     return 0 < mine <= _SLOT and 0 < theirs <= _SLOT and one.numbers == other.numbers
 
 
-def _replaced(one: Claim, other: Claim) -> Verdict | None:
+def _find_update(one: Claim, other: Claim) -> Verdict | None:
     """An update where two claims agree but for one value."""
     if not _same_signs(one, other):
         return None
@@ -264,29 +264,38 @@ def _replaced(one: Claim, other: Claim) -> Verdict | None:
     return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
 
 
-_PREDICATES: Final = (Kind.BE, Kind.USE, Kind.SOFT, Kind.SIGN)
+_PREDICATES: Final = (WordClass.BE, WordClass.USE, WordClass.SOFT, WordClass.SIGN)
 _SPOKEN: Final = (
-    Kind.CONTENT, Kind.EXACT, Kind.SOFT, Kind.NUMBER, Kind.PREPOSITION, Kind.SIGN, Kind.BE, Kind.USE
-)  # fmt: skip
+    WordClass.CONTENT,
+    WordClass.EXACT,
+    WordClass.SOFT,
+    WordClass.NUMBER,
+    WordClass.PREPOSITION,
+    WordClass.SIGN,
+    WordClass.BE,
+    WordClass.USE,
+)
 
 
-def _is_statement(common: Sequence[Item], least: int) -> bool:
+def _is_statement(common: Sequence[Meaning], least: int) -> bool:
     """Tell whether what two claims share says something of a value: a verb and enough words."""
     said = any(
-        item.kind in _PREDICATES or (item.kind is Kind.CONTENT and is_verb(item.value))
+        item.kind in _PREDICATES or (item.kind is WordClass.CONTENT and is_verb(item.value))
         for item in common
     )
-    return said and sum(item.kind in (Kind.CONTENT, Kind.EXACT) for item in common) >= least
+    return (
+        said and sum(item.kind in (WordClass.CONTENT, WordClass.EXACT) for item in common) >= least
+    )
 
 
-def _are_values(items: Sequence[Item]) -> bool:
+def _are_values(items: Sequence[Meaning]) -> bool:
     return 0 < len(items) <= _SLOT and all(
-        item.kind in (Kind.CONTENT, Kind.EXACT) and any(map(str.isalnum, item.value))
+        item.kind in (WordClass.CONTENT, WordClass.EXACT) and any(map(str.isalnum, item.value))
         for item in items
     )
 
 
-def _are_scopes(gone: Sequence[Item], came: Sequence[Item]) -> bool:
+def _are_scopes(gone: Sequence[Meaning], came: Sequence[Meaning]) -> bool:
     """Tell whether what changed is where something holds: in staging, on Windows."""
     first, second = gone[-1].value, came[-1].value
     return any(first in scope and second in scope for scope in tables.SCOPES)

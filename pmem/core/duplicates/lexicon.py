@@ -38,7 +38,7 @@ _CLAUSES: Final = frozenset(
 )
 
 
-class Kind(IntEnum):
+class WordClass(IntEnum):
     """What part an item plays."""
 
     CONTENT = 1
@@ -57,10 +57,10 @@ class Kind(IntEnum):
     USE = 14
 
 
-class Item(NamedTuple):
+class Meaning(NamedTuple):
     """A word, or what it stands for."""
 
-    kind: Kind
+    kind: WordClass
     value: str
 
 
@@ -74,17 +74,17 @@ class Special(IntEnum):
     ARTICLE = 5
 
 
-class Word(NamedTuple):
+class WordMeaning(NamedTuple):
     """What a word stands for, and what depends on the words around it."""
 
-    items: tuple[Item, ...]
+    items: tuple[Meaning, ...]
     special: Special | None
 
 
-_memo: dict[str, Word] = {}
+_memo: dict[str, WordMeaning] = {}
 
 
-def look(word: str) -> Word:
+def look(word: str) -> WordMeaning:
     """Return what a word stands for.
 
     Args:
@@ -101,73 +101,80 @@ def look(word: str) -> Word:
         return found
 
 
-def _word(word: str) -> Word:
-    items = _listed().get(word)
+def _word(word: str) -> WordMeaning:
+    items = _listed_words().get(word)
     if items is None:
         if word in _same():
             items = _content(word)
         elif not word.isalpha() or (not word.isascii() and is_unspaced(word)):
-            return Word((), Special.ODD)
+            return WordMeaning((), Special.ODD)
         else:
             items = _content(word)
-    if items and items[0].kind is Kind.UNIT:
-        return Word(items, Special.UNIT)
+    if items and items[0].kind is WordClass.UNIT:
+        return WordMeaning(items, Special.UNIT)
     if word in BEFORE_NUMBERS:
-        return Word(items, Special.BEFORE_NUMBER)
+        return WordMeaning(items, Special.BEFORE_NUMBER)
     if word in _ARTICLES:
-        return Word(items, Special.ARTICLE)
-    return Word(items, Special.PAST if is_past(word) else None)
+        return WordMeaning(items, Special.ARTICLE)
+    return WordMeaning(items, Special.PAST if is_past(word) else None)
 
 
-def _content(word: str) -> tuple[Item, ...]:
+def _content(word: str) -> tuple[Meaning, ...]:
     meant = stem(word)
     if meant in _soft():
-        return (Item(Kind.SOFT, _alike().get(meant, meant)),)
-    return (Item(Kind.CONTENT, meant),)
+        return (Meaning(WordClass.SOFT, _alike().get(meant, meant)),)
+    return (Meaning(WordClass.CONTENT, meant),)
 
 
 @lru_cache(maxsize=1)
-def _listed() -> dict[str, tuple[Item, ...]]:
+def _listed_words() -> dict[str, tuple[Meaning, ...]]:
     """Words with a part of their own. A later table does not change what an earlier one says."""
-    found: dict[str, tuple[Item, ...]] = {
-        ",": (Item(Kind.BREAK, ","),),
-        ".": (Item(Kind.BREAK, "."),),
-        "to": (Item(Kind.PREPOSITION, "to"),),
+    found: dict[str, tuple[Meaning, ...]] = {
+        ",": (Meaning(WordClass.BREAK, ","),),
+        ".": (Meaning(WordClass.BREAK, "."),),
+        "to": (Meaning(WordClass.PREPOSITION, "to"),),
     }
-    found |= {word: (Item(Kind.AND, ""),) for word in ("and", "und", "&")}
-    found |= {word: (Item(Kind.SIGN, "or"), Item(Kind.AND, "")) for word in ("or", "oder")}
+    found |= {word: (Meaning(WordClass.AND, ""),) for word in ("and", "und", "&")}
+    found |= {
+        word: (Meaning(WordClass.SIGN, "or"), Meaning(WordClass.AND, "")) for word in ("or", "oder")
+    }
     for line in tables.SIGNS.strip().splitlines():
         name, _, words = line.partition(": ")
         for word in words.split():
-            found.setdefault(word, (Item(Kind.SIGN, name),))
+            found.setdefault(word, (Meaning(WordClass.SIGN, name),))
     for word in ("avoid", "refuse", "prevent", "lack", "refrain"):
         found[word + "s"] = found[word]
     for word in _CLAUSES:
         sign = found.get(word, ())
         found[word] = (
             *sign,
-            Item(Kind.SIGN, word) if not sign else sign[0],
-            Item(Kind.CLAUSE, word),
+            Meaning(WordClass.SIGN, word) if not sign else sign[0],
+            Meaning(WordClass.CLAUSE, word),
         )[-2:]
     for word in tables.PREPOSITIONS:
         if word not in found:
             opposite = (
-                (Item(Kind.SIGN, word),) if word in _opposites() and word not in _WEAK else ()
+                (Meaning(WordClass.SIGN, word),)
+                if word in _opposites() and word not in _WEAK
+                else ()
             )
-            found[word] = (*opposite, Item(Kind.PREPOSITION, word))
+            found[word] = (*opposite, Meaning(WordClass.PREPOSITION, word))
     for word in BE:
-        was = (Item(Kind.SIGN, "was"),) if word in ("was", "were", "got") else ()
-        found[word] = (*found.get(word, ()), *was, Item(Kind.BE, ""))
+        was = (Meaning(WordClass.SIGN, "was"),) if word in ("was", "were", "got") else ()
+        found[word] = (*found.get(word, ()), *was, Meaning(WordClass.BE, ""))
     for word in tables.EMPTY.split():
         found.setdefault(word, ())
-    found |= {word: (Item(Kind.USE, ""),) for word in tables.USE}
+    found |= {word: (Meaning(WordClass.USE, ""),) for word in tables.USE}
     for word in _PRONOUNS:
-        found[word] = (*found.get(word, ()), Item(Kind.SUBJECT, ""))
+        found[word] = (*found.get(word, ()), Meaning(WordClass.SUBJECT, ""))
     for word, meant in _numbers().items():
-        found[word] = (Item(Kind.NUMBER, meant),)
+        found[word] = (Meaning(WordClass.NUMBER, meant),)
     for word, meant in _pairs(tables.UNITS):
         other = found.get(word) or (() if len(word) < 2 else _content(word))
-        found[word] = (Item(Kind.UNIT, meant), *(other or (Item(Kind.CONTENT, word),)))
+        found[word] = (
+            Meaning(WordClass.UNIT, meant),
+            *(other or (Meaning(WordClass.CONTENT, word),)),
+        )
     return found
 
 
@@ -396,7 +403,7 @@ def is_unspaced(word: str) -> bool:
     return any(first <= letter <= last for letter in word for first, last in _UNSPACED)
 
 
-def unspaced(word: str) -> list[Item]:
+def unspaced(word: str) -> list[Meaning]:
     """Take a run of Chinese or Japanese apart: negations, numbers, the rest.
 
     Args:
@@ -404,13 +411,13 @@ def unspaced(word: str) -> list[Item]:
     """
     for phrase, meant in tables.CHINESE:
         word = word.replace(phrase, meant)
-    found = [Item(Kind.SIGN, "not") for sign in tables.ASIAN_NOT if sign in word]
-    found += [Item(Kind.SIGN, "not") for letter in word if letter in tables.CHINESE_NOT]
+    found = [Meaning(WordClass.SIGN, "not") for sign in tables.ASIAN_NOT if sign in word]
+    found += [Meaning(WordClass.SIGN, "not") for letter in word if letter in tables.CHINESE_NOT]
     for piece in _pieces().findall(word.translate(_WITHOUT_NOT)):
         if piece[0] in tables.CHINESE_NUMBERS or piece[0].isdigit():
-            found.append(Item(Kind.NUMBER, piece))
+            found.append(Meaning(WordClass.NUMBER, piece))
         else:
-            found.append(Item(Kind.CONTENT, piece))
+            found.append(Meaning(WordClass.CONTENT, piece))
     return found
 
 

@@ -140,7 +140,7 @@ class _Group:
     def _same_numbers(self, block: list[int]) -> None:
         """Find duplicates and contradictions among claims of the same words."""
         for same in _grouped(block, lambda place: tuple(sorted(self.claims[place].numbers))):
-            for one, other in _compared(same):
+            for one, other in _pairs_to_compare(same):
                 verdict = self._compare(one, other)
                 if verdict.relation in _TELLING:
                     self._keep(one, other, verdict)
@@ -157,7 +157,7 @@ class _Group:
                 continue
             kept += alike
             if len(numbers) > 1:
-                self._updates(_compared(alike))
+                self._updates(_pairs_to_compare(alike))
         return kept
 
     def _slots(self, single: list[int]) -> None:
@@ -179,7 +179,7 @@ class _Group:
             values = list(_grouped(alike, lambda place: self.claims[place].base))
             if 2 <= len(values) <= MOST_VALUES:
                 few = [place for value in values for place in value[:MOST_TOGETHER]]
-                self._updates(_compared(few))
+                self._updates(_pairs_to_compare(few))
 
     def _updates(self, candidates: Iterable[tuple[int, int]]) -> None:
         for one, other in candidates:
@@ -259,7 +259,7 @@ def _together(places: list[int]) -> Iterator[tuple[int, int]]:
     return ((places[0], other) for other in places[1:])
 
 
-def _compared(places: list[int]) -> Iterator[tuple[int, int]]:
+def _pairs_to_compare(places: list[int]) -> Iterator[tuple[int, int]]:
     """All pairs of not too many, or each with those next to it."""
     if len(places) <= MOST_COMPARED:
         yield from combinations(places, 2)

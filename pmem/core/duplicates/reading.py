@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.duplicates import lexicon
-from pmem.core.duplicates.lexicon import Item, Kind, Special
+from pmem.core.duplicates.lexicon import Meaning, Special, WordClass
 from pmem.core.duplicates.tables import BE
 from pmem.core.text import fold
 
-_LAST_NAMING: Final = int(Kind.EXACT)
-_NUMBER: Final = int(Kind.NUMBER)
-_SIGN: Final = int(Kind.SIGN)
-_SOFT: Final = int(Kind.SOFT)
+_LAST_NAMING: Final = int(WordClass.EXACT)
+_NUMBER: Final = int(WordClass.NUMBER)
+_SIGN: Final = int(WordClass.SIGN)
+_SOFT: Final = int(WordClass.SOFT)
 MOST_READ: Final = 6000
 """Characters that are read word by word; of what follows only whether it is the same counts."""
 
@@ -30,7 +30,7 @@ _JOINED: Final = re.compile(r"(.+)['’](s|re|ve|ll|d|m)")
 _SHORTENED: Final = {"re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am", "s": "'s"}
 _IRREGULAR_NOT: Final = {"wo": "will", "ca": "can", "sha": "shall"}
 _BEFORE_NUMBERS: Final = lexicon.BEFORE_NUMBERS
-_APART: Final = Item(Kind.SUBJECT, "")
+_APART: Final = Meaning(WordClass.SUBJECT, "")
 _ENOUGH: Final = 2  # words of content that tell what a claim is on
 _SLIGHT: Final = frozenset("a an the we our please so . ,".split())
 _MONTH: Final = "May"  # written so it is no modal
@@ -56,7 +56,7 @@ class Claim(NamedTuple):
         said: All words of a question and of what holds hardly a word of content, else nothing.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Meaning, ...]
     base: frozenset[str]
     content: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -78,13 +78,13 @@ def claim_of(content: str) -> Claim:
     words, spelled = _words(fold(text))
     words = _without_leads(words)
     items = _items(_with_phrases(words))
-    while items and items[-1].kind is Kind.BREAK:
+    while items and items[-1].kind is WordClass.BREAK:
         items.pop()
     if not items or not _LETTER.search(text):
         plain = " ".join(fold(text).casefold().split())
-        items = [Item(Kind.EXACT, plain.rstrip(".!") or plain)]
+        items = [Meaning(WordClass.EXACT, plain.rstrip(".!") or plain)]
     if rest.strip():
-        items.append(Item(Kind.EXACT, _digest(rest)))
+        items.append(Meaning(WordClass.EXACT, _digest(rest)))
     return _claim(items, words, spelled)
 
 
@@ -95,7 +95,7 @@ def _digest(text: str) -> str:
     return blake2b(fold(text).encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def _claim(items: list[Item], words: list[str], spelled: list[str]) -> Claim:
+def _claim(items: list[Meaning], words: list[str], spelled: list[str]) -> Claim:
     content: set[str] = set()
     numbers: list[str] = []
     signs: list[str] = []
@@ -284,8 +284,8 @@ def _with_phrases(words: list[str]) -> list[str]:
     return found
 
 
-def _items(words: list[str]) -> list[Item]:
-    items: list[Item] = []
+def _items(words: list[str]) -> list[Meaning]:
+    items: list[Meaning] = []
     look = lexicon.look
     for place, word in enumerate(words):
         found, special = look(word)
@@ -307,54 +307,54 @@ def _items(words: list[str]) -> list[Item]:
     return items
 
 
-def _add_unit(items: list[Item], found: tuple[Item, ...]) -> None:
+def _add_unit(items: list[Meaning], found: tuple[Meaning, ...]) -> None:
     """Join a unit to the number before it; elsewhere it is a word like another."""
-    if items and items[-1].kind is Kind.NUMBER:
-        items[-1] = Item(Kind.NUMBER, f"{items[-1].value} {found[0].value}")
+    if items and items[-1].kind is WordClass.NUMBER:
+        items[-1] = Meaning(WordClass.NUMBER, f"{items[-1].value} {found[0].value}")
     else:
         items += found[1:]
 
 
-def _add_past(items: list[Item], words: list[str], place: int) -> None:
+def _add_past(items: list[Meaning], words: list[str], place: int) -> None:
     """Note that a verb tells of the past, or that "is" before it makes it passive."""
     before = words[max(0, place - 3) : place]
     verb = lexicon.base(lexicon.stem(words[place]))
     if "was" in before or "were" in before:
-        if Item(Kind.SIGN, "was") in items:
-            items.remove(Item(Kind.SIGN, "was"))
-        items += (Item(Kind.SIGN, f"past {verb}"), Item(Kind.PASSIVE, ""))
+        if Meaning(WordClass.SIGN, "was") in items:
+            items.remove(Meaning(WordClass.SIGN, "was"))
+        items += (Meaning(WordClass.SIGN, f"past {verb}"), Meaning(WordClass.PASSIVE, ""))
     elif not BE.isdisjoint(before):
-        items.append(Item(Kind.PASSIVE, ""))
+        items.append(Meaning(WordClass.PASSIVE, ""))
     elif _AUXILIARY.isdisjoint(before) and lexicon.is_simple_past(words[place]):
-        items.append(Item(Kind.SIGN, f"past {verb}"))
+        items.append(Meaning(WordClass.SIGN, f"past {verb}"))
 
 
-def _odd(word: str) -> tuple[Item, ...]:
+def _odd(word: str) -> tuple[Meaning, ...]:
     """What is no common word: an amount, an identifier, code, Chinese."""
     if word[0] == "`":
-        return (Item(Kind.EXACT, word[1:]),)
+        return (Meaning(WordClass.EXACT, word[1:]),)
     if word[-1].isdigit() and _DATED.fullmatch(word):
-        return (Item(Kind.NUMBER, word.lstrip("v")),)
+        return (Meaning(WordClass.NUMBER, word.lstrip("v")),)
     amount = _AMOUNT.fullmatch(word) if len(word) < _LONGEST_KEPT else None
     if amount:
         return _amount(*amount.groups())
     if not word.isascii() and lexicon.is_unspaced(word):
         return tuple(lexicon.unspaced(word))
-    return (Item(Kind.EXACT, word),)
+    return (Meaning(WordClass.EXACT, word),)
 
 
-def _amount(sign: str, digits: str, unit: str, percent: str) -> tuple[Item, ...]:
+def _amount(sign: str, digits: str, unit: str, percent: str) -> tuple[Meaning, ...]:
     """An amount in one spelling: "1,000", "10MB" and "10 MB", "1st"."""
     plain = digits.rstrip(".,")
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", plain):
         plain = plain.replace(",", "")
     value = sign + plain
     if unit in ("st", "nd", "rd", "th"):
-        return (Item(Kind.NUMBER, value + unit),)
+        return (Meaning(WordClass.NUMBER, value + unit),)
     if unit and unit not in lexicon.units():
-        return (Item(Kind.EXACT, value + unit), Item(Kind.NUMBER, value + unit))
+        return (Meaning(WordClass.EXACT, value + unit), Meaning(WordClass.NUMBER, value + unit))
     known = lexicon.units().get(unit) or percent
-    return (Item(Kind.NUMBER, f"{value} {known}" if known else value),)
+    return (Meaning(WordClass.NUMBER, f"{value} {known}" if known else value),)
 
 
 def _is_request(words: list[str]) -> bool:

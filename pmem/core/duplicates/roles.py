@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from pmem.core.duplicates.lexicon import Item, Kind, is_verb
+from pmem.core.duplicates.lexicon import Meaning, WordClass, is_verb
 
 _LOOSE: Final = frozenset(
     "of in on at for with as via through within per about into onto by bei mit für auf als".split()
@@ -12,19 +12,21 @@ _LOOSE: Final = frozenset(
 _BARE: Final = ""
 _FREE: Final = "~"
 _AGENT: Final = "agent"
-_NAMING: Final = (Kind.CONTENT, Kind.EXACT)
-_PLAIN: Final = frozenset((*_NAMING, Kind.BE, Kind.SUBJECT, Kind.SOFT, Kind.PREPOSITION))
-_COUPLED: Final = (*_NAMING, Kind.SOFT, Kind.PREPOSITION)
+_NAMING: Final = (WordClass.CONTENT, WordClass.EXACT)
+_PLAIN: Final = frozenset(
+    (*_NAMING, WordClass.BE, WordClass.SUBJECT, WordClass.SOFT, WordClass.PREPOSITION)
+)
+_COUPLED: Final = (*_NAMING, WordClass.SOFT, WordClass.PREPOSITION)
 
 
-class Role(NamedTuple):
+class ClauseRole(NamedTuple):
     """The clause of a word by its conjunction, and its preposition."""
 
     clause: str
     preposition: str
 
 
-def same_roles(one: Sequence[Item], other: Sequence[Item]) -> bool:
+def same_roles(one: Sequence[Meaning], other: Sequence[Meaning]) -> bool:
     """Tell whether claims of the same words give each word the same part.
 
     Args:
@@ -41,50 +43,59 @@ def same_roles(one: Sequence[Item], other: Sequence[Item]) -> bool:
     mine, theirs = _copula(first), _copula(second)
     if mine and theirs and mine == theirs[::-1]:
         return True
-    verbs = {i.value for i in one if i.kind is Kind.SOFT}
-    verbs &= {i.value for i in other if i.kind is Kind.SOFT}
+    verbs = {i.value for i in one if i.kind is WordClass.SOFT}
+    verbs &= {i.value for i in other if i.kind is WordClass.SOFT}
     return _agree(_roles(first, verbs), _roles(second, verbs))
 
 
-_TOLD: Final = (Kind.CONTENT, Kind.EXACT, Kind.SIGN, Kind.PREPOSITION, Kind.SOFT, Kind.CLAUSE)
-_PLAIN_ORDER: Final = frozenset((Kind.CONTENT, Kind.EXACT, Kind.NUMBER, Kind.SIGN))
+_TOLD: Final = (
+    WordClass.CONTENT,
+    WordClass.EXACT,
+    WordClass.SIGN,
+    WordClass.PREPOSITION,
+    WordClass.SOFT,
+    WordClass.CLAUSE,
+)
+_PLAIN_ORDER: Final = frozenset(
+    (WordClass.CONTENT, WordClass.EXACT, WordClass.NUMBER, WordClass.SIGN)
+)
 _FOCUSED: Final = frozenset(
     """only all every each any some most few both even also other not except still always
     he she""".split()
 )
 
 
-def _bound_signs(items: Sequence[Item]) -> list[tuple[str, str]]:
+def _bound_signs(items: Sequence[Meaning]) -> list[tuple[str, str]]:
     """What "only", "all" and, beside these or in more than one clause, "not" stand before."""
-    focused = [i for i in items if i.kind is Kind.SIGN and i.value in _FOCUSED]
-    parted = any(item.kind in (Kind.CLAUSE, Kind.BREAK) for item in items)
+    focused = [i for i in items if i.kind is WordClass.SIGN and i.value in _FOCUSED]
+    parted = any(item.kind in (WordClass.CLAUSE, WordClass.BREAK) for item in items)
     if not parted and all(item.value == "not" for item in focused):
         return []
     found, following = [], ""
     for kind, value in reversed(items):
-        if kind in _NAMING or kind is Kind.NUMBER:
+        if kind in _NAMING or kind is WordClass.NUMBER:
             following = value
-        elif kind is Kind.SIGN and value in _FOCUSED:
+        elif kind is WordClass.SIGN and value in _FOCUSED:
             found.append(("every" if value in ("all", "each") else value, following))
     return sorted(found, key=lambda each: each[1])  # signs of one word keep their order
 
 
-def _sorted_lists(items: Sequence[Item]) -> list[Item]:
+def _sorted_lists(items: Sequence[Meaning]) -> list[Meaning]:
     """The items with "A and B" in the order of the alphabet."""
     found = list(items)
     for place in range(1, len(found) - 1):
         before, here, after = found[place - 1 : place + 2]
-        if here.kind is Kind.AND and before.kind in _NAMING and after.kind in _NAMING:
+        if here.kind is WordClass.AND and before.kind in _NAMING and after.kind in _NAMING:
             found[place - 1], found[place + 1] = sorted((before, after))
     return found
 
 
-class _Reader:
+class _RoleReader:
     """The roles of a claim's words as they are read, one item after another."""
 
     def __init__(self) -> None:
-        self.words: list[tuple[str, Role]] = []
-        self.role = Role("", _BARE)
+        self.words: list[tuple[str, ClauseRole]] = []
+        self.role = ClauseRole("", _BARE)
         self.begin = 0
         self.passive = False
         self.agents = 0
@@ -100,7 +111,7 @@ class _Reader:
         else:
             self.words.append((word, self.role))
             return
-        self.words.insert(place, (word, Role(self.role.clause, _BARE)))
+        self.words.insert(place, (word, ClauseRole(self.role.clause, _BARE)))
 
     def use(self, passive: bool) -> None:
         """Take "use X for Y" and "X is used for Y" as "Y with X"."""
@@ -110,40 +121,40 @@ class _Reader:
         self.used = True
         self.govern(_BARE if passive else _FREE)
 
-    def _free(self, role: Role) -> Role:
-        return Role(role.clause, _FREE) if role.preposition == _BARE else role
+    def _free(self, role: ClauseRole) -> ClauseRole:
+        return ClauseRole(role.clause, _FREE) if role.preposition == _BARE else role
 
     def start(self, clause: str) -> None:
         """Begin a clause."""
-        self.role, self.begin = Role(clause, _BARE), len(self.words)
+        self.role, self.begin = ClauseRole(clause, _BARE), len(self.words)
         self.passive, self.agents, self.used = False, 0, False
 
     def govern(self, preposition: str) -> None:
         """Take a preposition, or what ends its reach: nothing."""
-        self.role = Role(self.role.clause, preposition)
+        self.role = ClauseRole(self.role.clause, preposition)
 
 
-def _roles(items: Sequence[Item], verbs: set[str]) -> list[tuple[str, Role]]:
-    reader = _Reader()
+def _roles(items: Sequence[Meaning], verbs: set[str]) -> list[tuple[str, ClauseRole]]:
+    reader = _RoleReader()
     for place, (kind, value) in enumerate(items):
-        if kind in _NAMING or (kind is Kind.SOFT and value in verbs):
-            reader.name(value, place > 0 and items[place - 1].kind is Kind.PASSIVE)
-        elif kind is Kind.PASSIVE:
+        if kind in _NAMING or (kind is WordClass.SOFT and value in verbs):
+            reader.name(value, place > 0 and items[place - 1].kind is WordClass.PASSIVE)
+        elif kind is WordClass.PASSIVE:
             reader.passive = True
-        elif kind is Kind.USE:
-            reader.use(place > 0 and items[place - 1].kind is Kind.PASSIVE)
-        elif kind is Kind.PREPOSITION and reader.used and value in ("for", "as"):
+        elif kind is WordClass.USE:
+            reader.use(place > 0 and items[place - 1].kind is WordClass.PASSIVE)
+        elif kind is WordClass.PREPOSITION and reader.used and value in ("for", "as"):
             reader.govern(_BARE)
-        elif kind is Kind.PREPOSITION:
+        elif kind is WordClass.PREPOSITION:
             reader.govern(_preposition(value, reader.passive, items[place + 1 : place + 2]))
-        elif kind is Kind.CLAUSE or kind is Kind.BREAK:
-            reader.start(value if kind is Kind.CLAUSE else "")
-        elif kind is Kind.BE or kind is Kind.SUBJECT:
+        elif kind is WordClass.CLAUSE or kind is WordClass.BREAK:
+            reader.start(value if kind is WordClass.CLAUSE else "")
+        elif kind is WordClass.BE or kind is WordClass.SUBJECT:
             reader.govern(_BARE)
     return reader.words
 
 
-def _preposition(value: str, passive: bool, following: Sequence[Item]) -> str:
+def _preposition(value: str, passive: bool, following: Sequence[Meaning]) -> str:
     if value == "by" and passive:
         return _AGENT
     if value == "to" and following and is_verb(following[0].value):
@@ -151,19 +162,19 @@ def _preposition(value: str, passive: bool, following: Sequence[Item]) -> str:
     return _FREE if value in _LOOSE else value
 
 
-def _copula(items: Sequence[Item]) -> tuple[list[str], list[str]] | None:
+def _copula(items: Sequence[Meaning]) -> tuple[list[str], list[str]] | None:
     """What stands before and after the one "is" of a claim."""
     kinds = [item.kind for item in items]
-    if kinds.count(Kind.BE) != 1 or not _PLAIN.issuperset(kinds):
+    if kinds.count(WordClass.BE) != 1 or not _PLAIN.issuperset(kinds):
         return None
-    place = kinds.index(Kind.BE)
+    place = kinds.index(WordClass.BE)
     named = [
         [i.value for i in part if i.kind in _COUPLED] for part in (items[:place], items[place:])
     ]
     return named[0], named[1]
 
 
-def _agree(one: list[tuple[str, Role]], other: list[tuple[str, Role]]) -> bool:
+def _agree(one: list[tuple[str, ClauseRole]], other: list[tuple[str, ClauseRole]]) -> bool:
     """Tell whether words keep their roles, or move one way between loose ones."""
     mine, theirs = set(one), set(other)
     gone, come = dict(mine - theirs), dict(theirs - mine)
@@ -175,14 +186,16 @@ def _agree(one: list[tuple[str, Role]], other: list[tuple[str, Role]]) -> bool:
     return _in_order(one, theirs) == _in_order(other, mine)
 
 
-def _is_loose(before: Role, after: Role) -> bool:
+def _is_loose(before: ClauseRole, after: ClauseRole) -> bool:
     loose = (_BARE, _FREE)
     return (
         before.clause == after.clause and before.preposition in loose and after.preposition in loose
     )
 
 
-def _in_order(words: list[tuple[str, Role]], kept: set[tuple[str, Role]]) -> list[tuple[Role, str]]:
+def _in_order(
+    words: list[tuple[str, ClauseRole]], kept: set[tuple[str, ClauseRole]]
+) -> list[tuple[ClauseRole, str]]:
     """The words that keep their role, by role, each role's in their order."""
     stable = [(role, word) for word, role in words if (word, role) in kept]
     return sorted(stable, key=lambda each: each[0])

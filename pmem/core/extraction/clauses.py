@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pmem.core.extraction.phrases import Clause, is_named
-from pmem.core.extraction.statements import Sentence
+from pmem.core.extraction.statements import ParsedSentence
 
 _NAME_VERBS: Final = (
     ("works", "on"), ("works", "in"), ("works", "at"), ("works", "for"), ("works", "with"),
@@ -33,7 +33,7 @@ def has_verb(words: list[str], place: int) -> bool:
     return not _VERBS.isdisjoint(words[place + 1 : place + 6])
 
 
-def is_name_with_verb(sentence: Sentence, place: int) -> bool:
+def is_name_with_verb(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether a name and what its bearer does open a clause.
 
     Args:
@@ -103,7 +103,7 @@ _HENCEFORTH: Final = frozenset(("from now on", "going forward", "in future", "in
 _ASKING: Final = frozenset(("does", "is", "do", "are"))
 
 
-def is_own(sentence: Sentence) -> bool:
+def is_own(sentence: ParsedSentence) -> bool:
     """Tell whether a sentence states something in earnest: it asks nothing and is no joke.
 
     Args:
@@ -121,7 +121,7 @@ def _asks(words: list[str]) -> bool:
     )
 
 
-def clauses(sentence: Sentence, begin: int) -> Iterator[Clause]:
+def clauses(sentence: ParsedSentence, begin: int) -> Iterator[Clause]:
     """Split a sentence where a comma or a conjunction brings a new subject."""
     end = closing(sentence.words)
     start = begin
@@ -133,7 +133,7 @@ def clauses(sentence: Sentence, begin: int) -> Iterator[Clause]:
         yield Clause(start, end)
 
 
-def _is_boundary(sentence: Sentence, begin: int, place: int) -> bool:
+def _is_boundary(sentence: ParsedSentence, begin: int, place: int) -> bool:
     words = sentence.words
     before, word = words[place - 1], words[place]
     if before not in BREAKS and before not in LINKS:

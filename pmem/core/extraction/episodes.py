@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.core.extraction.signs import Heard, Sign, empty_terms
+from pmem.core.extraction.signs import MessageBeginning, Sign, empty_terms
 from pmem.core.extraction.statements import read
 from pmem.core.shortening import shortened
 from pmem.core.text import terms
@@ -120,8 +120,8 @@ def moments(said: Sequence[Message]) -> list[Moment]:
     if not said:
         return []
     start = max(0, len(said) - 1 - REACH)
-    recent = [Heard(message, BEFORE) for message in said[start:-1]]
-    recent.append(Heard(said[-1], READ))
+    recent = [MessageBeginning(message, BEFORE) for message in said[start:-1]]
+    recent.append(MessageBeginning(said[-1], READ))
     found: dict[EpisodeType, Moment] = {}
     for sign in recent[-1].signs:
         moment = _moment(sign, recent) if sign.type not in found else None
@@ -146,7 +146,7 @@ def arc(episodes: Iterable[Episode], turns: int | None = None) -> Arc:
     Returns:
         Each episode in exactly one third, in order, and those of a significance of at least 0.7.
     """
-    placed = _placed(sorted(episodes, key=lambda episode: (episode.created_at, episode.id)))
+    placed = _with_turns(sorted(episodes, key=lambda episode: (episode.created_at, episode.id)))
     total = max([turns or 1, *(end for end, _ in placed)])
     thirds: tuple[list[Episode], ...] = ([], [], [])
     for end, episode in placed:
@@ -155,7 +155,7 @@ def arc(episodes: Iterable[Episode], turns: int | None = None) -> Arc:
     return Arc(tuple(thirds[0]), tuple(thirds[1]), tuple(thirds[2]), key)
 
 
-def _placed(episodes: list[Episode]) -> list[tuple[int, Episode]]:
+def _with_turns(episodes: list[Episode]) -> list[tuple[int, Episode]]:
     """Episodes with the turn at which they count, from one on, in the order of these turns."""
     if all(episode.turns is None for episode in episodes):
         return list(enumerate(episodes, start=1))
@@ -166,14 +166,14 @@ def _placed(episodes: list[Episode]) -> list[tuple[int, Episode]]:
     return sorted(placed, key=lambda item: item[0])
 
 
-def _moment(sign: Sign, said: Sequence[Heard]) -> Moment | None:
+def _moment(sign: Sign, said: Sequence[MessageBeginning]) -> Moment | None:
     first = _beginning(sign, said)
     if first is None:
         return None
     source = _source(sign, said, first)
     solved = sign.type is EpisodeType.PROBLEM_SOLVED
     sentence = _reasoned(sign, said[-1])
-    told = _told(sign, said[-1])
+    told = _statement_of(sign, said[-1])
     if told not in sentence:
         sentence = f"{sentence} {told}."
     summary = f"{source.rstrip(' .!?')}. {sentence}" if solved and source else sentence
@@ -202,7 +202,7 @@ def _title(sign: Sign, told: str, source: str) -> str:
     return shortened(text[:1].upper() + text[1:], TITLE)
 
 
-def _told(sign: Sign, heard: Heard) -> str:
+def _statement_of(sign: Sign, heard: MessageBeginning) -> str:
     """The clause of a sign; behind one that says nothing, such as "Done", what follows it."""
     if not _is_bare(sign.title):
         return sign.title
@@ -237,7 +237,7 @@ def _valence(base: float, words: list[str]) -> float:
     return round(min(1.0, max(-1.0, base + mood)), 2)
 
 
-def _beginning(sign: Sign, said: Sequence[Heard]) -> int | None:
+def _beginning(sign: Sign, said: Sequence[MessageBeginning]) -> int | None:
     """Where the episode begins, or None if there is none or it has been told already."""
     last = len(said) - 1
     if sign.type is EpisodeType.PROBLEM_SOLVED:
@@ -254,7 +254,7 @@ def _beginning(sign: Sign, said: Sequence[Heard]) -> int | None:
     return last
 
 
-def _problem(said: Sequence[Heard]) -> int | None:
+def _problem(said: Sequence[MessageBeginning]) -> int | None:
     """The place of the open problem that the last message is about."""
     problems: list[_Problem] = []
     for place, heard in enumerate(said[:-1]):
@@ -262,7 +262,7 @@ def _problem(said: Sequence[Heard]) -> int | None:
             solved = _picked(problems, heard.terms)
             problems = [one._replace(old=True) for one in problems if one is not solved]
         elif heard.trouble:
-            problems = _noted(problems, place, heard)
+            problems = _with_problem(problems, place, heard)
     found = _picked(problems, said[-1].terms)
     return None if found is None else found.place
 
@@ -275,7 +275,7 @@ def _picked(problems: list[_Problem], words: frozenset[str]) -> _Problem | None:
     return next((one for one in reversed(problems) if not one.old), None)
 
 
-def _noted(problems: list[_Problem], place: int, heard: Heard) -> list[_Problem]:
+def _with_problem(problems: list[_Problem], place: int, heard: MessageBeginning) -> list[_Problem]:
     """The problems with a further report: it is of a new one if a user tells of other things."""
     words = frozenset(terms(heard.trouble)) - empty_terms()
     known = _picked(problems, words)
@@ -286,7 +286,7 @@ def _noted(problems: list[_Problem], place: int, heard: Heard) -> list[_Problem]
     return [more if one is known else one for one in problems]
 
 
-def _is_told(sign: Sign, said: Sequence[Heard]) -> bool:
+def _is_told(sign: Sign, said: Sequence[MessageBeginning]) -> bool:
     """Tell whether one of the last messages has brought the same.
 
     A breakthrough may be told in several sentences, so there the whole messages are compared.
@@ -306,7 +306,7 @@ def _is_about(wanted: frozenset[str], words: frozenset[str]) -> bool:
     return wanted <= words or not wanted.isdisjoint(words - empty_terms())
 
 
-def _question(sign: Sign, said: Sequence[Heard]) -> int:
+def _question(sign: Sign, said: Sequence[MessageBeginning]) -> int:
     """The place of the latest question that the decision answers, or the end.
 
     The question or what was said after it shares a word with the decision.
@@ -321,7 +321,7 @@ def _question(sign: Sign, said: Sequence[Heard]) -> int:
     return last
 
 
-def _request(sign: Sign, said: Sequence[Heard]) -> int | None:
+def _request(sign: Sign, said: Sequence[MessageBeginning]) -> int | None:
     """The place of the latest request that somebody else made, or the end.
 
     "Done" by itself completes nothing unless something was asked for.
@@ -336,7 +336,7 @@ def _request(sign: Sign, said: Sequence[Heard]) -> int | None:
     return last if len(sign.sentence.words) > 2 else None
 
 
-def _source(sign: Sign, said: Sequence[Heard], first: int) -> str:
+def _source(sign: Sign, said: Sequence[MessageBeginning], first: int) -> str:
     """The sentence of the message at which the episode begins that says what it was about."""
     if first == len(said) - 1:
         return ""
@@ -348,7 +348,7 @@ def _source(sign: Sign, said: Sequence[Heard], first: int) -> str:
     return (asked or wishes or [sentence.text for sentence in own] or [""])[-1]
 
 
-def _reasoned(sign: Sign, heard: Heard) -> str:
+def _reasoned(sign: Sign, heard: MessageBeginning) -> str:
     """The sentence of a sign, with the next one if that gives a decision's reason."""
     text = sign.sentence.text
     if sign.type is not EpisodeType.DECISION_MADE or not _REASONS.isdisjoint(sign.sentence.words):
@@ -363,7 +363,7 @@ def _who(message: Message) -> str:
     return message.speaker or message.role.value
 
 
-def _participants(said: Sequence[Heard]) -> tuple[str, ...]:
+def _participants(said: Sequence[MessageBeginning]) -> tuple[str, ...]:
     messages = (heard.message for heard in said)
     people = (one for one in messages if one.role in (Role.USER, Role.ASSISTANT))
     return tuple(dict.fromkeys(map(_who, people)))

@@ -27,8 +27,8 @@ from pmem.core.extraction.clauses import (
 )
 from pmem.core.extraction.cues import LABELS, WISHES
 from pmem.core.extraction.phrases import Clause, by_first_word
-from pmem.core.extraction.shapes import Hit
-from pmem.core.extraction.statements import LINK, Sentence, joining_cannot, normal, sentences
+from pmem.core.extraction.shapes import StatementMatch
+from pmem.core.extraction.statements import LINK, ParsedSentence, joining_cannot, normal, sentences
 from pmem.core.text import fold
 from pmem.values.records import MemoryType, Message, Role
 
@@ -134,11 +134,11 @@ def _key_pattern() -> re.Pattern[str]:
     )
 
 
-def _facts(sentence: Sentence, role: Role) -> list[Candidate]:
+def _facts(sentence: ParsedSentence, role: Role) -> list[Candidate]:
     if not is_own(sentence):
         return []
     if role is Role.ASSISTANT:
-        return _stated(sentence, opening(sentence.words), shapes.REPORTS)
+        return _best_statements(sentence, opening(sentence.words), shapes.REPORTS)
     if not sentence.text.isascii():
         chinese = _chinese(sentence.text)
         if chinese:
@@ -146,20 +146,22 @@ def _facts(sentence: Sentence, role: Role) -> list[Candidate]:
     return _wished(sentence) or _labelled(sentence) or _users(sentence)
 
 
-def _users(sentence: Sentence) -> list[Candidate]:
+def _users(sentence: ParsedSentence) -> list[Candidate]:
     """What a user's sentence states without a wish or a label."""
     words = sentence.words
     begin = opening(words)
     steps = shapes.procedure(sentence, begin)
     if steps is not None and not is_hazy(words, begin, begin):
         return [_candidate(sentence, Clause(begin, closing(words)), steps)]
-    stated = _stated(sentence, begin, shapes.STATEMENTS)
+    stated = _best_statements(sentence, begin, shapes.STATEMENTS)
     if not stated and any(starts(words, first_word(words), note) for note in NOTES):
-        return _noted(sentence)
+        return _read_note(sentence)
     return stated
 
 
-def _stated(sentence: Sentence, begin: int, readers: Iterable[shapes.Reader]) -> list[Candidate]:
+def _best_statements(
+    sentence: ParsedSentence, begin: int, readers: Iterable[shapes.Reader]
+) -> list[Candidate]:
     """The best hit of each clause that has one."""
     found = []
     for clause in clauses(sentence, begin):
@@ -174,14 +176,14 @@ def _stated(sentence: Sentence, begin: int, readers: Iterable[shapes.Reader]) ->
     return found
 
 
-def _is_passing(words: list[str], clause: Clause, hit: Hit) -> bool:
+def _is_passing(words: list[str], clause: Clause, hit: StatementMatch) -> bool:
     """Tell what holds for today only from what is to last."""
     if hit.type not in (MemoryType.FACT, MemoryType.CONSTRAINT):
         return False
     return not _TODAY.isdisjoint(words[clause.begin : clause.end])
 
 
-def _wished(sentence: Sentence) -> list[Candidate]:
+def _wished(sentence: ParsedSentence) -> list[Candidate]:
     """What is to be remembered by the user's own words."""
     words = sentence.words
     first = first_word(words)
@@ -193,12 +195,14 @@ def _wished(sentence: Sentence) -> list[Candidate]:
             if clause.begin >= clause.end:
                 return []
             hits = [hit for reader in shapes.STATEMENTS for hit in reader(sentence, clause)]
-            best = max(hits, key=lambda hit: hit.confidence, default=Hit(0, MemoryType.FACT, 0))
+            best = max(
+                hits, key=lambda hit: hit.confidence, default=StatementMatch(0, MemoryType.FACT, 0)
+            )
             return [_candidate(sentence, clause, best._replace(confidence=WISHED))]
     return []
 
 
-def _labelled(sentence: Sentence) -> list[Candidate]:
+def _labelled(sentence: ParsedSentence) -> list[Candidate]:
     """What a note with a label says: "Decision: we keep the old name"."""
     words = sentence.words
     first = opening(words)
@@ -208,16 +212,18 @@ def _labelled(sentence: Sentence) -> list[Candidate]:
         return []
     return [
         _candidate(
-            sentence, Clause(first, closing(words)), Hit(first, MemoryType(known[0]), known[1])
+            sentence,
+            Clause(first, closing(words)),
+            StatementMatch(first, MemoryType(known[0]), known[1]),
         )
     ]
 
 
-def _noted(sentence: Sentence) -> list[Candidate]:
+def _read_note(sentence: ParsedSentence) -> list[Candidate]:
     clause = Clause(opening(sentence.words), closing(sentence.words))
     if clause.end - clause.begin < 4:
         return []
-    return [_candidate(sentence, clause, Hit(clause.begin, MemoryType.FACT, NOTED))]
+    return [_candidate(sentence, clause, StatementMatch(clause.begin, MemoryType.FACT, NOTED))]
 
 
 def _chinese(text: str) -> list[Candidate]:
@@ -231,7 +237,7 @@ def _chinese(text: str) -> list[Candidate]:
     return []
 
 
-def _candidate(sentence: Sentence, clause: Clause, hit: Hit) -> Candidate:
+def _candidate(sentence: ParsedSentence, clause: Clause, hit: StatementMatch) -> Candidate:
     """Cut the clause out of the sentence; its last word's punctuation stays outside."""
     text, places = sentence.text, sentence.places
     last = clause.end - 1

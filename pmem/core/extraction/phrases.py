@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.extraction.cues import IMPERATIVES, ROLES, SETS
-from pmem.core.extraction.statements import CODE, Sentence
+from pmem.core.extraction.statements import CODE, ParsedSentence
 from pmem.core.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
 _OURS: Final = frozenset("we i team everyone everybody board committee company group".split())
@@ -98,7 +98,7 @@ def read_cues(table: str) -> Cues:
     return found
 
 
-def matches(sentence: Sentence, clause: Clause, cues: Cues) -> Iterator[tuple[int, Cue]]:
+def matches(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[tuple[int, Cue]]:
     """Yield the places where a cue's phrase stands and its speaker fits.
 
     Args:
@@ -130,7 +130,7 @@ def _sets() -> dict[str, frozenset[str]]:
     return sets | {"doing": (sets["doing"] | IMPERATIVES) - sets["idle"]}
 
 
-def _follows(cue: Cue, sentence: Sentence, after: int) -> bool:
+def _follows(cue: Cue, sentence: ParsedSentence, after: int) -> bool:
     if not cue.needed and not cue.refused:
         return True
     words = sentence.words
@@ -149,7 +149,7 @@ def _follows(cue: Cue, sentence: Sentence, after: int) -> bool:
     return there is bool(cue.needed)
 
 
-def _is_dated(sentence: Sentence, after: int) -> bool:
+def _is_dated(sentence: ParsedSentence, after: int) -> bool:
     """Tell whether a time is set: "by March", "until the end of the year"."""
     words = sentence.words
     for place in range(after, len(words) - 1):
@@ -162,13 +162,13 @@ def _is_dated(sentence: Sentence, after: int) -> bool:
     return False
 
 
-def _is_counted(sentence: Sentence, place: int) -> bool:
+def _is_counted(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether a lasting number of things follows: no hours, bugs or options."""
     near = sentence.words[place : place + 3]
     return _is_number(sentence, place) and _sets()["fleeting"].isdisjoint(near)
 
 
-def _is_command(sentence: Sentence, place: int) -> bool:
+def _is_command(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether a verb in its plain form and what it is done to follow: "paste names here"."""
     word, *following = sentence.words[place : place + 2]
     if not word.replace("-", "").isalpha() or word in _NO_COMMANDS or word in STOP_WORDS:
@@ -177,7 +177,7 @@ def _is_command(sentence: Sentence, place: int) -> bool:
     return not inflected and bool(following) and following[0].isalnum()
 
 
-def _is_number(sentence: Sentence, place: int) -> bool:
+def _is_number(sentence: ParsedSentence, place: int) -> bool:
     word = sentence.words[place]
     return word[0].isdigit() or word in NUMBER_WORDS
 
@@ -191,7 +191,7 @@ def subject_of(words: list[str], begin: int, place: int) -> str:
     return words[begin] if before == "and" else before  # "I looked at both and decided"
 
 
-def fits(who: str, sentence: Sentence, clause: Clause, place: int) -> bool:
+def fits(who: str, sentence: ParsedSentence, clause: Clause, place: int) -> bool:
     """Tell whether the subject of a phrase is one that its cue asks for.
 
     Args:
@@ -213,7 +213,7 @@ def fits(who: str, sentence: Sentence, clause: Clause, place: int) -> bool:
     return who == "anyone" or (_names_a_thing(sentence, begin) and subject not in _PEOPLE)
 
 
-def _names_a_thing(sentence: Sentence, place: int) -> bool:
+def _names_a_thing(sentence: ParsedSentence, place: int) -> bool:
     word = sentence.words[place]
     if word in IMPERATIVES:
         return False
@@ -224,7 +224,7 @@ def _names_a_thing(sentence: Sentence, place: int) -> bool:
     )
 
 
-def is_exact(sentence: Sentence, place: int) -> bool:
+def is_exact(sentence: ParsedSentence, place: int) -> bool:
     """Tell numbers, identifiers, code and names from common words."""
     text = sentence.text[slice(*sentence.places[place])]
     word = sentence.words[place]
@@ -233,7 +233,7 @@ def is_exact(sentence: Sentence, place: int) -> bool:
     return sentence.capital(place) and word not in STOP_WORDS
 
 
-def has_exact(sentence: Sentence, begin: int, end: int) -> bool:
+def has_exact(sentence: ParsedSentence, begin: int, end: int) -> bool:
     """Tell whether a number, an identifier, code or a name is within two places.
 
     Args:
@@ -244,7 +244,7 @@ def has_exact(sentence: Sentence, begin: int, end: int) -> bool:
     return any(is_exact(sentence, place) for place in range(begin, end))
 
 
-def is_named(sentence: Sentence, place: int) -> bool:
+def is_named(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether a capitalised word that could be a name stands at a place.
 
     Args:
@@ -257,9 +257,9 @@ def is_named(sentence: Sentence, place: int) -> bool:
     return word[0].isalpha() and word not in STOP_WORDS
 
 
-_FORMS: Final[dict[str, Callable[[Sentence, int], bool]]] = {
+_FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
-    "named": Sentence.capital,
+    "named": ParsedSentence.capital,
     "number": _is_number,
     "command": _is_command,
     "instead": lambda sentence, place: "instead" in sentence.words[place:],

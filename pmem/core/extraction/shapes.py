@@ -19,7 +19,7 @@ from pmem.core.extraction.phrases import (
     read_cues,
     subject_of,
 )
-from pmem.core.extraction.statements import Sentence
+from pmem.core.extraction.statements import ParsedSentence
 from pmem.core.words import STOP_WORDS
 from pmem.values.records import MemoryType
 
@@ -66,7 +66,7 @@ _ONCE_ONLY: Final = frozenset("have get are can find want need finish like were 
 _EACH: Final = frozenset(("every", "each", "any"))
 
 
-class Hit(NamedTuple):
+class StatementMatch(NamedTuple):
     """Where a clause states something, what kind of thing, and how surely."""
 
     place: int
@@ -75,10 +75,10 @@ class Hit(NamedTuple):
     subject: str | None = None
 
 
-Reader = Callable[[Sentence, Clause], Iterator[Hit]]
+Reader = Callable[[ParsedSentence, Clause], Iterator[StatementMatch]]
 
 
-def phrased(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def phrased(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield what the phrases of `cues.CUES` say about a clause.
 
     Args:
@@ -86,12 +86,12 @@ def phrased(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
         clause: Its words.
     """
     if _is_reserved(sentence.words, clause):
-        yield Hit(clause.begin, MemoryType.CONSTRAINT, 0.75)
+        yield StatementMatch(clause.begin, MemoryType.CONSTRAINT, 0.75)
     for place, cue in matches(sentence, clause, _cues()):
         after = place + len(cue.words)
         proposed = cue.words[:2] == ("let", "us")
         if not (proposed and is_everyday(sentence.words[after : after + 4])):
-            yield Hit(place, MemoryType(cue.label), cue.confidence)
+            yield StatementMatch(place, MemoryType(cue.label), cue.confidence)
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +113,7 @@ def _is_reserved(words: list[str], clause: Clause) -> bool:
     return "may" in rest or "allowed" in rest or ("can" in rest and place == clause.begin)
 
 
-def reported(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def reported(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield the decisions that the speaker reports as his own, for messages of assistants.
 
     Args:
@@ -127,7 +127,7 @@ def reported(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
             yield hit
 
 
-def changed(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def changed(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield changes with their outcome: "I changed the port to 8443", "Deployed v2.3".
 
     Args:
@@ -146,12 +146,12 @@ def changed(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
             if (own and has_exact(sentence, place + 1, end)) or (
                 passive and has_exact(sentence, begin, place)
             ):
-                yield Hit(place, MemoryType.FACT, 0.7)
+                yield StatementMatch(place, MemoryType.FACT, 0.7)
         elif own and has_exact(sentence, _after(words[:end], place + 2, "to"), end):
-            yield Hit(place, MemoryType.FACT, 0.7)
+            yield StatementMatch(place, MemoryType.FACT, 0.7)
 
 
-def aimed(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def aimed(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield goals that are called so: "the goal of this quarter is ...".
 
     Args:
@@ -163,10 +163,10 @@ def aimed(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
         if words[place] in _AIMS and words[place + 1] in _AIM_NEXT:
             owned = not OWNERS.isdisjoint(words[max(clause.begin, place - 3) : place])
             if owned and not _BE.isdisjoint(words[place + 1 : place + 9]):
-                yield Hit(place, MemoryType.GOAL, 0.8)
+                yield StatementMatch(place, MemoryType.GOAL, 0.8)
 
 
-def valued(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def valued(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield what something of ours is: "our database is PostgreSQL", "my boss is Alec".
 
     Args:
@@ -181,29 +181,29 @@ def valued(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
     value = _value(sentence, place + 1, clause.end)
     exact = value < clause.end and is_exact(sentence, value)
     if left[0] in _OWN and exact and not ROLES.isdisjoint(left) and sentence.capital(value):
-        yield Hit(place, MemoryType.ENTITY, 0.85, _name(sentence, value, clause.end))
+        yield StatementMatch(place, MemoryType.ENTITY, 0.85, _name(sentence, value, clause.end))
     elif (
         left[0] in _OWN
         and len(left) > 2
         and ("favourite" in left or "favorite" in left or "preferred" in left)
     ):
-        yield Hit(place, MemoryType.PREFERENCE, 0.8)
+        yield StatementMatch(place, MemoryType.PREFERENCE, 0.8)
     elif not _FLEETING.isdisjoint(left):
         return
     elif left[0] == "the" and left[1] in ROLES and exact and sentence.capital(value):
-        yield Hit(place, MemoryType.ENTITY, 0.75, _name(sentence, value, clause.end))
+        yield StatementMatch(place, MemoryType.ENTITY, 0.75, _name(sentence, value, clause.end))
     elif left[0] in ("our", "the") and (exact or _is_placed(sentence, place + 1, clause.end)):
-        yield Hit(place, MemoryType.FACT, 0.65)
+        yield StatementMatch(place, MemoryType.FACT, 0.65)
 
 
-def _is_placed(sentence: Sentence, place: int, end: int) -> bool:
+def _is_placed(sentence: ParsedSentence, place: int, end: int) -> bool:
     """Tell whether it says where something is, exactly."""
     if sentence.words[place] not in ("in", "at", "on", "under"):
         return False
     return has_exact(sentence, place + 1, min(end, place + 7))
 
 
-def standing(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def standing(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield standing wishes: "..., from now on", "when you write code, please use ...".
 
     Args:
@@ -213,14 +213,14 @@ def standing(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
     words = sentence.words[clause.begin : clause.end]
     lasting = words[-3:] == ["from", "now", "on"] or words[-2:] == ["going", "forward"]
     if lasting and words[:2] != ["i", "will"]:
-        yield Hit(clause.begin, MemoryType.PREFERENCE, 0.9)
+        yield StatementMatch(clause.begin, MemoryType.PREFERENCE, 0.9)
     if words[0] in ("when", "whenever", "if") and words[1:2] == ["you"] and len(words) > 5:
         step = _after_comma(words)
         if words[step : step + 1] == ["please"] and words[2] not in _ONCE_ONLY:
-            yield Hit(clause.begin, MemoryType.PREFERENCE, 0.75)
+            yield StatementMatch(clause.begin, MemoryType.PREFERENCE, 0.75)
 
 
-def known(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def known(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield who somebody is, or what a name means: "Sarah is our tech lead".
 
     Args:
@@ -229,18 +229,20 @@ def known(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
     """
     words, begin = sentence.words, clause.begin
     if words[begin : begin + 2] == ["i", "am"] and _introduces(sentence, clause):
-        yield Hit(begin, MemoryType.ENTITY, 0.8, _name(sentence, begin + 2, clause.end))
+        yield StatementMatch(begin, MemoryType.ENTITY, 0.8, _name(sentence, begin + 2, clause.end))
     elif words[begin] in _OWN and begin + 2 < clause.end and words[begin + 1] in KIN:
         if is_named(sentence, begin + 2):
-            yield Hit(begin, MemoryType.ENTITY, 0.7, _name(sentence, begin + 2, clause.end))
+            yield StatementMatch(
+                begin, MemoryType.ENTITY, 0.7, _name(sentence, begin + 2, clause.end)
+            )
     else:
-        yield from _named(sentence, clause)
+        yield from _read_named_clause(sentence, clause)
     for place in range(begin + 1, clause.end - 2):
         if words[place] in _BE and words[place + 1] in _OWNED and words[place + 2] == "by":
-            yield Hit(place, MemoryType.ENTITY, 0.75)
+            yield StatementMatch(place, MemoryType.ENTITY, 0.75)
 
 
-def procedure(sentence: Sentence, begin: int) -> Hit | None:
+def procedure(sentence: ParsedSentence, begin: int) -> StatementMatch | None:
     """Return the hit of a sentence that says how something is done, if it does.
 
     Args:
@@ -257,17 +259,17 @@ def procedure(sentence: Sentence, begin: int) -> Hit | None:
         or 0.7 * _is_reaction(words)
         or 0.65 * _is_habit(words)
     )
-    return Hit(begin, MemoryType.PROCEDURE, sure) if sure else None
+    return StatementMatch(begin, MemoryType.PROCEDURE, sure) if sure else None
 
 
-def _value(sentence: Sentence, place: int, end: int) -> int:
+def _value(sentence: ParsedSentence, place: int, end: int) -> int:
     """The place of what is stated, behind articles and prepositions."""
     while place < end and sentence.words[place] in ("a", "an", "the", "at", "on", "in", "called"):
         place += 1
     return place
 
 
-def _name(sentence: Sentence, place: int, end: int) -> str | None:
+def _name(sentence: ParsedSentence, place: int, end: int) -> str | None:
     """The name that begins at a place: its capitalised words, titles included."""
     last = place
     while last < end and last < place + 4 and is_named(sentence, last):
@@ -277,7 +279,7 @@ def _name(sentence: Sentence, place: int, end: int) -> str | None:
     return sentence.text[sentence.places[place][0] : sentence.places[last - 1][1]]
 
 
-def _introduces(sentence: Sentence, clause: Clause) -> bool:
+def _introduces(sentence: ParsedSentence, clause: Clause) -> bool:
     place = clause.begin + 2
     if place >= clause.end or not is_named(sentence, place):
         return False
@@ -286,7 +288,7 @@ def _introduces(sentence: Sentence, clause: Clause) -> bool:
     return place + 1 == clause.end or sentence.words[place + 1] in (",", "and", "from")
 
 
-def _named(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
+def _read_named_clause(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """What a clause that opens with a name says about its bearer."""
     words, place = sentence.words, clause.begin
     while place < clause.end and is_named(sentence, place):
@@ -297,9 +299,9 @@ def _named(sentence: Sentence, clause: Clause) -> Iterator[Hit]:
     if words[place] in ("from", "in", "at") and place + 3 < clause.end:
         place += 2
     if words[place] == "is" and _is_role(words[place + 1 : clause.end]):
-        yield Hit(place, MemoryType.ENTITY, 0.85, name)
+        yield StatementMatch(place, MemoryType.ENTITY, 0.85, name)
     elif does(words, place):
-        yield Hit(place, MemoryType.ENTITY, 0.75, name)
+        yield StatementMatch(place, MemoryType.ENTITY, 0.75, name)
 
 
 def _is_role(words: list[str]) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pmem.core.extraction.clauses import clauses, is_hazy, is_own, opening
 from pmem.core.extraction.facts import extract
 from pmem.core.extraction.phrases import Clause, Cue, Cues, matches, read_cues
-from pmem.core.extraction.statements import Sentence, sentences
+from pmem.core.extraction.statements import ParsedSentence, sentences
 from pmem.core.text import terms
 from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
@@ -103,11 +103,11 @@ class Sign(NamedTuple):
     """A sentence that tells of a moment, and its clause that does, from one place to another."""
 
     type: EpisodeType
-    sentence: Sentence
+    sentence: ParsedSentence
     title: str
 
 
-class Heard:
+class MessageBeginning:
     """The beginning of a message; each reading of it is made once, when it is first asked for.
 
     Attributes:
@@ -116,10 +116,10 @@ class Heard:
 
     def __init__(self, message: Message, most: int) -> None:
         """Take the first `most` characters of a message."""
-        self.message = _cut(message, most)
+        self.message = _beginning_of(message, most)
 
     @cached_property
-    def sentences(self) -> list[Sentence]:
+    def sentences(self) -> list[ParsedSentence]:
         """Its first sentences, without words such as "completely"."""
         return [_plain(one) for one in islice(sentences(self.message.content), _SENTENCES)]
 
@@ -181,13 +181,13 @@ class Heard:
         return kind is EpisodeType.DECISION_MADE or not _keys()[kind].isdisjoint(self.words)
 
     @cached_property
-    def _told(self) -> list[tuple[Sentence, dict[EpisodeType, Sign]]]:
+    def _told(self) -> list[tuple[ParsedSentence, dict[EpisodeType, Sign]]]:
         """Its sentences in earnest, with the first sign of each type but decisions."""
         if not _is_of_people(self.message):
             return []
         own = [sentence for sentence in self.sentences if is_own(sentence)]
         return [
-            (one, {sign.type: sign for sign in reversed(list(_told(one, self.message)))})
+            (one, {sign.type: sign for sign in reversed(list(_find_signs(one, self.message)))})
             for one in own
         ]
 
@@ -202,7 +202,7 @@ def _is_of_people(message: Message) -> bool:
     return message.role in (Role.USER, Role.ASSISTANT)
 
 
-def _plain(sentence: Sentence) -> Sentence:
+def _plain(sentence: ParsedSentence) -> ParsedSentence:
     """A sentence without words that only make the next one stronger."""
     words = sentence.words
     if _STRONG.isdisjoint(words[:-1]):
@@ -244,7 +244,7 @@ def _decisions(message: Message) -> list[str]:
     ]
 
 
-def _told(sentence: Sentence, message: Message) -> Iterator[Sign]:
+def _find_signs(sentence: ParsedSentence, message: Message) -> Iterator[Sign]:
     begin = opening(sentence.words)
     for clause in clauses(sentence, begin):
         for place, cue in matches(sentence, clause, _cues()):
@@ -253,7 +253,7 @@ def _told(sentence: Sentence, message: Message) -> Iterator[Sign]:
 
 
 def _counts(
-    sentence: Sentence, clause: Clause, begin: int, place: int, cue: Cue, message: Message
+    sentence: ParsedSentence, clause: Clause, begin: int, place: int, cue: Cue, message: Message
 ) -> bool:
     words = sentence.words
     if is_hazy(words, begin, place) or not _NOT_BEFORE.isdisjoint(words[clause.begin : place]):
@@ -284,12 +284,12 @@ def _trouble_place(words: list[str]) -> int | None:
     return None
 
 
-def _text(sentence: Sentence, clause: Clause) -> str:
+def _text(sentence: ParsedSentence, clause: Clause) -> str:
     start, end = sentence.places[clause.begin][0], sentence.places[clause.end - 1][1]
     return sentence.text[start:end].strip(" ,;:-–")
 
 
-def _cut(message: Message, most: int) -> Message:
+def _beginning_of(message: Message, most: int) -> Message:
     """A message with its beginning only."""
     if len(message.content) <= most:
         return message

@@ -53,7 +53,7 @@ _WHOLE: Final = {
 _WITH_IS: Final = frozenset("it that he she there what who here where how everything".split())
 
 
-class Sentence(NamedTuple):
+class ParsedSentence(NamedTuple):
     """A sentence, its words and marks in lower case, and where each stands in the text.
 
     Contractions count as the words that they stand for ("we've" is "we have"), which then share
@@ -74,7 +74,7 @@ class Sentence(NamedTuple):
         return self.text[self.places[number][0]].isupper()
 
 
-def sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str) -> Iterator[ParsedSentence]:
     """Yield the sentences that a message's author states or asks, in their order.
 
     Args:
@@ -103,7 +103,7 @@ def own_lines(text: str) -> Iterator[str]:
             yield start.lstrip("#*-•").lstrip()
 
 
-def read(text: str) -> Sentence:
+def read(text: str) -> ParsedSentence:
     """Take one sentence apart.
 
     Args:
@@ -123,7 +123,7 @@ def read(text: str) -> Sentence:
     if "can" in words:
         words, kept = joining_cannot(words)
         places = [places[i] for i in kept]
-    return Sentence(text, words, places, "?" in text[-3:] or "？" in text[-3:])
+    return ParsedSentence(text, words, places, "?" in text[-3:] or "？" in text[-3:])
 
 
 def joining_cannot(words: list[str]) -> tuple[list[str], list[int]]:

@@ -15,7 +15,7 @@ from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping
 from pmem.core.lifecycle.insights import is_insight, note_insights
 from pmem.core.lifecycle.linking import relationship
 from pmem.core.lifecycle.neighbours import advice
-from pmem.core.lifecycle.plan import Action, Kept, Plan, named
+from pmem.core.lifecycle.plan import Action, Kept, UpkeepPlan, named
 from pmem.core.lifecycle.presence import last_use, presence, said_at
 from pmem.core.lifecycle.similar import (
     Similar,
@@ -30,7 +30,7 @@ from pmem.core.retention import age_in_days, linked, valid_at
 from pmem.values.records import EventKind, Memory, State
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class ConsolidationRules(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say about consolidation; see `config.Settings`."""
 
     half_life_days: float
@@ -46,11 +46,11 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan(
     records: Iterable[Kept],
-    rules: Rules,
+    rules: ConsolidationRules,
     actor: str,
     now: datetime,
     count: Callable[[str], int],
-) -> Plan:
+) -> UpkeepPlan:
     """Plan a consolidation.
 
     Args:
@@ -73,14 +73,14 @@ def plan(
     archive_beyond(draft, rules.max_episodes, rules.half_life_days)
     if rules.insights:
         note_insights(draft)
-    return Plan(
+    return UpkeepPlan(
         steps=tuple(draft.steps),
         notices=tuple(left_alone(known, related)),
         waiting=waiting,
     )
 
 
-def archive_faded(draft: Draft, rules: Rules) -> None:
+def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
     """Archive the memories that are old, unpinned and hardly present (S2).
 
     Args:
@@ -95,7 +95,7 @@ def archive_faded(draft: Draft, rules: Rules) -> None:
             draft.take(Action.ARCHIVE, why, moved(memory, event, valid_until=end))
 
 
-def faded(memory: Memory, now: datetime, rules: Rules) -> str:
+def faded(memory: Memory, now: datetime, rules: ConsolidationRules) -> str:
     """Say why a memory is due to be archived; nothing where it is not."""
     age = age_in_days(memory.created_at, now)
     if memory.pinned or age < rules.consolidation_threshold_days:
@@ -125,14 +125,14 @@ def comparable(draft: Draft) -> Similar:
     return similar(sorted(held, key=lambda memory: (said_at(memory), memory.id)))
 
 
-class Judged(msgspec.Struct, frozen=True):
+class PairJudgement(msgspec.Struct, frozen=True):
     """The ids of what was merged, and how many more wait for the next run."""
 
     merged: set[str]
     waiting: int
 
 
-def merge_duplicates(draft: Draft, rules: Rules, known: Similar) -> Judged:
+def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) -> PairJudgement:
     """Merge the memories that say the same, each into the first by rank that it equals.
 
     Args:
@@ -154,7 +154,7 @@ def merge_duplicates(draft: Draft, rules: Rules, known: Similar) -> Judged:
         if len(merged) == before:
             break
         known = as_planned(draft, crowded(known.without(merged)))
-    return Judged(merged, waiting)
+    return PairJudgement(merged, waiting)
 
 
 def as_planned(draft: Draft, known: Similar) -> Similar:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from pmem.core.lifecycle import merging
-from pmem.core.lifecycle.plan import Action, Kept, Step, Touched
+from pmem.core.lifecycle.plan import Action, Kept, Touched, UpkeepStep
 from pmem.values.records import Episode, Event, EventKind, Memory, State
 
 Links = defaultdict[str, set[str]]
@@ -30,7 +30,7 @@ class Draft:
         count: Callable[[str], int] = len,
     ) -> None:
         self.records: dict[str, Kept] = {record.id: record for record in records}
-        self.steps: list[Step] = []
+        self.steps: list[UpkeepStep] = []
         self.actor = actor
         self.now = now
         self.count = count
@@ -53,7 +53,7 @@ class Draft:
         touched = tuple(Touched(old=self.records.get(new.id), new=new) for new in news)
         self.records.update((new.id, new) for new in news)
         self.steps.append(
-            Step(action=action, why=why, touched=touched, advice=advice, rests_on=rests_on)
+            UpkeepStep(action=action, why=why, touched=touched, advice=advice, rests_on=rests_on)
         )
 
     def memory(self, identifier: str) -> Memory:

@@ -71,7 +71,9 @@ def note_insights(draft: Draft) -> None:
     found = chain(_unsettled(draft), _recurring(draft))
     for insight in islice((new for new in found if (new.kind, new.topic) not in told), MOST):
         draft.take(
-            Action.INSIGHT, f"noticed in what happened: {insight.kind}", _made(draft, insight)
+            Action.INSIGHT,
+            f"noticed in what happened: {insight.kind}",
+            _make_insight_memory(draft, insight),
         )
 
 
@@ -99,7 +101,7 @@ def _unsettled(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "unsettled",
                 _topic(topic),
-                f"{_quoted(names[topic])} is not settled: what is known about it changed"
+                f"{_quote_title(names[topic])} is not settled: what is known about it changed"
                 f" {len(changes[topic])} times since {min(changes[topic]):%Y-%m-%d}.",
                 tuple(about[topic]),
             )
@@ -123,7 +125,7 @@ def _recurring(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "recurring",
                 _topic(topic),
-                f'Problems such as "{_quoted(last.title)}" came up {len(alike)} times'
+                f'Problems such as "{_quote_title(last.title)}" came up {len(alike)} times'
                 f" since {first.created_at:%Y-%m-%d}.",
                 tuple(alike),
             )
@@ -134,7 +136,7 @@ def _topic(text: str) -> str:
     return text[:_NAME_CHARACTERS]
 
 
-def _quoted(text: str) -> str:
+def _quote_title(text: str) -> str:
     """Return a name or a title on one line, so short that the sentence around it has room."""
     line = " ".join(text.split())
     return line if len(line) <= _QUOTED_CHARACTERS else f"{line[: _QUOTED_CHARACTERS - 1]}…"
@@ -150,7 +152,7 @@ def _recent(draft: Draft, at: datetime) -> bool:
     return draft.now - at < PERIOD
 
 
-def _made(draft: Draft, insight: Insight) -> Memory:
+def _make_insight_memory(draft: Draft, insight: Insight) -> Memory:
     noted = draft.event(EventKind.ADD, **inherited(*insight.seen_in))
     return Memory(
         id=derived_id(draft.now, SOURCE, insight.kind, insight.topic, iso(draft.now)),

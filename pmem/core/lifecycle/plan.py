@@ -61,7 +61,7 @@ class Touched(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class UpkeepStep(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to do, and why; all of its records change together, or none does.
 
     `advice` is what a person may want to do about it. What it `rests_on` is not changed, but must
@@ -97,10 +97,10 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class UpkeepPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What upkeep would do, in order; `waiting` pairs are left for the next run."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[UpkeepStep, ...]
     notices: tuple[Notice, ...] = ()
     waiting: int = 0
 
@@ -129,7 +129,7 @@ def named(record: Kept) -> str:
     return f"{kind_of(record)} {short(record.id)}"
 
 
-def groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
+def groups(steps: Sequence[UpkeepStep]) -> Iterator[list[UpkeepStep]]:
     """Yield the steps that share records together, in the order of the plan.
 
     Args:
@@ -141,7 +141,7 @@ def groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
         for part in step.touched:
             other = _root(parents, first.setdefault(part.record.id, place))
             parents[max(other, _root(parents, place))] = min(other, _root(parents, place))
-    found: dict[int, list[Step]] = {}
+    found: dict[int, list[UpkeepStep]] = {}
     for place, step in enumerate(steps):
         found.setdefault(_root(parents, place), []).append(step)
     yield from found.values()

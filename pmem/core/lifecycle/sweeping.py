@@ -6,14 +6,14 @@ from datetime import datetime
 import msgspec
 
 from pmem.core.lifecycle.draft import Draft
-from pmem.core.lifecycle.plan import Action, Kept, Plan, Step, Touched
+from pmem.core.lifecycle.plan import Action, Kept, Touched, UpkeepPlan, UpkeepStep
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
 from pmem.core.retention import age_in_days, changed, purge_time, unlinked
 from pmem.values.records import Episode, EventKind, Memory, State
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class SweepRules(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say about sweeping; see `config.Settings`."""
 
     ttl_days: int
@@ -21,7 +21,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     purge_days: int
 
 
-def plan(records: Iterable[Kept], rules: Rules, actor: str, now: datetime) -> Plan:
+def plan(records: Iterable[Kept], rules: SweepRules, actor: str, now: datetime) -> UpkeepPlan:
     """Plan a sweep.
 
     Args:
@@ -33,10 +33,10 @@ def plan(records: Iterable[Kept], rules: Rules, actor: str, now: datetime) -> Pl
     draft = Draft(records, actor, now)
     expire_unused(draft, rules)
     purge_due(draft)
-    return Plan(steps=tuple(draft.steps))
+    return UpkeepPlan(steps=tuple(draft.steps))
 
 
-def expire_unused(draft: Draft, rules: Rules) -> None:
+def expire_unused(draft: Draft, rules: SweepRules) -> None:
     """Remove what is unimportant, unpinned and was not used for long (S1); it can be restored.
 
     Args:
@@ -78,10 +78,10 @@ def purge_due(draft: Draft) -> None:
     for record in due:
         assert record.purge_at is not None
         others = [draft.records[id_] for id_ in sorted(links[record.id] - gone)]
-        cut = [Touched(old=other, new=_without(draft, other, record.id)) for other in others]
+        cut = [Touched(old=other, new=_without_target(draft, other, record.id)) for other in others]
         draft.records.update((part.new.id, part.new) for part in cut if part.new)
         draft.steps.append(
-            Step(
+            UpkeepStep(
                 action=Action.PURGE,
                 why=f"removed, and the time to restore it was over on {record.purge_at:%Y-%m-%d}",
                 touched=(Touched(old=record, new=None), *cut),
@@ -89,7 +89,7 @@ def purge_due(draft: Draft) -> None:
         )
 
 
-def _without(draft: Draft, record: Kept, target: str) -> Kept:
+def _without_target(draft: Draft, record: Kept, target: str) -> Kept:
     if isinstance(record, Episode):
         kept = tuple(id_ for id_ in record.linked_memories if id_ != target)
         return changed(record, draft.event(EventKind.UNLINK), linked_memories=kept)

@@ -3,7 +3,7 @@
 import re
 from typing import Final, Literal
 
-from pmem.core.pruning.reading import Reading, Sentence, asks, clauses, read, words_of
+from pmem.core.pruning.reading import PlainSentence, Reading, asks, clauses, read, words_of
 
 OPENING: Final = 400
 """How far into a message a new task may be announced, in characters."""
@@ -133,12 +133,12 @@ def completes(seen: Reading) -> bool:
     return complete
 
 
-def _states(sentence: Sentence) -> bool | None:
+def _states(sentence: PlainSentence) -> bool | None:
     """Tell whether a sentence states completion; None for neither, False for taken back."""
     if asks(sentence) or not sentence.words.isdisjoint(_CONDITIONS):
         return None
     stated: bool | None = None
-    for clause in clauses(_unquoted(sentence)):
+    for clause in clauses(_without_quotes(sentence)):
         words = frozenset(words_of(clause))
         if stated and not words.isdisjoint(_OBJECTIONS):
             return False
@@ -149,7 +149,7 @@ def _states(sentence: Sentence) -> bool | None:
     return stated
 
 
-def _unquoted(sentence: Sentence) -> Sentence:
+def _without_quotes(sentence: PlainSentence) -> PlainSentence:
     if '"' not in sentence.text:
         return sentence
     return sentence._replace(text=re.sub(r'"[^"]*"', "quote", sentence.text))

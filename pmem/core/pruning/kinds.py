@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from pmem.core.pruning.endings import Opening, completes, opening_of
-from pmem.core.pruning.reading import Reading, Sentence, asks, clauses, ends, read, words_of
+from pmem.core.pruning.reading import PlainSentence, Reading, asks, clauses, ends, read, words_of
 from pmem.values.records import Message, Role
 
 
@@ -160,13 +160,13 @@ _SHORT: Final = 100
 
 def kinds_of(message: Message) -> Kinds:
     """Read what importance and task boundaries need; a message of the system has no kind."""
-    found = _said(message.role, ends(message.content))
+    found = _read_kinds(message.role, ends(message.content))
     failed = message.role is not Role.SYSTEM and _failed(message.tool_result)
     return found._replace(error=True) if failed else found
 
 
 @lru_cache(maxsize=4096)
-def _said(role: Role, content: str) -> Kinds:
+def _read_kinds(role: Role, content: str) -> Kinds:
     """Read a message's content, once for all the times that a decision looks at it."""
     if role is Role.SYSTEM:
         return Kinds()
@@ -189,7 +189,7 @@ def _directive(seen: Reading) -> bool:
     return any(_directs(s) for s in seen.sentences if not s.words.isdisjoint(_DIRECTIVE_WORDS))
 
 
-def _directs(sentence: Sentence) -> bool:
+def _directs(sentence: PlainSentence) -> bool:
     if asks(sentence):
         return re.search(_POLITE, sentence.text) is not None
     ruling = re.search(_DIRECTIVE, sentence.text) is not None
@@ -210,7 +210,7 @@ def _error(seen: Reading) -> bool:
     return any(_reports(sentence) for sentence in seen.sentences)
 
 
-def _reports(sentence: Sentence) -> bool:
+def _reports(sentence: PlainSentence) -> bool:
     named = "error" in sentence.text or "exception" in sentence.text
     if not named and sentence.words.isdisjoint(_ERROR_WORDS):
         return False
@@ -252,7 +252,7 @@ def _correction(seen: Reading) -> bool:
     )
 
 
-def _corrects(sentence: Sentence) -> bool:
+def _corrects(sentence: PlainSentence) -> bool:
     if re.search(_CORRECTING, sentence.text):
         return True
     return any(re.search(_CORRECTION, clause) for clause in clauses(sentence))

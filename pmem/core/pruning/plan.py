@@ -30,7 +30,7 @@ _REASONS: Final[dict[Strategy, Reason]] = {
 }
 
 
-class Rules(msgspec.Struct, frozen=True, kw_only=True):
+class PruningRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a context may show, and what leaves it first.
 
     `keep` of the latest messages are never pruned. With `finished_only`, every finished task
@@ -66,7 +66,7 @@ class Pruned(msgspec.Struct, frozen=True):
     reason: Reason
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class PruningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Which messages are shown and which are not, both in the order of the conversation.
 
     `tokens_before` leaves out what was pruned earlier; `satisfied` says that no limit is
@@ -126,7 +126,7 @@ class _Survey(NamedTuple):
     scores: list[float]
 
 
-class _Step(NamedTuple):
+class _PruningStep(NamedTuple):
     """Messages that leave together, and why."""
 
     reason: Reason
@@ -134,8 +134,8 @@ class _Step(NamedTuple):
 
 
 def plan(
-    messages: Sequence[Message], rules: Rules, now: datetime, gone: Collection[str] = ()
-) -> Plan:
+    messages: Sequence[Message], rules: PruningRules, now: datetime, gone: Collection[str] = ()
+) -> PruningPlan:
     """Decide which messages leave the context.
 
     System messages, the last `keep` messages and, unless `keep` is 0, the last message of the
@@ -156,17 +156,17 @@ def plan(
     count = len(seen.live)
     reasons: dict[int, Reason] = {}
     for step in _steps(seen, rules):
-        if not rules.finished_only and _within(rules, count, tokens):
+        if not rules.finished_only and _fits_rules(rules, count, tokens):
             break
         reasons.update(dict.fromkeys(step.places, step.reason))
         count -= len(step.places)
         tokens -= sum(messages[i].tokens for i in step.places)
-    return Plan(
+    return PruningPlan(
         kept=tuple(messages[i].id for i in seen.live if i not in reasons),
-        pruned=tuple(_pruned(seen, reasons)),
+        pruned=tuple(_list_pruned(seen, reasons)),
         tokens_before=before,
         tokens_after=tokens,
-        satisfied=_within(rules, count, tokens),
+        satisfied=_fits_rules(rules, count, tokens),
     )
 
 
@@ -174,7 +174,7 @@ def due(
     messages: Sequence[Message],
     gone: Collection[str],
     limit_tokens: int,
-    rules: Rules,
+    rules: PruningRules,
     thresholds: Thresholds = THRESHOLDS,
 ) -> Trigger | None:
     """Tell whether a conversation is to be pruned now that its last message was said.
@@ -203,10 +203,10 @@ def due(
 
 def rules_for(
     trigger: Trigger,
-    rules: Rules,
+    rules: PruningRules,
     limit_tokens: int,
     thresholds: Thresholds = THRESHOLDS,
-) -> Rules:
+) -> PruningRules:
     """Return the rules to plan by when a trigger was pulled.
 
     Args:
@@ -224,7 +224,9 @@ def rules_for(
     return msgspec.structs.replace(rules, most_tokens=most)
 
 
-def by_hand(rules: Rules, keep: int | None = None, tokens: int | None = None) -> Rules:
+def by_hand(
+    rules: PruningRules, keep: int | None = None, tokens: int | None = None
+) -> PruningRules:
     """Return the rules for pruning that somebody asks for.
 
     Args:
@@ -277,12 +279,12 @@ def statistics(
     )
 
 
-def _within(rules: Rules, count: int, tokens: int) -> bool:
+def _fits_rules(rules: PruningRules, count: int, tokens: int) -> bool:
     return count <= rules.most_messages and tokens <= rules.most_tokens
 
 
 def _survey(
-    messages: Sequence[Message], rules: Rules, now: datetime, gone: frozenset[str]
+    messages: Sequence[Message], rules: PruningRules, now: datetime, gone: frozenset[str]
 ) -> _Survey:
     kinds, latest = [kinds_of(message) for message in messages], len(messages) - 1
     found = tasks(messages, kinds)
@@ -300,7 +302,7 @@ def _survey(
     )
 
 
-def _steps(seen: _Survey, rules: Rules) -> Iterator[_Step]:
+def _steps(seen: _Survey, rules: PruningRules) -> Iterator[_PruningStep]:
     """Yield what leaves, in its order, whatever the limits are."""
     ending: dict[int, list[int]] = {}
     others: list[tuple[int, ...]] = []
@@ -311,11 +313,11 @@ def _steps(seen: _Survey, rules: Rules) -> Iterator[_Step]:
         else:
             others.append(unit)
     for number in sorted(ending):
-        yield _Step("finished_task", tuple(ending[number]))
+        yield _PruningStep("finished_task", tuple(ending[number]))
     if rules.finished_only:
         return
     for unit in sorted(others, key=lambda unit: (_worth(seen, unit, rules.strategy), unit[-1])):
-        yield _Step(_REASONS[rules.strategy], unit)
+        yield _PruningStep(_REASONS[rules.strategy], unit)
 
 
 def _removable(seen: _Survey, keep: int) -> Iterator[tuple[int, ...]]:
@@ -346,7 +348,7 @@ def _worth(seen: _Survey, unit: tuple[int, ...], strategy: Strategy) -> float:
     return importance if strategy == "importance" else round((importance + place) / 2, 9)
 
 
-def _pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
+def _list_pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
     live = set(seen.live)
     for i, message in enumerate(seen.messages):
         if i in reasons or i not in live:

@@ -18,7 +18,7 @@ _ENDS: Final = (". ", "! ", "? ", "。", "！", "？")
 _PAUSES: Final = (", ", "; ", ": ", " - ", " – ", " — ", "(", ") ", "，", "；", "：")
 
 
-class Sentence(NamedTuple):
+class PlainSentence(NamedTuple):
     """A sentence in lower case, with single blanks, and its words."""
 
     text: str
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 
     prose: str
     code: str
-    sentences: list[Sentence]
+    sentences: list[PlainSentence]
 
 
 def ends(text: str) -> str:
@@ -57,7 +57,7 @@ def words_of(text: str) -> list[str]:
     return _bare(text).split()
 
 
-def clauses(sentence: Sentence) -> list[str]:
+def clauses(sentence: PlainSentence) -> list[str]:
     """Divide a sentence at its commas and brackets, and before "but"."""
     text = sentence.text.rstrip(".!。！,;:)")
     for pause in _PAUSES:
@@ -68,19 +68,19 @@ def clauses(sentence: Sentence) -> list[str]:
     return [clause.strip() for clause in text.split("\n") if clause.strip()]
 
 
-def asks(sentence: Sentence) -> bool:
+def asks(sentence: PlainSentence) -> bool:
     """Tell whether a sentence is a question."""
     return sentence.text.endswith(("?", "？"))
 
 
-def _sentences(prose: str) -> Iterator[Sentence]:
+def _sentences(prose: str) -> Iterator[PlainSentence]:
     for end in _ENDS:
         prose = prose.replace(end, f"{end}\n")
     lines, bare = prose.splitlines(), _bare(prose).splitlines()
     for line, words in zip(lines, bare, strict=True):
         text = " ".join(line.split()) if "  " in line or "\t" in line else line.strip()
         if text:
-            yield Sentence(text, frozenset(words.split()))
+            yield PlainSentence(text, frozenset(words.split()))
 
 
 def _bare(text: str) -> str:

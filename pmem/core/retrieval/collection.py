@@ -36,7 +36,7 @@ class Document(NamedTuple):
     accesses: int = 0
 
 
-class Session(NamedTuple):
+class SessionDocuments(NamedTuple):
     """The documents of one session in the order they were said, their lengths, and who spoke."""
 
     numbers: list[int]
@@ -62,7 +62,7 @@ class Totals(NamedTuple):
     said_length: float
 
 
-class Statistics(Protocol):
+class CollectionStatistics(Protocol):
     """A collection to rank. Every answer must be the same whenever it is asked."""
 
     def totals(self) -> Totals:
@@ -74,7 +74,7 @@ class Statistics(Protocol):
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""
 
-    def sessions(self, keys: Iterable[int]) -> Mapping[int, Session]:
+    def sessions(self, keys: Iterable[int]) -> Mapping[int, SessionDocuments]:
         """Return the sessions with these numbers."""
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
@@ -150,7 +150,7 @@ class MemoryStatistics:
         """Return the facts of the documents with these numbers."""
         return {number: self._documents[number] for number in numbers}
 
-    def sessions(self, keys: Iterable[int]) -> Mapping[int, Session]:
+    def sessions(self, keys: Iterable[int]) -> Mapping[int, SessionDocuments]:
         """Return the sessions with these numbers."""
         return {key: self._session(key) for key in keys}
 
@@ -162,9 +162,9 @@ class MemoryStatistics:
         """Return the terms of a document in the order of its text."""
         return self._sequences[number]()
 
-    def _session(self, key: int) -> Session:
+    def _session(self, key: int) -> SessionDocuments:
         said = [self._documents[number] for _, number in sorted(self._sessions[key])]
-        return Session(
+        return SessionDocuments(
             [document.number for document in said],
             [document.length for document in said],
             dict.fromkeys(document.speaker for document in said),

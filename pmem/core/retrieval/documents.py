@@ -63,7 +63,7 @@ class Facts(Part, frozen=True, kw_only=True):
     valid_until: datetime | None = None
 
 
-class Entry(NamedTuple):
+class IndexedDocument(NamedTuple):
     """A document with everything that an index keeps of it.
 
     Attributes:
@@ -110,7 +110,7 @@ def number_of(identifier: str) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-def entries(record: Record) -> Iterator[Entry]:
+def entries(record: Record) -> Iterator[IndexedDocument]:
     """Yield the documents of a record.
 
     Args:
@@ -127,7 +127,7 @@ def entries(record: Record) -> Iterator[Entry]:
         left = max(0, left - count)
 
 
-def _entries(record: Record) -> Iterator[Entry]:
+def _entries(record: Record) -> Iterator[IndexedDocument]:
     if isinstance(record, Memory):
         yield _memory(searched_part(record))
     elif isinstance(record, Episode):
@@ -142,7 +142,7 @@ def _entries(record: Record) -> Iterator[Entry]:
 
 def _messages(
     messages: Sequence[Message], record: Chunk | Conversation, conversation: str
-) -> Iterator[Entry]:
+) -> Iterator[IndexedDocument]:
     first = _first_place(record)
     for place, message in searched_messages(messages):
         text = messages[place].content[:SEARCHED_CHARACTERS]
@@ -193,7 +193,7 @@ def _add_unspelt(counts: dict[str, float], text: str) -> None:
         counts.setdefault(term, 1.0)
 
 
-def _memory(memory: Memory) -> Entry:
+def _memory(memory: Memory) -> IndexedDocument:
     words = terms(memory.content)
     counts = frequencies(
         [
@@ -231,10 +231,10 @@ def _memory(memory: Memory) -> Entry:
     )
     _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
     links = memory.relationships[:SEARCHED_NAMES]
-    return Entry(memory.id, document, counts, 0, memory.content, (), facts, links)
+    return IndexedDocument(memory.id, document, counts, 0, memory.content, (), facts, links)
 
 
-def _episode(episode: Episode) -> Entry:
+def _episode(episode: Episode) -> IndexedDocument:
     outcome = "" if episode.outcome == episode.summary else episode.outcome or ""
     text = " ".join((episode.summary, episode.context, outcome, *episode.participants))
     counts = frequencies(
@@ -266,10 +266,10 @@ def _episode(episode: Episode) -> Entry:
         importance=episode.significance,
     )
     _add_unspelt(counts, f"{episode.title} {text}")
-    return Entry(episode.id, document, counts, 0, text_of(episode), (), facts)
+    return IndexedDocument(episode.id, document, counts, 0, text_of(episode), (), facts)
 
 
-def _chunk(chunk: Chunk) -> Entry:
+def _chunk(chunk: Chunk) -> IndexedDocument:
     counts = frequencies([(terms(chunk.summary), 1.0), (terms(" ".join(chunk.key_topics)), 1.0)])
     identifier = summary_id(chunk)
     document = Document(
@@ -281,10 +281,10 @@ def _chunk(chunk: Chunk) -> Entry:
     )
     _add_unspelt(counts, chunk.summary)
     facts = Facts(created_at=chunk.created_at, app=chunk.app)
-    return Entry(identifier, document, counts, 0, chunk.summary, (), facts)
+    return IndexedDocument(identifier, document, counts, 0, chunk.summary, (), facts)
 
 
-def _message(message: Message, conversation: str, app: str | None, place: int) -> Entry:
+def _message(message: Message, conversation: str, app: str | None, place: int) -> IndexedDocument:
     words = terms(message.content)
     told = message_terms(message.content, message.created_at.date(), words)
     counts = frequencies([(told, 1.0)])
@@ -308,4 +308,4 @@ def _message(message: Message, conversation: str, app: str | None, place: int) -
     )
     names = terms(message.speaker or "")
     _add_unspelt(counts, message.content)
-    return Entry(message.id, document, counts, place, message.content, names, facts)
+    return IndexedDocument(message.id, document, counts, place, message.content, names, facts)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pmem.core.retrieval.bm25 import idf, length_norm
-from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
-from pmem.core.retrieval.question import Plan, QueryTerm
+from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
+from pmem.core.retrieval.question import QueryTerm, QuestionPlan
 
 Frequencies = Mapping[str, Mapping[int, float]]  # term -> unit (document, session) -> frequency
 
@@ -74,7 +74,7 @@ class Evidence(NamedTuple):
     """
 
     documents: Mapping[int, Document]
-    sessions: Mapping[int, Session]
+    sessions: Mapping[int, SessionDocuments]
     text: dict[int, float]
     window: dict[int, float]
     session: dict[int, float]
@@ -122,8 +122,8 @@ def bm25_scores(
 
 
 def gather(
-    plan: Plan,
-    statistics: Statistics,
+    plan: QuestionPlan,
+    statistics: CollectionStatistics,
     constants: Constants,
     accept: Accept | None = None,
     score: Scorer = bm25_scores,
@@ -175,15 +175,15 @@ class _Found(NamedTuple):
     """
 
     documents: Mapping[int, Document]
-    sessions: Mapping[int, Session]
+    sessions: Mapping[int, SessionDocuments]
     singles: Frequencies
     rarity: Mapping[str, float]
     share: Mapping[str, float]
 
 
 def _find(
-    plan: Plan,
-    statistics: Statistics,
+    plan: QuestionPlan,
+    statistics: CollectionStatistics,
     totals: Totals,
     constants: Constants,
     accept: Accept | None,
@@ -213,7 +213,7 @@ def _find(
 
 
 def _broadest(
-    plan: Plan,
+    plan: QuestionPlan,
     postings: Frequencies,
     rarity: Mapping[str, float],
     matched: set[int],
@@ -236,7 +236,7 @@ class _Weighed(NamedTuple):
 
 
 def _weighed(
-    plan: Plan, postings: Frequencies, rarity: Mapping[str, float], constants: Constants
+    plan: QuestionPlan, postings: Frequencies, rarity: Mapping[str, float], constants: Constants
 ) -> list[_Weighed]:
     """The terms that are held at all, those that can add most first."""
     k1 = constants.text.k1
@@ -290,7 +290,7 @@ class _Around:
     __slots__ = ("_average", "_bm25", "_places", "_reach", "_room", "_sessions")
 
     def __init__(
-        self, sessions: Mapping[int, Session], totals: Totals, constants: Constants
+        self, sessions: Mapping[int, SessionDocuments], totals: Totals, constants: Constants
     ) -> None:
         said = totals.said_length / max(totals.said, 1)
         self._sessions = sessions
@@ -330,7 +330,7 @@ class _Around:
             for number, length in zip(session.numbers, self._lengths(session), strict=True)
         }
 
-    def _lengths(self, session: Session) -> list[float]:
+    def _lengths(self, session: SessionDocuments) -> list[float]:
         """Weighted lengths of the windows of a session, summed one offset after the other."""
         lengths = [min(length, self._room) for length in session.lengths]
         size = len(lengths)
@@ -362,7 +362,9 @@ def _single_norms(
     }
 
 
-def _session_norms(sessions: Mapping[int, Session], totals: Totals, bm25: Bm25) -> dict[int, float]:
+def _session_norms(
+    sessions: Mapping[int, SessionDocuments], totals: Totals, bm25: Bm25
+) -> dict[int, float]:
     average = totals.said_length / max(totals.sessions, 1)
     return {
         key: length_norm(sum(session.lengths), average, bm25.k1, bm25.b)
@@ -370,6 +372,6 @@ def _session_norms(sessions: Mapping[int, Session], totals: Totals, bm25: Bm25) 
     }
 
 
-def _attainable(plan: Plan, rarity: Mapping[str, float]) -> float:
+def _attainable(plan: QuestionPlan, rarity: Mapping[str, float]) -> float:
     """The score of a document of average length that holds every word of the question once."""
     return sum(rarity[term.term] for term in plan.terms if term.term == term.source)

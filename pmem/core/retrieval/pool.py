@@ -12,10 +12,10 @@ from typing import Final, NamedTuple, Protocol
 
 from pmem.core.filters import Searchable
 from pmem.core.policy import EVERYTHING, Reach
-from pmem.core.retrieval.collection import MemoryStatistics, Statistics
-from pmem.core.retrieval.documents import Entry, Facts, entries, summary_id, text_of
+from pmem.core.retrieval.collection import CollectionStatistics, MemoryStatistics
+from pmem.core.retrieval.documents import Facts, IndexedDocument, entries, summary_id, text_of
 from pmem.core.retrieval.evidence import Scorer
-from pmem.core.retrieval.relations import Link
+from pmem.core.retrieval.relations import SeenLink
 from pmem.core.text import sequence
 from pmem.errors import NotFound
 from pmem.values.records import (
@@ -34,7 +34,7 @@ ACTIVE_MEMORIES: Final = "memory"
 _LINK: Final = attrgetter("target", "type", "strength")
 
 
-class Place(NamedTuple):
+class DocumentKey(NamedTuple):
     """Where a document is kept: the record's type and id, and the document's own id."""
 
     type: RecordType
@@ -82,7 +82,7 @@ class Pool(Protocol):
         """Return the documents that may not be found."""
         ...
 
-    def statistics(self, labels: Collection[str]) -> Statistics:
+    def statistics(self, labels: Collection[str]) -> CollectionStatistics:
         """Return what ranking needs to know of the documents with these labels."""
         ...
 
@@ -94,16 +94,16 @@ class Pool(Protocol):
         """Return the memories that do not hold at a moment."""
         ...
 
-    def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
+    def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         """Return where documents are kept."""
         ...
 
-    def links(self, numbers: Collection[int]) -> Iterable[Link]:
+    def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
         """Return the links of active memories to and from others, whichever way they lead."""
         ...
 
 
-def label_of(entry: Entry) -> str:
+def label_of(entry: IndexedDocument) -> str:
     """Return the list that a document is ranked in: its kind, apart from what is active."""
     kind = entry.document.kind
     return kind if entry.facts.state is State.ACTIVE else f"{kind}!"
@@ -136,10 +136,10 @@ class MemoryPool:
     def __init__(self, records: Iterable[Record], scorer: Scorer) -> None:
         self._scorer = scorer
         self._reach = EVERYTHING
-        self._entries: dict[int, tuple[Place, Entry]] = {}
+        self._entries: dict[int, tuple[DocumentKey, IndexedDocument]] = {}
         for record in records:
             for entry in entries(record):
-                self._put(Place(type(record), record.id, entry.id), entry)
+                self._put(DocumentKey(type(record), record.id, entry.id), entry)
 
     @property
     def scorer(self) -> Scorer:
@@ -164,7 +164,7 @@ class MemoryPool:
             )
         }
 
-    def statistics(self, labels: Collection[str]) -> Statistics:
+    def statistics(self, labels: Collection[str]) -> CollectionStatistics:
         chosen = [found for found in self._entries.items() if label_of(found[1][1]) in labels]
         statistics = MemoryStatistics()
         for number, (_, entry) in sorted(chosen, key=lambda item: item[0]):
@@ -183,32 +183,32 @@ class MemoryPool:
     def invalid(self, at: datetime) -> Collection[int]:
         return {n for n, (_, entry) in self._entries.items() if not holds_at(entry.facts, at)}
 
-    def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
+    def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         return {number: self._entries[number][0] for number in numbers}
 
-    def links(self, numbers: Collection[int]) -> Iterable[Link]:
+    def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
         return [link for number in sorted(numbers) for link in self._links.get(number, ())]
 
     @cached_property
-    def _links(self) -> Mapping[int, list[Link]]:
+    def _links(self) -> Mapping[int, list[SeenLink]]:
         """All links between active memories by each of their ends."""
         known = {
             place.id: (number, entry.links)
             for number, (place, entry) in self._entries.items()
             if label_of(entry) == ACTIVE_MEMORIES
         }
-        found: dict[int, list[Link]] = {}
+        found: dict[int, list[SeenLink]] = {}
         for source, links in known.values():
             for target, type_, strength in map(_LINK, links):
                 far = known[target][0] if target in known else source
                 if far != source:
-                    found.setdefault(source, []).append(Link(source, far, type_, strength))
+                    found.setdefault(source, []).append(SeenLink(source, far, type_, strength))
                     found.setdefault(far, []).append(
-                        Link(far, source, type_, strength, forward=False)
+                        SeenLink(far, source, type_, strength, forward=False)
                     )
         return found
 
-    def _put(self, place: Place, entry: Entry) -> None:
+    def _put(self, place: DocumentKey, entry: IndexedDocument) -> None:
         """Keep a document; a message that is just moving into a chunk is kept once."""
         number = entry.document.number
         while number in self._entries and self._entries[number][0].id != entry.id:

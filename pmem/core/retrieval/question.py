@@ -38,7 +38,7 @@ _QUANTITY = re.compile(
 _QUOTED_WORD = re.compile(r'["“`][^"“”`\s]{1,64}["”`]')
 
 
-class Key(NamedTuple):
+class RequiredWord(NamedTuple):
     """A word that an answer must hold itself: its neighbours do not stand in for it.
 
     Attributes:
@@ -64,7 +64,7 @@ class QueryTerm(NamedTuple):
     source: str
 
 
-class Plan(NamedTuple):
+class QuestionPlan(NamedTuple):
     """A question, ready to be ranked.
 
     Attributes:
@@ -83,7 +83,7 @@ class Plan(NamedTuple):
     phrases: tuple[tuple[str, ...], ...]
     wanted: int
     several: bool
-    keys: tuple[Key, ...] = ()
+    keys: tuple[RequiredWord, ...] = ()
 
     @property
     def everything(self) -> tuple[QueryTerm, ...]:
@@ -114,7 +114,7 @@ def notes_on(question: str) -> tuple[str, ...]:
 
 def plan_question(
     question: str, speakers: Mapping[str, Sequence[str]], related_weight: float
-) -> Plan:
+) -> QuestionPlan:
     """Plan the search for a question.
 
     Names of speakers are a field, not text: they leave the terms, unless nothing else remains.
@@ -130,12 +130,12 @@ def plan_question(
     words = [term for term in distinct if term not in names]
     if not words:
         words, names = names, []
-    return Plan(
-        terms=tuple(_direct(words) + _related(words, set(distinct), related_weight)),
+    return QuestionPlan(
+        terms=tuple(_direct(words) + _related_terms(words, set(distinct), related_weight)),
         names=tuple(_direct(names)),
         speakers=frozenset(speaker for name in names for speaker in speakers[name]),
         phrases=tuple(query.phrases),
-        wanted=_wanted(question),
+        wanted=_count_wanted(question),
         several=asks_several(question),
         keys=tuple(dict.fromkeys(_keys(question, set(words)))),
     )
@@ -145,7 +145,7 @@ def _direct(words: Sequence[str]) -> list[QueryTerm]:
     return [QueryTerm(word, 1.0, word) for word in words]
 
 
-def _related(words: Sequence[str], known: set[str], weight: float) -> list[QueryTerm]:
+def _related_terms(words: Sequence[str], known: set[str], weight: float) -> list[QueryTerm]:
     """Related words not asked for already; of two sources the first one counts."""
     found: list[QueryTerm] = []
     if weight:
@@ -156,12 +156,12 @@ def _related(words: Sequence[str], known: set[str], weight: float) -> list[Query
     return found
 
 
-def _wanted(question: str) -> int:
+def _count_wanted(question: str) -> int:
     wanted = TIME if asks_when(question) else QUOTED if asks_what(question) else 0
     return wanted | (NUMBER if asks_how_many(question) else 0)
 
 
-def _keys(question: str, words: set[str]) -> Iterator[Key]:
+def _keys(question: str, words: set[str]) -> Iterator[RequiredWord]:
     """The words that an answer must hold itself; none that only names a speaker."""
     pieces = (word.strip(_PUNCTUATION) for word in question.split(maxsplit=MAX_WORDS)[:MAX_WORDS])
     written = [word for word in pieces if len(word) <= MAX_WORD]
@@ -170,11 +170,11 @@ def _keys(question: str, words: set[str]) -> Iterator[Key]:
     for word in said:
         found = tuple(terms(word))
         if len(found) > 1 and _IDENTIFIER.search(word):
-            yield Key(found[:1], found[1:])
+            yield RequiredWord(found[:1], found[1:])
         elif short or _IDENTIFIER.search(word):
-            yield Key(found)
+            yield RequiredWord(found)
     text = " ".join(written)
     for special in _QUANTITY.findall(text) + _QUOTED_WORD.findall(question[:MAX_QUOTING]):
         found = tuple(terms(special))
         if not short and words.intersection(found):
-            yield Key(found)
+            yield RequiredWord(found)

@@ -10,7 +10,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_share, substance
-from pmem.core.retrieval.collection import Document, Statistics
+from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import (
     Accept,
     Constants,
@@ -19,7 +19,7 @@ from pmem.core.retrieval.evidence import (
     bm25_scores,
     gather,
 )
-from pmem.core.retrieval.question import Plan, plan_question
+from pmem.core.retrieval.question import QuestionPlan, plan_question
 from pmem.core.retrieval.relations import Links, boosts
 from pmem.core.retrieval.signals import INSIGHT, NUMBER, QUESTION, QUOTED, TIME, holds_phrase
 
@@ -35,7 +35,7 @@ WITHIN = 0.5  # share of an identifier that a message holds within a longer one
 POOL = 200  # hits, at least, among which several sessions are mixed
 
 
-class Settings(NamedTuple):
+class RankingSettings(NamedTuple):
     """Weights of the ranking.
 
     `neighbours` and `session` weigh a score relative to its maximum against that of single
@@ -83,7 +83,7 @@ class Settings(NamedTuple):
     half_life: float = 30.0
 
 
-class Hit(NamedTuple):
+class RankedDocument(NamedTuple):
     """A ranked document: its number, its score in [0, 1] and the parts of the score."""
 
     number: int
@@ -94,17 +94,17 @@ class Hit(NamedTuple):
 class Ranking(NamedTuple):
     """The best documents, and how many speak to the question in all."""
 
-    hits: list[Hit]
+    hits: list[RankedDocument]
     total: int
 
 
-DEFAULTS = Settings()
+DEFAULTS = RankingSettings()
 
 
 def rank(
     question: str,
-    statistics: Statistics,
-    settings: Settings = DEFAULTS,
+    statistics: CollectionStatistics,
+    settings: RankingSettings = DEFAULTS,
     *,
     now: float | None = None,
     accept: Accept | None = None,
@@ -126,11 +126,11 @@ def rank(
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
     evidence = gather(plan, statistics, settings.constants, accept, score)
-    parts = _added(evidence, settings)
+    parts = _additional_parts(evidence, settings)
     if accept is not None:
         passed = set(accept(parts.keys()))
         parts = {number: part for number, part in parts.items() if number in passed}
-    judge = _Judge(plan, statistics, settings, evidence, parts, now, links)
+    judge = _QuestionScorer(plan, statistics, settings, evidence, parts, now, links)
     wanted = len(parts) if limit is None else limit
     if not plan.several or not evidence.sessions:
         return Ranking(_best(judge, parts, wanted), len(parts))
@@ -153,7 +153,7 @@ def _sum(parts: Parts) -> float:
     return parts[0] + parts[1] + parts[2]
 
 
-def _added(evidence: Evidence, settings: Settings) -> dict[int, Parts]:
+def _additional_parts(evidence: Evidence, settings: RankingSettings) -> dict[int, Parts]:
     """The parts ADDED of every candidate, together at most 1.
 
     Each kind of evidence is taken relative to its maximum. The whole is scaled by how much of the
@@ -184,7 +184,7 @@ def _added(evidence: Evidence, settings: Settings) -> dict[int, Parts]:
     return parts
 
 
-class _Judge:
+class _QuestionScorer:
     """The factors of one question, applied to one document at a time."""
 
     __slots__ = (
@@ -202,9 +202,9 @@ class _Judge:
 
     def __init__(
         self,
-        plan: Plan,
-        statistics: Statistics,
-        settings: Settings,
+        plan: QuestionPlan,
+        statistics: CollectionStatistics,
+        settings: RankingSettings,
         evidence: Evidence,
         parts: Mapping[int, Parts],
         now: float | None,
@@ -222,7 +222,7 @@ class _Judge:
             if not plan.speakers.isdisjoint(session.speakers)
         )
         self._phrased = _phrased(plan, statistics, parts)
-        self._held = _held(plan, statistics, parts)
+        self._held = _share_of_keys_held(plan, statistics, parts)
         self._roomy = {
             kind: settings.constants.room * length / count
             for kind, (count, length) in statistics.totals().lengths.items()
@@ -246,7 +246,7 @@ class _Judge:
         signals.update((name, value) for name, value in factors.items() if value != 1.0)
         return signals
 
-    def certain(self, hit: Hit) -> float:
+    def certain(self, hit: RankedDocument) -> float:
         """Return what a hit scores at the least, whatever its links."""
         whole = sum(self._settings.merits)
         if self._links is None or not whole:
@@ -255,19 +255,19 @@ class _Judge:
         boost = self._settings.prior * self._settings.merits[-1] / whole
         return hit.score * (1.0 - boost / prior)
 
-    def linked(self, hits: list[Hit]) -> list[Hit]:
+    def linked(self, hits: list[RankedDocument]) -> list[RankedDocument]:
         """Return hits with the priors that their links give them."""
         if self._links is None:
             return hits
         strengths = boosts(self._links([hit.number for hit in hits]))
         return [self._with_links(hit, strengths.get(hit.number, 0.0)) for hit in hits]
 
-    def _with_links(self, hit: Hit, strength: float) -> Hit:
+    def _with_links(self, hit: RankedDocument, strength: float) -> RankedDocument:
         prior = self._prior(self._documents[hit.number], strength)
         signals = {**hit.signals, "prior": prior}
         if prior == 1.0:
             del signals["prior"]
-        return Hit(hit.number, total(signals), signals)
+        return RankedDocument(hit.number, total(signals), signals)
 
     def _speaker(self, document: Document) -> float:
         named = not document.speaker or document.speaker in self._plan.speakers
@@ -331,8 +331,8 @@ class _Judge:
 
 
 def _speaker_gain(
-    plan: Plan,
-    settings: Settings,
+    plan: QuestionPlan,
+    settings: RankingSettings,
     documents: Mapping[int, Document],
     parts: Mapping[int, Parts],
 ) -> float:
@@ -351,7 +351,7 @@ def _speaker_gain(
 
 
 def _phrased(
-    plan: Plan, statistics: Statistics, candidates: Iterable[int]
+    plan: QuestionPlan, statistics: CollectionStatistics, candidates: Iterable[int]
 ) -> frozenset[int] | None:
     """The candidates that hold every quoted phrase; None without a phrase."""
     if not plan.phrases:
@@ -366,7 +366,9 @@ def _phrased(
     )
 
 
-def _held(plan: Plan, statistics: Statistics, candidates: Mapping[int, Parts]) -> dict[int, float]:
+def _share_of_keys_held(
+    plan: QuestionPlan, statistics: CollectionStatistics, candidates: Mapping[int, Parts]
+) -> dict[int, float]:
     """The share of the keys that each candidate holds itself; those without any are left out."""
     found = [
         (_holders(key.whole, statistics, candidates), _holders(key.parts, statistics, candidates))
@@ -382,14 +384,14 @@ def _held(plan: Plan, statistics: Statistics, candidates: Mapping[int, Parts]) -
 
 
 def _holders(
-    found: Iterable[str], statistics: Statistics, candidates: Mapping[int, Parts]
+    found: Iterable[str], statistics: CollectionStatistics, candidates: Mapping[int, Parts]
 ) -> set[int]:
     """The candidates that hold all these terms; none if there are no terms."""
     postings = [statistics.postings(term).keys() for term in found]
     return set(candidates).intersection(*postings) if postings else set()
 
 
-def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
+def _best(judge: _QuestionScorer, parts: Mapping[int, Parts], wanted: int) -> list[RankedDocument]:
     """The `wanted` best hits.
 
     A score exceeds its sum by rounding at the most, so that most need no judging; and of those
@@ -397,12 +399,12 @@ def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
     """
     ordered = sorted(parts, key=lambda number: (-_sum(parts[number]), number))
     surest: list[float] = []  # the `wanted` best of the scores that are certain
-    found: list[Hit] = []
+    found: list[RankedDocument] = []
     for number in ordered:
         if len(surest) >= wanted and (not surest or _sum(parts[number]) < surest[0] - SLACK):
             break
         signals = judge.signals(number, parts[number])
-        hit = Hit(number, total(signals), signals)
+        hit = RankedDocument(number, total(signals), signals)
         if hit.score <= 0.0:
             continue
         found.append(hit)
@@ -415,8 +417,8 @@ def _best(judge: _Judge, parts: Mapping[int, Parts], wanted: int) -> list[Hit]:
 
 
 def _mixed(
-    hits: list[Hit], documents: Mapping[int, Document], rate: float, wanted: int
-) -> list[Hit]:
+    hits: list[RankedDocument], documents: Mapping[int, Document], rate: float, wanted: int
+) -> list[RankedDocument]:
     """Mix sessions: each hit counts `rate` times less for every better hit of its session.
 
     Greedy selection in the manner of maximal marginal relevance (Carbonell and Goldstein, 1998),
@@ -430,10 +432,10 @@ def _mixed(
         count = 0 if session is None else sessions.get(session, 0)
         if session is not None:
             sessions[session] = count + 1
-        mixed.append(_repeated(hit, rate**count) if count else hit)
+        mixed.append(_with_factor(hit, rate**count) if count else hit)
     return heapq.nsmallest(wanted, mixed, key=lambda hit: (-hit.score, hit.number))
 
 
-def _repeated(hit: Hit, factor: float) -> Hit:
+def _with_factor(hit: RankedDocument, factor: float) -> RankedDocument:
     signals = {**hit.signals, "repeat": factor}
-    return Hit(hit.number, total(signals), signals)
+    return RankedDocument(hit.number, total(signals), signals)

@@ -8,7 +8,7 @@ from pmem.values.records import JUDGEMENTS
 _DIGITS: Final = 9
 
 
-class Link(NamedTuple):
+class SeenLink(NamedTuple):
     """A link between two active memories, seen from one of its ends.
 
     Attributes:
@@ -26,11 +26,11 @@ class Link(NamedTuple):
     forward: bool = True
 
 
-Links = Callable[[Collection[int]], Iterable[Link]]
+Links = Callable[[Collection[int]], Iterable[SeenLink]]
 """Returns the links of the documents with these numbers, in either direction."""
 
 
-class Tie(NamedTuple):
+class LinkedMemory(NamedTuple):
     """A link by the ids of its ends: a memory that was found, and one that it may bring along.
 
     Attributes:
@@ -48,17 +48,17 @@ class Tie(NamedTuple):
     forward: bool = True
 
 
-class Brought(NamedTuple):
+class RelatedHit(NamedTuple):
     """A memory that a hit brings along: over which link, and the link's strength times its score.
 
     The value is rounded, so that equals stay equal when scores were summed in another order.
     """
 
-    tie: Tie
+    tie: LinkedMemory
     value: float
 
 
-def boosts(links: Iterable[Link]) -> dict[int, float]:
+def boosts(links: Iterable[SeenLink]) -> dict[int, float]:
     """Return the strength of each memory's strongest link: S1's `max_related_strength`.
 
     Args:
@@ -71,7 +71,9 @@ def boosts(links: Iterable[Link]) -> dict[int, float]:
     return strongest
 
 
-def brought_along(scores: Mapping[str, float], ties: Iterable[Tie], most: int) -> list[Brought]:
+def brought_along(
+    scores: Mapping[str, float], ties: Iterable[LinkedMemory], most: int
+) -> list[RelatedHit]:
     """Return the memories that hits bring along: the strongest first, equals by id.
 
     Each is brought once, over its best link. A link of no strength brings nothing.
@@ -82,17 +84,17 @@ def brought_along(scores: Mapping[str, float], ties: Iterable[Tie], most: int) -
         most: how many to bring at the most.
     """
     values = (
-        Brought(tie, round(tie.strength * scores[tie.via], _DIGITS))
+        RelatedHit(tie, round(tie.strength * scores[tie.via], _DIGITS))
         for tie in ties
         if tie.via in scores and tie.id not in scores
     )
-    best: dict[str, Brought] = {}
+    best: dict[str, RelatedHit] = {}
     for brought in sorted(values, key=_order):
         if brought.value > 0:
             best.setdefault(brought.tie.id, brought)
     return list(best.values())[:most]
 
 
-def _order(brought: Brought) -> tuple[float, str, str, str, bool]:
+def _order(brought: RelatedHit) -> tuple[float, str, str, str, bool]:
     tie, value = brought
     return -value, tie.id, tie.via, tie.type, not tie.forward

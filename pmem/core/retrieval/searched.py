@@ -74,7 +74,7 @@ def searched_messages(messages: Sequence[Message]) -> list[tuple[int, Message]]:
             (place, msgspec.structs.replace(message, content=message.content[:most]))
             for place, message in found
         ]
-    return [(place, _named(message)) for place, message in found]
+    return [(place, _with_speaker_name(message)) for place, message in found]
 
 
 def _is_long(names: Sequence[str]) -> bool:
@@ -83,7 +83,7 @@ def _is_long(names: Sequence[str]) -> bool:
     )
 
 
-def _named(message: Message) -> Message:
+def _with_speaker_name(message: Message) -> Message:
     if len(message.speaker or "") <= SEARCHED_NAME_CHARACTERS:
         return message
     assert message.speaker is not None

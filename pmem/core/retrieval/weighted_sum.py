@@ -10,9 +10,9 @@ from pmem.core.retrieval.bm25 import (
     relative_frequency,
     smooth_share,
 )
-from pmem.core.retrieval.collection import Statistics
+from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.retrieval.evidence import Accept
-from pmem.core.retrieval.ranking import Hit, Ranking
+from pmem.core.retrieval.ranking import RankedDocument, Ranking
 from pmem.core.text import terms
 from pmem.errors import InvalidValue
 
@@ -37,7 +37,7 @@ class Weights(NamedTuple):
 
 def rank_by_sum(
     question: str,
-    statistics: Statistics,
+    statistics: CollectionStatistics,
     weights: Weights,
     *,
     now: float,
@@ -79,13 +79,15 @@ def rank_by_sum(
     return Ranking(hits[:limit], len(hits))
 
 
-def _summed(number: int, weights: Weights, values: Sequence[float]) -> Hit:
+def _summed(number: int, weights: Weights, values: Sequence[float]) -> RankedDocument:
     whole = sum(weights)
     parts = [weight * value / whole for weight, value in zip(weights, values, strict=True)]
-    return Hit(number, sum(parts), dict(zip(weights._fields, parts, strict=True)))
+    return RankedDocument(number, sum(parts), dict(zip(weights._fields, parts, strict=True)))
 
 
-def _lexical(question: str, statistics: Statistics) -> tuple[dict[int, float], dict[int, float]]:
+def _lexical(
+    question: str, statistics: CollectionStatistics
+) -> tuple[dict[int, float], dict[int, float]]:
     """TF-IDF relative to the attainable, and the share of words held, of each matching document.
 
     tf(t, d) = count / highest count in d, idf(t) = log(N / n): specification S2, "TF-IDF Index".

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from pmem.core.secrets.rules import BASIC, COMMANDS, SHAPES, TOKENS, Shape
+from pmem.core.secrets.rules import BASIC, COMMANDS, SHAPES, TOKENS, SecretShape
 from pmem.core.secrets.secret import Secret
 
 if TYPE_CHECKING:
@@ -103,13 +103,13 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     if len(text) < _SHORTEST:
         return []
     if not text.isascii() or _BREAK in text:
-        from pmem.core.secrets.unseen import has_any, joined
+        from pmem.core.secrets.invisible import has_any, joined
 
         if has_any(text):
             plain = joined(text)
-            seen = _seen(plain.text, allowed)
+            seen = _find_visible(plain.text, allowed)
             return [Secret(each.kind, *plain.span(each.start, each.end)) for each in seen]
-    return _seen(text, allowed)
+    return _find_visible(text, allowed)
 
 
 def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secret]:
@@ -186,20 +186,20 @@ def place(text: str, secret: Secret) -> str:
     return f"line {line}, character {column}"
 
 
-def _seen(text: str, allowed: Collection[str]) -> list[Secret]:
+def _find_visible(text: str, allowed: Collection[str]) -> list[Secret]:
     """Return the secrets in a text as it stands."""
     found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
     kept: list[Secret] = []
     for each in found:
         if kept and each.start < kept[-1].end:
-            kept[-1] = _joined(kept[-1], each)
+            kept[-1] = _join_findings(kept[-1], each)
         else:
             kept.append(each)
     kept = [each for each in kept if not _is_allowed(text[each.start : each.end], allowed)]
     return list(_wholes(text, kept)) if _NEW_LINE in text else kept
 
 
-def _joined(one: Secret, other: Secret) -> Secret:
+def _join_findings(one: Secret, other: Secret) -> Secret:
     """Return two findings that overlap as one, by the name that says more."""
     kind = other.kind if one.kind in _GENERAL else one.kind
     if {one.kind, other.kind} == {_PASSWORD, _ASSIGNED}:
@@ -212,16 +212,16 @@ def _wholes(text: str, found: Iterable[Secret]) -> Iterator[Secret]:
     end = 0
     for each in found:
         if each.start >= end:
-            whole = _whole(text, each)
+            whole = _with_rest_of_token(text, each)
             end = whole.end
             yield whole
 
 
-def _whole(text: str, each: Secret) -> Secret:
+def _with_rest_of_token(text: str, each: Secret) -> Secret:
     """Return a finding with the lines in which a long token goes on."""
     if text[each.end : each.end + 1] != _NEW_LINE or each.end - each.start < _WRAPPED:
         return each
-    match = _compiled(_GOING_ON).match(text, each.end)
+    match = _compile_pattern(_GOING_ON).match(text, each.end)
     return each if match is None else each._replace(end=match.end())
 
 
@@ -242,14 +242,14 @@ def _candidates(text: str) -> Iterator[Secret]:
     if any(map(_may_be_drawn, text.split())):
         is_login = any(map(lowered.__contains__, LOGINS))
         if is_login or _has_words(lowered):
-            yield from _named(text, lowered)
+            yield from _find_labelled(text, lowered)
         if is_login:
             from pmem.core.secrets import rows
 
             yield from rows.beside_users(text, lowered)
 
 
-def _named(text: str, lowered: str) -> Iterator[Secret]:
+def _find_labelled(text: str, lowered: str) -> Iterator[Secret]:
     """Yield what the text itself calls a secret."""
     from pmem.core.secrets import named
 
@@ -310,9 +310,9 @@ def _tokens(text: str) -> Iterator[Secret]:
             while place >= 0:
                 end = place + len(prefix)
                 if not place or not _continues(text[place - 1], prefix):
-                    match = _compiled(token.rest).match(text, end)
+                    match = _compile_pattern(token.rest).match(text, end)
                     if match is not None:
-                        from pmem.core.secrets.innocent import is_example
+                        from pmem.core.secrets.false_positives import is_example
 
                         rest, end = match[0], max(end, match.end())
                         if not is_example(
@@ -338,13 +338,13 @@ def _continues(before: str, prefix: str) -> bool:
     return prefix[0].isalnum() and (before.isalnum() or before == "_") and before.isascii()
 
 
-def _shapes(text: str, lowered: str, shapes: Iterable[Shape]) -> Iterator[Secret]:
+def _shapes(text: str, lowered: str, shapes: Iterable[SecretShape]) -> Iterator[Secret]:
     """Yield what has the shape of a secret, where something else in the text says which."""
     for shape in shapes:
         for mark in shape.marks:
             if mark in lowered:
-                for match in _compiled(shape.pattern).finditer(text):
-                    from pmem.core.secrets.innocent import is_usual
+                for match in _compile_pattern(shape.pattern).finditer(text):
+                    from pmem.core.secrets.false_positives import is_usual
 
                     if not is_usual(match[1]) and (shape.kind != BASIC or _is_pair(match[1])):
                         yield Secret(shape.kind, *match.span(1))
@@ -355,7 +355,7 @@ def _is_pair(encoded: str) -> bool:
     """Tell whether base64 holds a user and a password, and not `user:password` itself."""
     from binascii import Error, a2b_base64
 
-    from pmem.core.secrets.innocent import is_usual
+    from pmem.core.secrets.false_positives import is_usual
 
     try:
         plain = a2b_base64(encoded[: len(encoded) // 4 * 4] or b"").decode()
@@ -371,7 +371,7 @@ def _is_pair(encoded: str) -> bool:
 
 
 @cache
-def _compiled(pattern: str) -> "re.Pattern[str]":
+def _compile_pattern(pattern: str) -> "re.Pattern[str]":
     import re
 
     return re.compile(pattern)

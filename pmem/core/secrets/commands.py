@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pmem.core.secrets.innocent import is_password, is_token, is_usual
+from pmem.core.secrets.false_positives import is_password, is_token, is_usual
 from pmem.core.secrets.secret import Secret
 
 
@@ -78,7 +78,7 @@ _FEWEST_WORDS: Final = 2
 _ENDING: Final = ".,)"
 
 
-class Word(NamedTuple):
+class CommandWord(NamedTuple):
     """A word of a command line without the quotes around it, and where it stands."""
 
     text: str
@@ -94,26 +94,26 @@ def passwords(text: str) -> Iterator[Secret]:
     place = 0
     while (match := _PROGRAM.search(text, place)) is not None:
         words, place = _words(text, match.end())
-        for word in _given(match[0], words, text[place : place + 200]):
+        for word in _find_passwords(match[0], words, text[place : place + 200]):
             yield Secret("command-password", word.start, word.start + len(word.text))
         place = max(place, match.end())
 
 
-def _words(text: str, place: int) -> tuple[list[Word], int]:
+def _words(text: str, place: int) -> tuple[list[CommandWord], int]:
     """Return the words up to the end of a command, and where that is."""
     words = []
     while (match := _WORD.match(text, place)) is not None and match["end"] is None:
-        words.append(_unquoted(match["word"], match.start("word")))
+        words.append(_unquote_word(match["word"], match.start("word")))
         place = match.end()
     return words, place
 
 
-def _unquoted(word: str, start: int) -> Word:
+def _unquote_word(word: str, start: int) -> CommandWord:
     inner = word.lstrip(_QUOTES)
-    return Word(inner.rstrip(_QUOTES), start + len(word) - len(inner))
+    return CommandWord(inner.rstrip(_QUOTES), start + len(word) - len(inner))
 
 
-def _given(program: str, words: list[Word], after: str) -> Iterator[Word]:
+def _find_passwords(program: str, words: list[CommandWord], after: str) -> Iterator[CommandWord]:
     """Yield the words, or the parts of them, that are passwords."""
     options = _PROGRAMS[program]
     if program in ("echo", "printf"):
@@ -122,7 +122,7 @@ def _given(program: str, words: list[Word], after: str) -> Iterator[Word]:
             yield from filter(_is_given, (words[-1],))
         return
     is_open = not options.only
-    for word, following in zip(words, (*words[1:], Word("", 0)), strict=False):
+    for word, following in zip(words, (*words[1:], CommandWord("", 0)), strict=False):
         is_open = is_open or word.text == options.only
         if is_open:
             yield from filter(_is_given, _of(options, word, following))
@@ -130,33 +130,35 @@ def _given(program: str, words: list[Word], after: str) -> Iterator[Word]:
         yield words[-1]
 
 
-def _of(options: Options, word: Word, following: Word) -> Iterator[Word]:
+def _of(options: Options, word: CommandWord, following: CommandWord) -> Iterator[CommandWord]:
     """Yield what may be a password in one word, or after it."""
     if word.text in options.apart:
         yield following
     elif word.text in options.named:
         yield from _second(following, options.parted)
     elif "" in options.named:
-        yield from _second(Word(word.text.partition("@")[0], word.start), options.parted)
+        yield from _second(CommandWord(word.text.partition("@")[0], word.start), options.parted)
     for option in options.glued:
         if word.text.startswith(option) and is_password(word.text[len(option) :]):
-            yield _unquoted(word.text[len(option) :], word.start + len(option))
+            yield _unquote_word(word.text[len(option) :], word.start + len(option))
 
 
-def _second(word: Word, sign: str) -> Iterator[Word]:
+def _second(word: CommandWord, sign: str) -> Iterator[CommandWord]:
     before, found, rest = word.text.partition(sign)
     if found and before:
-        yield Word(rest.lstrip(_QUOTES), word.start + len(word.text) - len(rest.lstrip(_QUOTES)))
+        yield CommandWord(
+            rest.lstrip(_QUOTES), word.start + len(word.text) - len(rest.lstrip(_QUOTES))
+        )
 
 
-def _ends(options: Options, words: list[Word]) -> bool:
+def _ends(options: Options, words: list[CommandWord]) -> bool:
     """Tell whether a command's last word is a password: a token after `login`, else any."""
     if options.only:
         return words[-2].text == options.only and is_token(words[-1].text)
     return len(words) > _FEWEST_WORDS and _is_given(words[-1]) and is_password(words[-1].text)
 
 
-def _is_given(word: Word) -> bool:
+def _is_given(word: CommandWord) -> bool:
     """Tell whether a word can be a password where one is expected: plain words are prose."""
     value = word.text.rstrip(_ENDING)
     return (

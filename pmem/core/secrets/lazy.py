@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     import re
 
 
-class _Lazy:
+class _LazyPattern:
     """Stands for a pattern until something is asked of it."""
 
     def __init__(self, pattern: str, flags: int) -> None:
@@ -28,4 +28,4 @@ def lazily(pattern: str, flags: int = 0) -> "re.Pattern[str]":
         pattern: A regular expression.
         flags: Those of `re`.
     """
-    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))

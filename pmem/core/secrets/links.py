@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pmem.core.secrets.innocent import is_usual
+from pmem.core.secrets.false_positives import is_usual
 from pmem.core.secrets.lazy import lazily
 from pmem.core.secrets.secret import Secret
 

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.secrets import words
-from pmem.core.secrets.innocent import is_chosen, is_drawn, is_password, is_strong, is_token
+from pmem.core.secrets.false_positives import is_chosen, is_drawn, is_password, is_strong, is_token
 from pmem.core.secrets.lazy import lazily
 from pmem.core.secrets.secret import Secret
 
@@ -103,7 +103,7 @@ def held(text: str, lowered: str) -> Iterator[Secret]:
     """
     for word in (*words.PASSWORDS, *words.TOKENS, *words.HINTS):
         if word in lowered:
-            yield from _held(text, lowered, word)
+            yield from _find_secrets_named(text, lowered, word)
 
 
 def judged(word: str, value: str, start: int, bond: int = FIRM) -> Secret | None:
@@ -150,7 +150,7 @@ def _fits(value: str, is_short: bool, bond: int) -> bool:
 _Seen = dict[tuple[int, str], list[Secret]]
 
 
-def _held(text: str, lowered: str, word: str) -> Iterator[Secret]:
+def _find_secrets_named(text: str, lowered: str, word: str) -> Iterator[Secret]:
     """Yield what a text calls by one word."""
     seen: _Seen | None = {} if lowered.count(word) > _MANY else None
     place = lowered.find(word)
@@ -181,11 +181,11 @@ def _seen_around(
         found = _around(text, lowered, word, place)
         if len(seen) >= _MANY or any(each.end >= place + _LOOK_AHEAD for each in found):
             return found
-        seen[key] = [_moved(each, -first) for each in found]
-    return [_moved(each, first) for each in seen[key]]
+        seen[key] = [_move_finding(each, -first) for each in found]
+    return [_move_finding(each, first) for each in seen[key]]
 
 
-def _moved(found: Secret, by: int) -> Secret:
+def _move_finding(found: Secret, by: int) -> Secret:
     return found._replace(start=found.start + by, end=found.end + by)
 
 
@@ -212,7 +212,7 @@ def _is_inside(lowered: str, place: int, end: int) -> bool:
 
 def _after(text: str, name: Name) -> list[Secret]:
     """Return the values after a name that can be its secrets: `prod ..., staging ...`."""
-    found = (_judged(text, name, value) for value in _values(text, name))
+    found = (_secret_in_value(text, name, value) for value in _values(text, name))
     return [each for each in found if each is not None]
 
 
@@ -230,7 +230,7 @@ def _values(text: str, name: Name) -> Iterator[_Value]:
         if "\n" in glue and not (is_led and _goes_on(text, name, place, glue)):
             yield from _later(text, name) if number == 0 else ()
             return
-        value = _read(text, place + len(glue), "*" in glue)
+        value = _read_value(text, place + len(glue), "*" in glue)
         if not value.text or value.text[0] in _UNFIT:
             return
         value = value._replace(
@@ -307,7 +307,7 @@ def _later(text: str, name: Name) -> Iterator[_Value]:
     """Yield what one of the next lines gives as a name's value: `name: X` and `value: ...`."""
     match = _LATER.match(text, name.end)
     if match is not None:
-        yield _read(text, match.end())
+        yield _read_value(text, match.end())
 
 
 def _is_flag(text: str, name: Name) -> bool:
@@ -316,7 +316,7 @@ def _is_flag(text: str, name: Name) -> bool:
     return ("-" in before or "_" in before) and _IN_FLAG.search(before) is not None
 
 
-def _read(text: str, start: int, is_dressed: bool = False) -> _Value:
+def _read_value(text: str, start: int, is_dressed: bool = False) -> _Value:
     """Return the word, or what stands in quotes, at a place; dress is `**` around it."""
     prefix = _PREFIX.match(text, start)
     start = prefix.end() if prefix else start
@@ -342,7 +342,7 @@ def _in_one_script() -> re.Pattern[str]:
     return re.compile(rf"""[^\s"'`<>{_OTHER}]{{1,96}}+|[{_OTHER}]{{1,96}}+""")
 
 
-def _judged(text: str, name: Name, value: _Value) -> Secret | None:
+def _secret_in_value(text: str, name: Name, value: _Value) -> Secret | None:
     """Return what was read, or the part of it that is a secret."""
     if value.after in words.OTHER_THINGS:
         return None
@@ -359,7 +359,7 @@ def _judged(text: str, name: Name, value: _Value) -> Secret | None:
     if found is None and label:
         rest = whole[label.end() :].rstrip(_TRAILING)
         found = judged(name.word, rest, value.start + label.end(), min(value.bond, NEAR))
-    return _whole(text, found, value)
+    return _with_rest_of_word(text, found, value)
 
 
 def _in_quotes(name: Name, value: _Value) -> Secret | None:
@@ -374,7 +374,7 @@ def _in_quotes(name: Name, value: _Value) -> Secret | None:
     return None
 
 
-def _whole(text: str, found: Secret | None, value: _Value) -> Secret | None:
+def _with_rest_of_word(text: str, found: Secret | None, value: _Value) -> Secret | None:
     """Return a finding with what follows it unbroken, if only its beginning was read."""
     if found is not None and not value.quoted and found.end - value.start >= _MOST:
         return found._replace(end=_UNBROKEN.match(text, found.end).end())  # type: ignore[union-attr]

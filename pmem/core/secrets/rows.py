@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.secrets import words
-from pmem.core.secrets.innocent import is_drawn, is_password
+from pmem.core.secrets.false_positives import is_drawn, is_password
 from pmem.core.secrets.lazy import lazily
 from pmem.core.secrets.named import NEAR, judged, word_of
 from pmem.core.secrets.secret import Secret
@@ -75,10 +75,10 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
             sign, names = _header(line) if is_named else ("", [])
             cells = []
         else:
-            cells = _parted(line, place, sign)
+            cells = _split_cells(line, place, sign)
         yield from _below(cells, names)
         if is_named and line.lstrip()[:1] == _BAR:
-            yield from _beside(_parted(line, place, _BAR))
+            yield from _beside(_split_cells(line, place, _BAR))
         place += len(line) + 1
 
 
@@ -173,7 +173,7 @@ def _header(line: str) -> tuple[str, list[str | None]]:
     if len(line) <= _LONGEST_HEADER:
         for sign in _SEPARATORS:
             if sign in line:
-                names = [cell.text for cell in _parted(line, 0, sign)]
+                names = [cell.text for cell in _split_cells(line, 0, sign)]
                 is_framed = sign == _BAR and line.lstrip()[:1] == _BAR
                 inner = names[1:-1] if is_framed else names
                 if len(names) > 1 and (is_framed or all(map(_is_head, inner))):
@@ -218,7 +218,7 @@ def _undressed(cell: str, place: int) -> _Cell:
     return _Cell(inner, place)
 
 
-def _parted(line: str, place: int, sign: str) -> list[_Cell]:
+def _split_cells(line: str, place: int, sign: str) -> list[_Cell]:
     """Return the cells of a line; what stands in quotes is one."""
     found, start = list[_Cell](), 0
     while start <= len(line):

@@ -24,7 +24,7 @@ class Token(NamedTuple):
     rest: str
 
 
-class Shape(NamedTuple):
+class SecretShape(NamedTuple):
     """A kind of secret without a prefix of its own.
 
     `marks` stand in every text that has one (in lower case), and the pattern's first group is
@@ -242,7 +242,7 @@ TOKENS: Final = (
 )
 
 SHAPES: Final = (
-    Shape(
+    SecretShape(
         "session-cookie",
         ("sess", "connect.sid", "aspnetcore", "remember_", "__secure-", "__host-"),
         r"(?i)(?<![\w.-])(?:sessionid|connect\.sid|jsessionid|phpsessid|asp\.net_sessionid|[a-z]{1,12}sessid"
@@ -250,61 +250,63 @@ SHAPES: Final = (
         r"|__(?:secure|host)-[\w.-]{1,40}|(?:next-)?auth(?:js)?[._-]session-token)"
         r"=(?=[^\s;]{0,64}[0-9])([^\s;,\"'&<>${}()\[\]]{16,})",
     ),
-    Shape(
+    SecretShape(
         "session-cookie",
         ("cookie",),
         r"(?i)cookie[\"']?(?:: | |=)[\"']?[^\n]{0,200}?(?<![\w.-])"
         r"[\w.-]{0,24}(?:sess|sid|auth|token|jwt|login)"
         r"[\w.-]{0,24}=(?=[^\s;]{0,64}[0-9])([^\s;,\"'&<>${}()\[\]]{16,})",
     ),
-    Shape(
+    SecretShape(
         "telegram-token",
         (":aa",),
         rf"(?:(?<![A-Za-z0-9])|(?<=/bot))([0-9]{{8,10}}:AA{_WIDE}{{33}})(?!{_WIDE})",
     ),
-    Shape(
+    SecretShape(
         "azure-client-secret",
         ("q~",),
         r"(?<![\w.~-])([A-Za-z0-9_.-]{3}[0-9]Q~[A-Za-z0-9_.~-]{31,34})(?![\w~-])",
     ),
-    Shape(
+    SecretShape(
         "azure-storage-key",
         ("accountkey", "sharedaccesskey"),
         r"(?<=[Kk]ey=)([A-Za-z0-9+/]{43,88}={1,2})(?![A-Za-z0-9+/=])",
     ),
-    Shape(
+    SecretShape(
         "azure-signed-url",
         ("sig=",),
         r"(?<=[?&;]sig=)([A-Za-z0-9%+/_-]{40,}={0,2})",
     ),
-    Shape(
+    SecretShape(
         "json-web-key",
         ('"kty"',),
         r"\"[kd]\"\s{0,3}:\s{0,3}\"([A-Za-z0-9_-]{20,})\"",
     ),
-    Shape(
+    SecretShape(
         "recovery-key",
         ("recovery", "bitlocker"),
         r"(?<![0-9-])([0-9]{6}(?:-[0-9]{6}){7})(?![0-9-])",
     ),
-    Shape(
+    SecretShape(
         "terraform-token",
         (".atlasv1.",),
         rf"(?<![\w.-])({_WORD}{{14}}\.atlasv1\.{_WIDE}{{60,}})",
     ),
-    Shape("mailchimp-key", ("-us",), rf"(?<!{_WORD})({_HEX}{{32}}-us[0-9]{{1,2}})(?!{_WORD})"),
-    Shape(
+    SecretShape(
+        "mailchimp-key", ("-us",), rf"(?<!{_WORD})({_HEX}{{32}}-us[0-9]{{1,2}})(?!{_WORD})"
+    ),
+    SecretShape(
         "teams-webhook",
         ("webhook.office.com/",),
         r"(?<=webhook\.office\.com/webhookb2/)([A-Za-z0-9@/-]{80,})",
     ),
-    Shape(
+    SecretShape(
         "heroku-legacy-key",
         ("heroku",),
         rf"(?i)(?<![a-z0-9])heroku[^\n]{{0,40}}?(?:key|token)[^\n]{{0,20}}?"
         rf"({_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}})(?!{_WORD})",
     ),
-    Shape(
+    SecretShape(
         "authorization-header",
         ("bearer ", "authorization"),
         r"(?i)(?<![a-z0-9])(?:bearer {1,3}"
@@ -314,66 +316,66 @@ SHAPES: Final = (
 )
 
 COMMANDS: Final = (
-    Shape(
+    SecretShape(
         BASIC,
         ("basic ", "auth"),
         r"(?i)(?:(?<![a-z])basic {1,3}|(?<![a-z])_?auth(?:orization)?[\"']?"
         r"\s{0,3}[:=]\s{0,3}[\"']?(?:basic )?)"
         r"[\"']?([a-z0-9+/]{8,}={0,2})",
     ),
-    Shape(
+    SecretShape(
         "pgpass-password",
         (":5432:", ":*:", ":6432:", ":5433:"),
         r"(?<![\w.*:/-])[\w.*-]{1,100}:(?:[0-9]{4,5}|\*):[\w*.-]{1,64}:[\w.@+*-]{1,64}:([^\s:`\"']{6,128})",
     ),
-    Shape(
+    SecretShape(
         "command-password",
         ("curl", "wget", "http "),
         r"(?<!\S)(?:-u|-U|--user|--proxy-user|--auth|-a)[= ]{1,3}"
         r"[\"']?[^\s:\"'<>$]{1,64}:([^\s\"'<>$]{4,})",
     ),
-    Shape(
+    SecretShape(
         "connection-password",
         ("@tcp(", "@unix("),
         r"(?<![\w.-])[\w.-]{1,64}:([^\s\"'`<>{}]{4,128})@(?:tcp|unix)\(",
     ),
-    Shape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
-    Shape(
+    SecretShape("command-password", ("sshpass",), r"sshpass {1,3}-p {0,3}[\"']?([^\s\"'<>$]{4,})"),
+    SecretShape(
         "command-password",
         ("<(echo ", "<(printf "),
         r"(?i)(?:pass|pw|secret|token|credential)[\w-]{0,24}[ =]<\((?:echo|printf) {1,3}(?:-n )?"
         r"[\"']?([^\s\"'<>$()]{6,})",
     ),
-    Shape(
+    SecretShape(
         "command-password",
         ("<<<",),
         r"(?<!\S)(?:sudo -S|--password-stdin|--stdin|--with-token|--passphrase-fd)(?!\S)"
         r"[^\n<]{0,120}<<< {0,3}[\"']?(?=[^\s\"'<>$]{0,64}[0-9])([^\s\"'<>$]{6,})",
     ),
-    Shape(
+    SecretShape(
         "command-password",
         ("net use ",),
         r"(?i)(?<!\S)net use (?=[^\n]{0,300}/user)(?:[a-z*]: ?|\* )?\\\\[^\s/]{1,200} {1,3}"
         r"(?:/user:\S{1,64} {1,3})?[\"']?(?=[^\s\"'*/<>$%]{0,64}[0-9])"
         r"([^\s\"'*/<>$%][^\s\"'<>]{3,})",
     ),
-    Shape(
+    SecretShape(
         "command-password",
         ("net user ",),
         r"(?i)(?<!\S)net user [\w.\\-]{1,64} (?=[^\s]{0,64}[0-9])([^\s/*\"'<>$%][^\s\"'<>]{5,64})",
     ),
-    Shape(
+    SecretShape(
         "one-time-password-seed",
         ("totp", "hotp", "otp ", "2fa", "mfa", "authenticator"),
         r"(?i:(?<![a-z0-9])(?:t?otp|hotp|2fa|mfa|authenticator)(?![a-z]))[^\n]{0,40}?"
         r"(?<![\w./-])(?=[A-Z]{0,31}[2-7])(?=[2-7]{0,8}[A-Z])([A-Z2-7]{16,64})(?![\w./-])",
     ),
-    Shape(
+    SecretShape(
         "connection-password",
         ("jdbc:oracle:",),
         r"(?i)jdbc:oracle:[a-z0-9]{1,8}:[^\s/@:]{1,64}/([^\s@\"'<>${]{4,128})@",
     ),
-    Shape(
+    SecretShape(
         "netrc-password",
         ("login ",),
         r"(?<!\S)login\s{1,3}\S{1,64}\s{1,3}password\s{1,3}([^\s\"'<>${]{4,})",

@@ -104,7 +104,7 @@ def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
 def _secrets(name: str, text: str, allowed: tuple[str, ...]) -> Iterator[Secret]:
     """Yield the secrets in a text; of a long one piece by piece, so that one can stop early."""
     if len(text) <= _PIECE:
-        yield from (_found if len(text) < _SHORT else find_named)(name, text, allowed)
+        yield from (_find_in_short_text if len(text) < _SHORT else find_named)(name, text, allowed)
         return
     start = 0
     while start < len(text):
@@ -117,7 +117,7 @@ def _secrets(name: str, text: str, allowed: tuple[str, ...]) -> Iterator[Secret]
 
 
 @lru_cache(maxsize=4096)
-def _found(name: str, text: str, allowed: tuple[str, ...]) -> list[Secret]:
+def _find_in_short_text(name: str, text: str, allowed: tuple[str, ...]) -> list[Secret]:
     """Return the secrets in a short text, of which records have many the same: names, kinds."""
     return [] if _TIME_SIGNS.issuperset(text) else find_named(name, text, allowed)
 

@@ -152,7 +152,7 @@ def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
                 continue
             number += 1
             if kind == "prose":
-                said = closing.sub("", _opened(line, opening), count=1)
+                said = closing.sub("", _without_opening(line, opening), count=1)
                 found += _clauses(said, place, number)
             else:
                 found.append(Piece(line, place, number, "", "", kind))
@@ -218,7 +218,7 @@ def _address(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(opening, re.IGNORECASE), re.compile(closing, re.IGNORECASE)
 
 
-def _opened(line: str, opening: re.Pattern[str]) -> str:
+def _without_opening(line: str, opening: re.Pattern[str]) -> str:
     marker = _MARKER.match(line)
     line = line[marker.end() :] if marker else line
     for _ in range(3):
@@ -236,7 +236,7 @@ def _clauses(sentence: str, message: int, number: int) -> list[Piece]:
     if any(asking in mark for asking in "?？"):
         end = "？" if "？" in mark else "?"
         return [Piece(_plain(sentence.rstrip(_ENDS)), message, number, "", end, "prose")]
-    bodies = _glued(_split(said))
+    bodies = _glued(_split_clauses(said))
     end = "。" if "。" in mark or "！" in mark else "."
     last = "" if not mark else end
     ends = [end] * (len(bodies) - 1) + [last]
@@ -246,7 +246,7 @@ def _clauses(sentence: str, message: int, number: int) -> list[Piece]:
     ]
 
 
-def _split(sentence: str) -> list[tuple[str, str]]:
+def _split_clauses(sentence: str) -> list[tuple[str, str]]:
     """Return the clauses, each after what joins it to the one before."""
     found = []
     joint, begin = "", 0

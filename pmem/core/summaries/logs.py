@@ -48,7 +48,7 @@ def routine(lines: Sequence[str]) -> list[bool]:
         place for place, head in enumerate(heads) if _LOGGED.match(head) and _FAILED.search(head)
     ]
     telling = {*failed[:1], *failed[-1:]}
-    again = _repeated(heads)
+    again = _find_repeated_heads(heads)
     return [
         place not in telling and (again[place] or _is_written(head))
         for place, head in enumerate(heads)
@@ -60,7 +60,7 @@ def _is_written(head: str) -> bool:
     return any(pattern.match(head) is not None for pattern in (_LOGGED, _PROGRESS, _FRAME, _OURS))
 
 
-def _repeated(heads: Sequence[str]) -> list[bool]:
+def _find_repeated_heads(heads: Sequence[str]) -> list[bool]:
     """Tell of each line whether many of the message have its first word and its marks."""
     if len(heads) < REPEATED:
         return [False] * len(heads)

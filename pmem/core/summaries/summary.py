@@ -78,12 +78,12 @@ def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -
     said = list(messages)
     limits = _limits(said, count, share)
     names = called(said)
-    found = pieces(said, names) or _whole(said)
+    found = pieces(said, names) or _whole_messages(said)
     order = ordered(found, worths(found, names))
     chosen = _fitting(said, found, order, limits)
     if chosen:
-        return _written(said, found, chosen)
-    return next((cut for place in order[:3] if (cut := _cut(found[place], limits))), "")
+        return _write_pieces(said, found, chosen)
+    return next((cut for place in order[:3] if (cut := _cut_piece(found[place], limits))), "")
 
 
 def _limits(said: Sequence[Message], count: Count, share: float) -> _Limits:
@@ -108,7 +108,7 @@ def _speaker(message: Message) -> str:
     return message.speaker or message.role
 
 
-def _whole(said: Sequence[Message]) -> "list[Piece]":
+def _whole_messages(said: Sequence[Message]) -> "list[Piece]":
     """Return messages without any word as they are."""
     from pmem.core.summaries.clauses import Piece
 
@@ -154,7 +154,7 @@ def _fitting(
     """Return the longest beginning of an order that fits, and what else fits beside it."""
 
     def fits(chosen: Collection[int]) -> bool:
-        return limits.hold(_written(said, found, sorted(chosen)))
+        return limits.hold(_write_pieces(said, found, sorted(chosen)))
 
     short = _longest(order, fits)
     chosen = set(order[:short])
@@ -173,7 +173,7 @@ def _longest(order: Sequence[int], fits: Callable[[Sequence[int]], bool]) -> int
     return short
 
 
-def _written(said: Sequence[Message], found: "Sequence[Piece]", chosen: Iterable[int]) -> str:
+def _write_pieces(said: Sequence[Message], found: "Sequence[Piece]", chosen: Iterable[int]) -> str:
     """Write pieces in their order, each speaker's together behind the name."""
     parts: list[str] = []
     last = speaker = None
@@ -191,7 +191,7 @@ def _written(said: Sequence[Message], found: "Sequence[Piece]", chosen: Iterable
     return "".join(parts).lstrip("\n")
 
 
-def _cut(piece: "Piece", limits: _Limits) -> str:
+def _cut_piece(piece: "Piece", limits: _Limits) -> str:
     """Cut a piece until it fits; empty if it cannot."""
     whole = piece.text + piece.end
     if limits.hold(whole):
@@ -229,7 +229,7 @@ def merged(earlier: str, then: str, count: Count, most: int) -> str:
     older = "\n".join(filter(None, (oldest, old, between)))
     if not later:
         older, later = oldest, old
-    whole = _joined(older, later)
+    whole = _join_summaries(older, later)
     if count(whole) <= most:
         return whole
     return _reduced([*_taken_apart(older, True), *_taken_apart(later, False)], count, most)
@@ -245,7 +245,7 @@ def _parts(text: str) -> tuple[str, str]:
     return (older, later) if later else ("", older)
 
 
-def _joined(older: str, later: str) -> str:
+def _join_summaries(older: str, later: str) -> str:
     return f"{EARLIER}{older}\n\n{THEN}{later}" if older and later else older or later
 
 
@@ -267,9 +267,9 @@ def _reduced(found: Sequence[_Sentence], count: Count, most: int) -> str:
     """Leave out sentences, the least telling of the older first, until the rest fits."""
     found = found[-MOST_SENTENCES:]
     order = _best_first(found)
-    short = _longest(order, lambda kept: count(_told(found, kept)) <= most)
+    short = _longest(order, lambda kept: count(_write_sentences(found, kept)) <= most)
     if short:
-        return _told(found, order[:short])
+        return _write_sentences(found, order[:short])
     text = found[order[0]].text
     long = min(len(text), max(2, most * 4))
     while long > 2 and count(shortened(text, long)) > most:
@@ -297,7 +297,7 @@ def _best_first(found: Sequence[_Sentence]) -> list[int]:
     return order
 
 
-def _told(found: Sequence[_Sentence], kept: Iterable[int]) -> str:
+def _write_sentences(found: Sequence[_Sentence], kept: Iterable[int]) -> str:
     """Write sentences in their order, each speaker's together, in two parts if both have some."""
     parts: dict[bool, list[str]] = {True: [], False: []}
     last = ""
@@ -311,4 +311,4 @@ def _told(found: Sequence[_Sentence], kept: Iterable[int]) -> str:
         else:
             lines.append(text)
         last = speaker
-    return _joined("\n".join(parts[True]), "\n".join(parts[False]))
+    return _join_summaries("\n".join(parts[True]), "\n".join(parts[False]))

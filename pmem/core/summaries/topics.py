@@ -36,7 +36,7 @@ _PARTICLE: Final = re.compile("(?<=..)(?:에서|으로|[을를이가은는에의
 Key = tuple[str, ...]
 
 
-class _Sighting(NamedTuple):
+class _TopicSighting(NamedTuple):
     """A word or name as it was met: what it counts as, its spelling, and what both weigh."""
 
     key: Key
@@ -121,7 +121,7 @@ def _spelling(counted: Mapping[str, float]) -> str:
     return min(counted, key=lambda spelling: (-counted[spelling], len(spelling), spelling))
 
 
-def _sightings(text: str, speakers: frozenset[str]) -> Iterator[_Sighting]:
+def _sightings(text: str, speakers: frozenset[str]) -> Iterator[_TopicSighting]:
     previous: re.Match[str] | None = None
     for match in _WORD.finditer(text):
         word = match.group().rstrip(".:/-'’&")
@@ -141,7 +141,7 @@ def _opens(text: str, place: int) -> bool:
     return not before or before[-1] in ".!?:\n"
 
 
-def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Sighting]:
+def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_TopicSighting]:
     found = terms(word)
     if not found or not 2 <= len(word) <= LONGEST or word[0].isdigit():
         return
@@ -150,11 +150,11 @@ def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Sigh
     if key in speakers or (len(word) == 2 and not capital):
         return
     if key in _plain() or key.isdigit() or "n't" in word.lower().replace("’", "'"):
-        yield _Sighting((key,), word.lower(), LAST_RESORT)
+        yield _TopicSighting((key,), word.lower(), LAST_RESORT)
         return
     named = is_identifier(word) or word.isupper() or (capital and not opens)
     lowered = capital and not named
-    yield _Sighting(
+    yield _TopicSighting(
         (key,),
         word.lower() if lowered else word,
         NAMED if named else 1.0,
@@ -162,7 +162,7 @@ def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Sigh
     )
 
 
-def _pair(first: str, second: str, speakers: frozenset[str]) -> Iterator[_Sighting]:
+def _pair(first: str, second: str, speakers: frozenset[str]) -> Iterator[_TopicSighting]:
     """Yield a name of two words that both have a capital; a mark between them parts them."""
     if not (first[0].isupper() and second[0].isupper() and first[-1].isalnum()):
         return
@@ -171,32 +171,32 @@ def _pair(first: str, second: str, speakers: frozenset[str]) -> Iterator[_Sighti
     if len(parts) == 2 and speakers.isdisjoint(parts) and not plain.issuperset(parts):
         if parts[0] in plain or len(first) + len(second) >= LONGEST:
             return
-        yield _Sighting(parts, f"{first} {second}", NAMED + 1.0)
+        yield _TopicSighting(parts, f"{first} {second}", NAMED + 1.0)
 
 
-def _eastern(word: str) -> Iterator[_Sighting]:
+def _eastern(word: str) -> Iterator[_TopicSighting]:
     """Yield words of scripts whose words the eye must part."""
     for match in _RUN.finditer(word):
         run = match.group()
         if "\uac00" <= run[0] <= "\ud7af":
             bare = _PARTICLE.sub("", run)
-            yield _Sighting((bare,), bare, 1.0)
+            yield _TopicSighting((bare,), bare, 1.0)
         elif "\u3400" <= run[0] <= "\u9fff":
             for part in _FUNCTION.split(run):
                 yield from _grams(part)
         elif run[0] > "\u00ff":
-            yield _Sighting((run,), run, 1.5)
+            yield _TopicSighting((run,), run, 1.5)
         else:
             yield from _western(run, False, frozenset())
 
 
-def _grams(part: str) -> Iterator[_Sighting]:
+def _grams(part: str) -> Iterator[_TopicSighting]:
     """Yield a short run of characters whole, and pieces that weigh enough where they recur."""
     if 2 <= len(part) <= 4:
-        yield _Sighting((part,), part, len(part) - 0.5)
+        yield _TopicSighting((part,), part, len(part) - 0.5)
     if len(part) > 2:
         for size in (2, 3, 4):
             for place in range(len(part) - size + 1):
                 if size < len(part):
                     gram = part[place : place + size]
-                    yield _Sighting((gram,), gram, 0.5 + size / 10)
+                    yield _TopicSighting((gram,), gram, 0.5 + size / 10)

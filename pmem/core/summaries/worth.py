@@ -73,7 +73,7 @@ REMEMBERED: Final = 40
 """Characters of the longest word whose analysis is kept."""
 
 
-class Word(NamedTuple):
+class TermUse(NamedTuple):
     """One occurrence of a term, and which of `WEIGHTS` hold for the word itself."""
 
     term: str
@@ -102,10 +102,12 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
                 best[term] = worth
         told = any(_COMMON.isdisjoint(held) for _, held in occurrences)
         values.append(best if told and piece.kind != "log" else {})
-    return _settled(found, values)
+    return _settle_values(found, values)
 
 
-def _settled(found: Sequence[Piece], values: list[dict[str, float]]) -> list[dict[str, float]]:
+def _settle_values(
+    found: Sequence[Piece], values: list[dict[str, float]]
+) -> list[dict[str, float]]:
     """Leave to the piece that decides or negates what questions and proposals before it bring.
 
     Only words that are no everyday ones count, for those two pieces may share whatever they say.
@@ -127,7 +129,7 @@ def _settled(found: Sequence[Piece], values: list[dict[str, float]]) -> list[dic
     return left[::-1]
 
 
-def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[Word]]:
+def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[TermUse]]:
     """Return for each piece its terms in order, and which of `WEIGHTS` hold for each.
 
     Args:
@@ -144,7 +146,9 @@ def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[Word]]:
         again = (*whole, "remarked")
         rows.append(
             [
-                Word(term, held + recurring[term] + (again if _is_remarked(piece, held) else whole))
+                TermUse(
+                    term, held + recurring[term] + (again if _is_remarked(piece, held) else whole)
+                )
                 for term, held in occurrences
             ]
         )
@@ -159,24 +163,24 @@ def _is_remarked(piece: Piece, held: tuple[str, ...]) -> bool:
     return piece.kind == "remark" and "everyday" in held
 
 
-def _words(text: str, speakers: set[str]) -> list[Word]:
+def _words(text: str, speakers: set[str]) -> list[TermUse]:
     """Take a piece apart; the capital of its first word makes no name of it."""
-    found: list[Word] = []
+    found: list[TermUse] = []
     for match in _WORD.finditer(text):
         surface = match.group()
         analyse = _word if len(surface) <= REMEMBERED else _word.__wrapped__
         for word in analyse(surface):
             if word.term in speakers:
-                found.append(Word(word.term, ("speaker",)))
+                found.append(TermUse(word.term, ("speaker",)))
             elif "name" in word.held and match.start() == 0:
-                found.append(Word(word.term, tuple(h for h in word.held if h != "name")))
+                found.append(TermUse(word.term, tuple(h for h in word.held if h != "name")))
             else:
                 found.append(word)
     return found
 
 
 @lru_cache(maxsize=20_000)
-def _word(surface: str) -> tuple[Word, ...]:
+def _word(surface: str) -> tuple[TermUse, ...]:
     """Return the terms of a word as it is written, each with what holds for it."""
     surface = surface.rstrip(".:/-'’&")
     identifier = is_identifier(surface)
@@ -192,12 +196,12 @@ def _word(surface: str) -> tuple[Word, ...]:
             "short": len(surface) <= 3,
             "ending": surface.endswith(_ENDINGS),
         }
-        found.append(Word(term, tuple(name for name, holds in held.items() if holds)))
+        found.append(TermUse(term, tuple(name for name, holds in held.items() if holds)))
     return tuple(found)
 
 
 def _recurring(
-    found: Sequence[Piece], said: Sequence[Sequence[Word]]
+    found: Sequence[Piece], said: Sequence[Sequence[TermUse]]
 ) -> dict[str, tuple[str, ...]]:
     """Return by term how it recurs: twice, more often, in several messages."""
     counted = Counter(word.term for occurrences in said for word in occurrences)
@@ -212,7 +216,7 @@ def _recurring(
     return recurring
 
 
-def _piece(piece: Piece, said: Sequence[Word], asking: set[int]) -> tuple[str, ...]:
+def _piece(piece: Piece, said: Sequence[TermUse], asking: set[int]) -> tuple[str, ...]:
     """Return what holds for all the words of a piece."""
     plain = piece.text.lower().replace("’", "'").split()
     telling = {word.term for word in said if _COMMON.isdisjoint(word.held)}

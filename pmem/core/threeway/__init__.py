@@ -7,7 +7,7 @@ file that it merges.
 
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.core.threeway.record import Merged, merged
-from pmem.core.threeway.shapes import SHAPES, Shape
+from pmem.core.threeway.shapes import SHAPES, RecordShape
 from pmem.core.threeway.values import Doubt
 
-__all__ = ["SHAPES", "Doubt", "Merged", "Shape", "merged", "open_conflicts"]
+__all__ = ["SHAPES", "Doubt", "Merged", "RecordShape", "merged", "open_conflicts"]

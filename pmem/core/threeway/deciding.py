@@ -6,7 +6,7 @@ from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.markers import Apart, apart
 from pmem.core.threeway.recall import STATE
 from pmem.core.threeway.record import Merged, merged
-from pmem.core.threeway.shapes import Shape
+from pmem.core.threeway.shapes import RecordShape
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import same
 
@@ -19,7 +19,7 @@ class Versions(NamedTuple):
     theirs: dict[str, Any] | None
 
 
-class Decided(NamedTuple):
+class MergeDecision(NamedTuple):
     """What a record is to be, None where it is gone; what was decided, why, and what is open."""
 
     result: dict[str, Any] | None
@@ -28,7 +28,7 @@ class Decided(NamedTuple):
     conflicts: tuple[str, ...] = ()
 
 
-def decide(versions: Versions, shape: Shape) -> Decided:
+def decide(versions: Versions, shape: RecordShape) -> MergeDecision:
     """Decide what becomes of a record, as the merge driver would.
 
     Args:
@@ -44,14 +44,14 @@ def decide(versions: Versions, shape: Shape) -> Decided:
         return _one_sided(base, left)
     done = merged(base, ours, theirs, shape)
     if same(ours, theirs):
-        return Decided(done.result, "merged", "both sides are the same")
+        return MergeDecision(done.result, "merged", "both sides are the same")
     if base is not None and (same(ours, base) or same(theirs, base)):
-        return Decided(done.result, "taken", "one side alone changed it")
+        return MergeDecision(done.result, "taken", "one side alone changed it")
     why = "both sides made it" if base is None else "both sides changed it"
-    return Decided(done.result, "merged", why + _told(done), done.conflicts)
+    return MergeDecision(done.result, "merged", why + _describe_decision(done), done.conflicts)
 
 
-def _told(done: Merged) -> str:
+def _describe_decision(done: Merged) -> str:
     """Say what had to be decided, and how."""
     of_recall = (STATE, "purge_at", "valid_until") if done.overruled else ()
     held = [note for note in done.notes if note not in (*done.conflicts, *of_recall)]
@@ -64,7 +64,7 @@ def _told(done: Merged) -> str:
     return said
 
 
-def version(data: bytes, shape: Shape) -> dict[str, Any]:
+def version(data: bytes, shape: RecordShape) -> dict[str, Any]:
     """Read one version of a record; one that has conflict markers itself is merged first.
 
     Git makes such a version where two branches have several common ancestors.
@@ -98,14 +98,14 @@ def base_of(text: Apart) -> dict[str, Any] | None:
         return None
 
 
-def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> Decided:
+def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> MergeDecision:
     if left is None:
-        return Decided(None, "purged", "both sides purged it")
+        return MergeDecision(None, "purged", "both sides purged it")
     if base is None:
-        return Decided(left, "added", "one side alone has it")
+        return MergeDecision(left, "added", "one side alone has it")
     if same(left, base):
-        return Decided(None, "purged", "one side purged it, the other left it as it was")
-    return Decided(
+        return MergeDecision(None, "purged", "one side purged it, the other left it as it was")
+    return MergeDecision(
         left,
         "kept",
         "one side purged it, the other changed it: nothing tells which was later, so the change"

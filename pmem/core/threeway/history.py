@@ -12,7 +12,7 @@ SOURCE: Final = "git"
 _Key = tuple[str, int]
 
 
-class Sides:
+class HistorySides:
     """The events of a record before and on its two sides.
 
     Args:

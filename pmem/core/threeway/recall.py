@@ -8,8 +8,8 @@ of the removal did not know: the record stays, and somebody decides.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pmem.core.threeway.history import SOURCE, Sides
-from pmem.core.threeway.shapes import Shape
+from pmem.core.threeway.history import SOURCE, HistorySides
+from pmem.core.threeway.shapes import RecordShape
 from pmem.core.threeway.values import Object, same
 
 STATE: Final = "state"
@@ -27,7 +27,7 @@ def state_of(side: Object) -> Any:
 
 
 def overruled(
-    shape: Shape, base: Object, side: Object, other: Object, sides: Sides
+    shape: RecordShape, base: Object, side: Object, other: Object, sides: HistorySides
 ) -> dict[str, Any]:
     """Return fields of a side as they were before it took the record out of recall.
 
@@ -58,7 +58,7 @@ def overruled(
 
 
 def _reasons(
-    shape: Shape, base: Object, side: Object, other: Object, sides: Sides
+    shape: RecordShape, base: Object, side: Object, other: Object, sides: HistorySides
 ) -> Iterator[bool]:
     """Yield what would tell that a side kept a record for a reason that the other did not know."""
     replaced = state_of(side) in _REPLACED
@@ -84,7 +84,7 @@ def _took_in(event: Any) -> bool:
     return supersedes or (event.get("event") == "MERGE" and bool(detail.get("merged")))
 
 
-def _end(side: Object, sides: Sides) -> Any:
+def _end(side: Object, sides: HistorySides) -> Any:
     """Return when a side's record stops being valid, but for being closed as it left recall."""
     end = side.get(_UNTIL)
     for event in reversed(sides.changes(side, (_UNTIL,))):

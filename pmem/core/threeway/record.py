@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from pmem.core.threeway import history, recall
 from pmem.core.threeway.lists import kept, together
-from pmem.core.threeway.shapes import UNKNOWN, Rule, Shape
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape, Rule
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import (
     MISSING,
@@ -44,7 +44,7 @@ def merged(
     base: dict[str, Any] | None,
     ours: dict[str, Any] | None,
     theirs: dict[str, Any] | None,
-    shape: Shape,
+    shape: RecordShape,
 ) -> Merged:
     """Merge what two sides made of a record.
 
@@ -76,18 +76,18 @@ def merged(
     return _Merging(shape, base or {}, late, early).merged()
 
 
-def _order(side: Object, shape: Shape) -> tuple[Any, str]:
+def _order(side: Object, shape: RecordShape) -> tuple[Any, str]:
     return moment(side[shape.time]), canonical(side)
 
 
 class _Merging:
     """One merge under way, and the values that found no place in its result."""
 
-    def __init__(self, shape: Shape, base: Object, late: Object, early: Object) -> None:
+    def __init__(self, shape: RecordShape, base: Object, late: Object, early: Object) -> None:
         self._shape = shape
         self._base = base
         self._sides = (late, early)
-        self._new = history.Sides(base, late, early)
+        self._new = history.HistorySides(base, late, early)
         self._lost: dict[str, Any] = {}
         self._inner: dict[Path, Any] = {}
         self._conflicts: list[str] = []
@@ -139,7 +139,7 @@ class _Merging:
                         self._lose((field,), self._lost.get(field, before))
 
     def _object(
-        self, shape: Shape, base: Object, late: Object, early: Object, path: Path
+        self, shape: RecordShape, base: Object, late: Object, early: Object, path: Path
     ) -> dict[str, Any]:
         known = [field for field in shape.fields if field in late or field in early]
         others = together([*late], [*early], str)
@@ -163,7 +163,13 @@ class _Merging:
         return {key: found[key] for key in keys if found[key] is not MISSING}
 
     def _led(
-        self, shape: Shape, field: str, base: Object, source: Object, other: Object, path: Path
+        self,
+        shape: RecordShape,
+        field: str,
+        base: Object,
+        source: Object,
+        other: Object,
+        path: Path,
     ) -> Any:
         """Return a field of the side that the field which leads it came from."""
         value, left = source.get(field, MISSING), other.get(field, MISSING)
@@ -171,7 +177,9 @@ class _Merging:
             self._lose(path, left)
         return value
 
-    def _field(self, shape: Shape, key: str, base: Any, late: Any, early: Any, path: Path) -> Any:
+    def _field(
+        self, shape: RecordShape, key: str, base: Any, late: Any, early: Any, path: Path
+    ) -> Any:
         rule = shape.rules.get(key)
         if rule is None:
             rule = Rule.VALUE if key in shape.fields else _unknown(base, late, early)
@@ -183,7 +191,9 @@ class _Merging:
             return early
         return self._both(rule, shape, base, late, early, path)
 
-    def _both(self, rule: Rule, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
+    def _both(
+        self, rule: Rule, shape: RecordShape, base: Any, late: Any, early: Any, path: Path
+    ) -> Any:
         """Merge what both sides changed; of a record's own fields, the one changed later leads."""
         inside = shape.inside.get(path[-1], UNKNOWN)
         if rule is Rule.STATEMENT:
@@ -224,7 +234,7 @@ class _Merging:
         self._conflicts.append(field)
         return late
 
-    def _part(self, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
+    def _part(self, shape: RecordShape, base: Any, late: Any, early: Any, path: Path) -> Any:
         if not isinstance(late, dict) or not isinstance(early, dict):
             return self._value(late, early, path)
         before = base if isinstance(base, dict) else {}
@@ -241,7 +251,7 @@ class _Merging:
         ]
         return chosen | self._object(UNKNOWN, rest[0], rest[1], rest[2], path)
 
-    def _items(self, shape: Shape, base: Any, late: Any, early: Any, path: Path) -> Any:
+    def _items(self, shape: RecordShape, base: Any, late: Any, early: Any, path: Path) -> Any:
         before, here, there = (_by_identity(side, shape) for side in (base, late, early))
         changed = {
             key: item
@@ -288,7 +298,7 @@ def _sum(base: int, late: int, early: int) -> int:
     return min(max(0, late + early - base), _MOST)
 
 
-def _counts(shape: Shape, base: Object, late: Object, early: Object) -> dict[str, int]:
+def _counts(shape: RecordShape, base: Object, late: Object, early: Object) -> dict[str, int]:
     """Return how many items there were in all, where both sides added some: each counts once."""
     found = {}
     for field, items in shape.counts.items():
@@ -317,11 +327,11 @@ def _greatness(value: Any) -> tuple[int, Any, str]:
     return (1, moment(value), value) if isinstance(value, str) else (1, value, "")
 
 
-def _by_identity(items: list[Any], shape: Shape) -> dict[Path, Any]:
+def _by_identity(items: list[Any], shape: RecordShape) -> dict[Path, Any]:
     return {tuple(item[field] for field in shape.identity): item for item in items}
 
 
-def _item_order(item: Object, shape: Shape) -> Any:
+def _item_order(item: Object, shape: RecordShape) -> Any:
     return moment_in(item, shape.time)
 
 

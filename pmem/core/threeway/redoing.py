@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from pmem.core.threeway.history import SOURCE
 from pmem.core.threeway.lists import numbered
 from pmem.core.threeway.record import merged
-from pmem.core.threeway.shapes import UNKNOWN, Shape
+from pmem.core.threeway.shapes import UNKNOWN, RecordShape
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import MISSING, Doubt, Object, canonical, moment, same
 
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
 
 def redone(
-    bases: Sequence[Record | None], sides: Sequence[Record | None], shape: Shape
+    bases: Sequence[Record | None], sides: Sequence[Record | None], shape: RecordShape
 ) -> Record | None:
     """Merge the sides of a record one after the other, as git has the driver do it.
 
@@ -70,7 +70,7 @@ def differences(
     bases: Sequence[Record | None],
     sides: Sequence[Record | None],
     result: Record | None,
-    shape: Shape,
+    shape: RecordShape,
 ) -> list[Difference]:
     """Compare what a merge made of a record with what merging it again makes of it.
 
@@ -106,7 +106,7 @@ def differences(
 
 
 def _compared(
-    versions: Sequence[Object], wanted: Record, result: Record, shape: Shape
+    versions: Sequence[Object], wanted: Record, result: Record, shape: RecordShape
 ) -> list[Difference]:
     try:
         checked(result, shape)
@@ -133,7 +133,7 @@ class _Comparison:
     """A merged record beside its versions (the base first), and the same merge done again."""
 
     def __init__(
-        self, shape: Shape, versions: Sequence[Object], wanted: Object, result: Object
+        self, shape: RecordShape, versions: Sequence[Object], wanted: Object, result: Object
     ) -> None:
         self._shape = shape
         self._versions, self._wanted, self._result = versions, wanted, result
@@ -202,7 +202,7 @@ class _Comparison:
         yield Difference(Mistake.DROPPED_FIELD, next(having, None), (what,))
 
 
-def _goes_on(shape: Shape, wanted: Object, result: Object) -> bool:
+def _goes_on(shape: RecordShape, wanted: Object, result: Object) -> bool:
     """Tell whether a conversation went on after the merge: messages leave no events."""
     return _CHUNKS in shape.rules and moment(result[shape.time]) > moment(wanted[shape.time])
 

@@ -33,10 +33,10 @@ class Rule(Enum):
     """When the record changed: never earlier than on either side."""
 
 
-_NOTHING: Final[Mapping[str, "Shape"]] = MappingProxyType({})
+_NOTHING: Final[Mapping[str, "RecordShape"]] = MappingProxyType({})
 
 
-class Shape(NamedTuple):
+class RecordShape(NamedTuple):
     """The fields of an object.
 
     `rules` names those that are not plain values, `inside` the shapes of parts and items.
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
     fields: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     rules: Mapping[str, Rule] = MappingProxyType({})
-    inside: Mapping[str, "Shape"] = _NOTHING
+    inside: Mapping[str, "RecordShape"] = _NOTHING
     follows: Mapping[str, str] = MappingProxyType({})
     derived: tuple[str, ...] = ()
     counts: Mapping[str, str] = MappingProxyType({})
@@ -63,29 +63,29 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-UNKNOWN: Final = Shape()
-_LINK: Final = Shape(
+UNKNOWN: Final = RecordShape()
+_LINK: Final = RecordShape(
     fields=_words("target type strength created_at"),
     rules={"created_at": Rule.GREATEST},
     follows={"strength": "created_at"},
     identity=("target", "type"),
     time="created_at",
 )
-_SCOPE: Final = Shape(fields=_words("app user agent run actor role"), atomic=True)
-_SOURCE: Final = Shape(
+_SCOPE: Final = RecordShape(fields=_words("app user agent run actor role"), atomic=True)
+_SOURCE: Final = RecordShape(
     fields=_words("kind conversation message file lines commit"),
     atomic=True,
 )
-_CITATION: Final = Shape(
+_CITATION: Final = RecordShape(
     fields=_words("file lines digest blob commit"),
     follows={"blob": "lines", "commit": "lines"},
     identity=("file", "digest"),
 )
-_ACCESS: Final = Shape(
+_ACCESS: Final = RecordShape(
     fields=_words("count last_at"), rules={"count": Rule.SUM, "last_at": Rule.GREATEST}
 )
-_TURNS: Final = Shape(fields=_words("start end"), atomic=True)
-_MESSAGE: Final = Shape(
+_TURNS: Final = RecordShape(fields=_words("start end"), atomic=True)
+_MESSAGE: Final = RecordShape(
     fields=_words(
         "id external_id role speaker content created_at tokens importance tool_call tool_result"
     ),
@@ -94,7 +94,7 @@ _MESSAGE: Final = Shape(
     identity=("id",),
     time="created_at",
 )
-_FACT: Final = Shape(
+_FACT: Final = RecordShape(
     fields=_words(
         "id content type confidence subject message extracted_at standing memory settled_at"
     ),
@@ -102,7 +102,7 @@ _FACT: Final = Shape(
     identity=("id",),
     time="extracted_at",
 )
-MEMORY: Final = Shape(
+MEMORY: Final = RecordShape(
     fields=_words(
         "id schema type content category subject tags scope importance pinned state valid_from"
         " valid_until purge_at relationships source citations created_at updated_at access tokens"
@@ -133,7 +133,7 @@ MEMORY: Final = Shape(
     time="updated_at",
     texts=("content",),
 )
-EPISODE: Final = Shape(
+EPISODE: Final = RecordShape(
     fields=_words(
         "id schema type title summary context participants outcome valence significance"
         " linked_memories conversation app turns tags pinned state purge_at created_at updated_at"
@@ -157,7 +157,7 @@ EPISODE: Final = Shape(
     time="updated_at",
     texts=("title", "summary", "context", "outcome"),
 )
-CONVERSATION: Final = Shape(
+CONVERSATION: Final = RecordShape(
     fields=_words(
         "id schema external_id title app status started_at ended_at updated_at outcome turns"
         " cleared_turns chunks merged_chunks recent_messages pruned pruned_at facts active_facts"
@@ -183,7 +183,7 @@ CONVERSATION: Final = Shape(
     counts={"turns": "recent_messages"},
     time="updated_at",
 )
-CHUNK: Final = Shape(
+CHUNK: Final = RecordShape(
     fields=_words(
         "id schema conversation app number merged_into summary key_topics tokens created_at"
         " messages facts"
@@ -200,7 +200,7 @@ CHUNK: Final = Shape(
     derived=("tokens",),
     time="created_at",
 )
-SHAPES: Final[dict[str, Shape]] = {
+SHAPES: Final[dict[str, RecordShape]] = {
     "long-term-memory": MEMORY,
     "episodic-memory": EPISODE,
     "conversations": CONVERSATION,

@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from pmem.core.threeway.shapes import Rule, Shape
+from pmem.core.threeway.shapes import RecordShape, Rule
 from pmem.core.threeway.values import Doubt, moment, moment_in
 
 SCHEMA: Final = 1
 
 
-def checked(side: dict[str, Any], shape: Shape) -> None:
+def checked(side: dict[str, Any], shape: RecordShape) -> None:
     """See that merging can rely on what it is going to look at.
 
     Args:
@@ -32,7 +32,7 @@ def checked(side: dict[str, Any], shape: Shape) -> None:
             _field(field, rule, side[field], shape)
 
 
-def _field(field: str, rule: Rule, value: Any, shape: Shape) -> None:
+def _field(field: str, rule: Rule, value: Any, shape: RecordShape) -> None:
     if rule is Rule.SET:
         _all(field, value, str)
     elif rule is Rule.ITEMS:
@@ -51,7 +51,7 @@ def _field(field: str, rule: Rule, value: Any, shape: Shape) -> None:
         moment(value)
 
 
-def _part(field: str, value: Any, inside: Shape) -> None:
+def _part(field: str, value: Any, inside: RecordShape) -> None:
     if value is None:
         return
     if not isinstance(value, dict):
@@ -61,7 +61,7 @@ def _part(field: str, value: Any, inside: Shape) -> None:
             _field(name, rule, value[name], inside)
 
 
-def _items(field: str, value: Any, inside: Shape) -> None:
+def _items(field: str, value: Any, inside: RecordShape) -> None:
     _all(field, value, dict)
     found = set()
     for item in value:

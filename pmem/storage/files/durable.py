@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from pmem.errors import Damaged, StorageRefused, Unfinished
-from pmem.storage.files.ownfile import read
+from pmem.storage.files.safe_files import read
 from pmem.values.ids import is_id
 from pmem.values.records import STORES
 
@@ -39,7 +39,7 @@ class FileChange(msgspec.Struct, frozen=True):
     data: bytes | None
 
 
-class _Step(msgspec.Struct, frozen=True):
+class _CommitStep(msgspec.Struct, frozen=True):
     """One file of a staged commit: its target, and the staged file unless it is removed."""
 
     path: str
@@ -66,7 +66,7 @@ def apply(root: str, local: str, changes: Sequence[FileChange]) -> None:
             _apply_one(root, local, changes[0])
         elif changes:
             _stage(root, local, sorted(changes, key=lambda change: _order(root, change)))
-            with _made(root):
+            with _after_the_change(root):
                 sync_folder(local)
                 finish(root, local)
 
@@ -173,7 +173,7 @@ def write_file(path: str, data: bytes, scratch: str | None = None, mode: int | N
     except BaseException:
         _remove_quietly(temporary)
         raise
-    with _made(path):
+    with _after_the_change(path):
         sync_folder(folder)
 
 
@@ -234,7 +234,7 @@ def refusals(root: str) -> Iterator[None]:
 
 
 @contextmanager
-def _made(path: str) -> Iterator[None]:
+def _after_the_change(path: str) -> Iterator[None]:
     """Say of what fails from here on that the change itself was made.
 
     Raises:
@@ -251,7 +251,7 @@ def _apply_one(root: str, local: str, change: FileChange) -> None:
     path = os.path.join(root, change.path)
     if change.data is None:
         _unless_missing(os.unlink, path)
-        with _made(path):
+        with _after_the_change(path):
             _unless_missing(sync_folder, os.path.dirname(path))
     else:
         write_file(path, change.data, scratch=local)
@@ -275,7 +275,7 @@ def _stage(root: str, local: str, changes: Sequence[FileChange]) -> None:
                 target = os.path.join(root, change.path)
                 with _naming(target):
                     _write_new(os.path.join(draft, staged), change.data, _mode(target))
-            steps.append(_Step(change.path, staged))
+            steps.append(_CommitStep(change.path, staged))
         _write_new(os.path.join(draft, _PLAN), msgspec.json.encode(steps), None)
         sync_folder(draft)
         os.rename(draft, os.path.join(local, STAGED))
@@ -294,12 +294,12 @@ def _prepare(root: str, local: str, changes: Sequence[FileChange]) -> None:
             raise StorageRefused(f"{folder} cannot be written: Permission denied")
 
 
-def _plan(root: str, staged: str) -> list[_Step]:
+def _plan(root: str, staged: str) -> list[_CommitStep]:
     path = os.path.join(staged, _PLAN)
     try:
         if not stat.S_ISDIR(os.lstat(staged).st_mode):
             raise Damaged(f"{staged} is no folder of an unfinished write", _NO_PLAN)
-        steps = msgspec.json.decode(read(path), type=list[_Step])
+        steps = msgspec.json.decode(read(path), type=list[_CommitStep])
     except FileNotFoundError:
         return []
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -312,7 +312,7 @@ def _plan(root: str, staged: str) -> list[_Step]:
     return steps
 
 
-def _is_sound(root: str, step: _Step) -> bool:
+def _is_sound(root: str, step: _CommitStep) -> bool:
     """Tell whether a step leads from the staged commit to a record, and through no link."""
     folder, _, name = step.path.partition("/")
     return (
@@ -324,7 +324,7 @@ def _is_sound(root: str, step: _Step) -> bool:
     )
 
 
-def _roll(root: str, staged: str, step: _Step) -> None:
+def _roll(root: str, staged: str, step: _CommitStep) -> None:
     target = os.path.join(root, step.path)
     if step.staged is None:
         _unless_missing(os.unlink, target)

@@ -29,7 +29,7 @@ Packed = tuple[bytes, bytes]
 NOTHING: Final[Packed] = (b"", b"")
 
 
-class Listing(NamedTuple):
+class FolderListing(NamedTuple):
     """The record files of a folder.
 
     Attributes:
@@ -75,7 +75,7 @@ class Listing(NamedTuple):
         return zip(self.files, parts[0::3], parts[1::3], parts[2::3], strict=True)
 
 
-def look(folder: str, *, in_order: bool = True) -> Listing:
+def look(folder: str, *, in_order: bool = True) -> FolderListing:
     """List the record files of a folder; a missing folder has none.
 
     Args:
@@ -98,10 +98,10 @@ def look(folder: str, *, in_order: bool = True) -> Listing:
     if in_order:
         files.sort()
     try:
-        return Listing(files, array("Q", chain.from_iterable(_stamps(folder, files))))
+        return FolderListing(files, array("Q", chain.from_iterable(_stamps(folder, files))))
     except (FileNotFoundError, OverflowError):  # one was removed meanwhile, or is from before 1970
         names = [_name(file) for file in files]
-        return Listing.of({name: stamp for name in names for stamp in _stamp(folder, name)})
+        return FolderListing.of({name: stamp for name in names for stamp in _stamp(folder, name)})
 
 
 def last_look(connection: sqlite3.Connection, store: str) -> tuple[Packed, int]:
@@ -124,12 +124,12 @@ def last_look(connection: sqlite3.Connection, store: str) -> tuple[Packed, int]:
     return (names, stamps), at
 
 
-def changes(now: Listing, packed: Packed, looked: int) -> tuple[list[str], list[str]]:
+def changes(now: FolderListing, packed: Packed, looked: int) -> tuple[list[str], list[str]]:
     """Compare what a folder looks like with what was known of it.
 
     Args:
         now: The folder's listing.
-        packed: The listing at the last look, as `Listing.pack` wrote it.
+        packed: The listing at the last look, as `FolderListing.pack` wrote it.
         looked: When that was, in nanoseconds since 1970.
 
     Returns:
@@ -139,7 +139,7 @@ def changes(now: Listing, packed: Packed, looked: int) -> tuple[list[str], list[
     young = _young(now, looked)
     if now.pack() == packed:
         return [], young
-    known = Listing.unpack(*packed)
+    known = FolderListing.unpack(*packed)
     gone = set(known.files).difference(now.files)
     stale = set(now.rows()).difference(known.rows())
     return sorted(map(_name, gone)), sorted({*young, *(_name(row[0]) for row in stale)})
@@ -149,7 +149,7 @@ def _name(file: str) -> str:
     return file[: -len(SUFFIX)]
 
 
-def _young(now: Listing, looked: int) -> list[str]:
+def _young(now: FolderListing, looked: int) -> list[str]:
     """Name the records that may have changed after the last look without a new stamp."""
     times = now.stamps[2::3]
     oldest = looked - _COARSE_CLOCK_NS

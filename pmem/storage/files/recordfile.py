@@ -8,7 +8,7 @@ import msgspec
 import orjson
 
 from pmem.core.crowding import is_crowded, is_too_deep
-from pmem.core.exactjson import NotJson, reread
+from pmem.core.exactjson import InexactJson, reread
 from pmem.core.exactjson import read as read_exactly
 from pmem.errors import Damaged, NewerSchema, StorageRefused, TooLarge, Unresolved
 from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
@@ -92,7 +92,7 @@ def parse(data: bytes, type_: type[R], path: str) -> R:
         NewerSchema: A newer pmem wrote it.
     """
     if is_crowded(data):
-        raise _crowded(data, path)
+        raise _too_many_values(data, path)
     try:
         record = _decoder(type_).decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -130,7 +130,7 @@ def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     if previous is None:
         return dump(record)
     read = parse(previous, type(record), path)
-    everything = _whole(previous, path)
+    everything = _read_whole_record(previous, path)
     known = dump(read)
     if known == previous:
         return dump(record)
@@ -191,9 +191,9 @@ def _wrong_shape(data: bytes, path: str, error: Exception) -> Damaged:
     schema = value.get("schema", SCHEMA)
     if schema != SCHEMA:
         return _other_schema(schema, path)
-    from pmem.core import mistakes
+    from pmem.core import decode_errors
 
-    return Damaged(f"{path} is not a record: {mistakes.sentence(error)}")
+    return Damaged(f"{path} is not a record: {decode_errors.sentence(error)}")
 
 
 def _article(value: object) -> str:
@@ -201,7 +201,7 @@ def _article(value: object) -> str:
     return names.get(type(value), "null")
 
 
-def _crowded(data: bytes, path: str) -> Damaged:
+def _too_many_values(data: bytes, path: str) -> Damaged:
     from pmem.core.threeway.markers import has_markers
 
     if has_markers(data):
@@ -213,11 +213,11 @@ def _deep(path: str) -> Damaged:
     return Damaged(f"{path} is nested deeper than {RECORD_LEVELS} levels")
 
 
-def _whole(data: bytes, path: str) -> dict[str, Any]:
+def _read_whole_record(data: bytes, path: str) -> dict[str, Any]:
     """Read every key of a record, also what the decoder skipped without a look."""
     try:
         value: dict[str, Any] = read_exactly(data)
-    except NotJson as error:
+    except InexactJson as error:
         raise _diagnosis(data, path, error) from None
     return value
 

@@ -14,7 +14,7 @@ _MOMENT_SECONDS: Final = 0.1
 _POLL_SECONDS: Final = 0.002
 
 
-class Unfinished:
+class UnfinishedCommit:
     """The files of an unfinished commit, if there is one; what a dead writer left is finished.
 
     A writer that lives holds the lock. It is not waited for: its files are read where they are.

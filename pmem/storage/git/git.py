@@ -18,7 +18,7 @@ _INDEX: Final = "GIT_INDEX_FILE"
 SECONDS: Final = 10
 
 
-class Outcome(NamedTuple):
+class GitResult(NamedTuple):
     """What a git command did."""
 
     code: int
@@ -57,7 +57,7 @@ def run(
     *,
     stdin: bytes = b"",
     index: str = "",
-) -> Outcome:
+) -> GitResult:
     """Run a git command that only reads, or changes what is git's own.
 
     Args:
@@ -99,7 +99,7 @@ def _run(
     environment: Mapping[str, str],
     stdin: bytes = b"",
     index: str = "",
-) -> Outcome:
+) -> GitResult:
     done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
         words,
         cwd=folder,
@@ -109,7 +109,7 @@ def _run(
         timeout=SECONDS,
         check=False,
     )
-    return Outcome(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+    return GitResult(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 
 def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:

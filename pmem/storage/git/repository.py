@@ -51,7 +51,7 @@ class NoRevision(InvalidValue):
         self.reason = reason
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """What a tree holds under a path: git's mode in octal, and the object's name."""
 
     mode: str
@@ -65,7 +65,7 @@ class Staging(NamedTuple):
     paths on which a merge waits for a decision.
     """
 
-    files: dict[str, Entry]
+    files: dict[str, TreeEntry]
     unmerged: frozenset[str]
 
 
@@ -160,7 +160,7 @@ class Repository:
 
     def differing(
         self, pairs: Sequence[tuple[str, str]], folders: Sequence[str]
-    ) -> list[dict[str, tuple[Entry | None, Entry | None]]]:
+    ) -> list[dict[str, tuple[TreeEntry | None, TreeEntry | None]]]:
         """Return the files that differ between commits, read by one git process.
 
         Args:
@@ -172,7 +172,7 @@ class Repository:
         """
         asked = "".join(f"{one} {other}\n" for one, other in pairs).encode()
         listed = self._must(*_DIFFERENCES, "--", *folders, stdin=asked) if pairs else b""
-        found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
+        found: list[dict[str, tuple[TreeEntry | None, TreeEntry | None]]] = []
         words = iter(listed.split(b"\0")[:-1])
         for word in words:
             if not word.startswith(b":"):
@@ -180,20 +180,20 @@ class Repository:
                 continue
             modes_objects = word[1:].decode().split(" ")
             before, after = (
-                None if mode == _NO_MODE else Entry(mode, object_)
+                None if mode == _NO_MODE else TreeEntry(mode, object_)
                 for mode, object_ in zip(modes_objects[:2], modes_objects[2:4], strict=True)
             )
             found[-1][os.fsdecode(next(words))] = (before, after)
         return found
 
-    def files(self, commit: str) -> dict[str, Entry]:
+    def files(self, commit: str) -> dict[str, TreeEntry]:
         """Return everything in the memory folder at a commit, by path; links are not followed."""
         listed = self._must("ls-tree", "-r", "-z", commit)
         found = {}
         for line in listed.split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             mode, _, object_ = about.decode().split(" ")
-            found[os.fsdecode(path)] = Entry(mode, object_)
+            found[os.fsdecode(path)] = TreeEntry(mode, object_)
         return found
 
     def top(self) -> str:
@@ -225,7 +225,7 @@ class Repository:
             if stage != "0":
                 unmerged.add(path)
             if stage in "02" or path not in files:
-                files[path] = Entry(mode, object_)
+                files[path] = TreeEntry(mode, object_)
         return Staging(files, frozenset(unmerged))
 
     def changes(self, index: str) -> dict[str, bool]:
@@ -320,7 +320,7 @@ class Repository:
             raise StorageRefused(self._why_not(found, "git cannot read the repository"))
         return found.out
 
-    def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.Outcome:
+    def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
         try:
             return git.run(self._folder, arguments, self._environment, stdin=stdin, index=index)
         except OSError as error:
@@ -330,7 +330,7 @@ class Repository:
                 f"git took longer than {git.SECONDS} seconds in {self._folder}"
             ) from None
 
-    def _why_not(self, failed: git.Outcome, otherwise: str) -> str:
+    def _why_not(self, failed: git.GitResult, otherwise: str) -> str:
         """Say why git failed: in its own words, unless it has none."""
         if "not a git repository" in failed.err:
             return f"{self._folder} is not in a git repository"

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
 from pmem.storage.backend import Change, Holders, Problem, holders_among, pool_of, twin_keys
-from pmem.storage.files.listing import SUFFIX, Listing
+from pmem.storage.files.listing import SUFFIX, FolderListing
 from pmem.storage.files.recordfile import parse
-from pmem.storage.git.repository import Entry, Repository
+from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType
 
 if TYPE_CHECKING:
-    from pmem.core.retrieval.pool import Place, Pool
+    from pmem.core.retrieval.pool import DocumentKey, Pool
     from pmem.storage.index.search import SearchIndex
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
-_FOLDER: Final = Entry("040000", "")
+_FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100755", "100664")
 
@@ -38,7 +38,7 @@ class Tree:
         name: What all this is called in sentences.
     """
 
-    def __init__(self, repository: Repository, files: Mapping[str, Entry], name: str) -> None:
+    def __init__(self, repository: Repository, files: Mapping[str, TreeEntry], name: str) -> None:
         self.name = name
         self._repository = repository
         self._files, self._others = _sorted(files)
@@ -97,14 +97,16 @@ class Tree:
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         from pmem.storage.index.errors import BrokenIndex
-        from pmem.storage.index.search import Records, passing_index
+        from pmem.storage.index.search import RecordSource, passing_index
 
         for type_ in STORES:
             self._load(type_, self._names(type_))
         with self._turn:
             try:
                 if self._index is None:
-                    self._index = passing_index(Records(self._listing, self._readable, self._text))
+                    self._index = passing_index(
+                        RecordSource(self._listing, self._readable, self._text)
+                    )
                 with self._index.moment():
                     return search(self._index)
             except BrokenIndex:
@@ -116,7 +118,7 @@ class Tree:
     def commit(self, changes: Sequence[Change]) -> None:  # noqa: ARG002 - the protocol's
         raise Refused("a git revision cannot be changed")
 
-    def entries(self, type_: RecordType) -> Mapping[str, Entry]:
+    def entries(self, type_: RecordType) -> Mapping[str, TreeEntry]:
         """Return what the tree holds for every record of a store, by the record's id."""
         files = self._files.get(STORES[type_], {})
         return {name: entry for name, entry in files.items() if is_id(name)}
@@ -192,7 +194,7 @@ class Tree:
         except PmemError as error:
             return error.with_traceback(None)
 
-    def _odd_one(self, type_: RecordType, name: str, entry: Entry) -> Damaged:
+    def _odd_one(self, type_: RecordType, name: str, entry: TreeEntry) -> Damaged:
         where = self.where(f"{STORES[type_]}/{name}{SUFFIX}")
         if not is_id(name):
             return Damaged(f"{where} has a name that is no id")
@@ -206,14 +208,14 @@ class Tree:
             return None
         return found
 
-    def _listing(self, type_: RecordType) -> Listing:
-        return Listing.of(dict.fromkeys(self._names(type_), (0, 0, 0)))
+    def _listing(self, type_: RecordType) -> FolderListing:
+        return FolderListing.of(dict.fromkeys(self._names(type_), (0, 0, 0)))
 
     def _readable(self, type_: RecordType, name: str) -> Record | Problem | None:
         path = f"{STORES[type_]}/{name}{SUFFIX}"
         return self._usable(type_, name) or self._problems.get(self.where(path))
 
-    def _text(self, place: "Place") -> str:
+    def _text(self, place: "DocumentKey") -> str:
         return place.text_in(self.read(place.type, place.record))
 
 
@@ -237,12 +239,14 @@ class Revision(Tree):
         self.commit_id = commit
 
 
-def _sorted(files: Mapping[str, Entry]) -> tuple[dict[str, dict[str, Entry]], dict[str, Entry]]:
+def _sorted(
+    files: Mapping[str, TreeEntry],
+) -> tuple[dict[str, dict[str, TreeEntry]], dict[str, TreeEntry]]:
     """Sort a tree's files into those of the stores, by store and name, and the others.
 
     A folder that is called like a record counts as one that cannot be used, as on disk.
     """
-    stores: dict[str, dict[str, Entry]] = {}
+    stores: dict[str, dict[str, TreeEntry]] = {}
     others = {}
     for path, entry in files.items():
         store, slash, rest = path.partition("/")

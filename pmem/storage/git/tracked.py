@@ -89,7 +89,7 @@ def tracked(root: str, environment: Mapping[str, str]) -> tuple[str, ...] | None
     if not stat.S_ISREG(status.st_mode):
         return None
     stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return _asked(top, place, environment) if _may_hold(index, stamp, place) else ()
+    return _tracked_files(top, place, environment) if _may_hold(index, stamp, place) else ()
 
 
 @lru_cache(maxsize=8)
@@ -108,7 +108,7 @@ def _may_hold(index: str, stamp: tuple[int, ...], place: str) -> bool:  # noqa: 
     return name.lower() in data.lower() if _FOLDS_CASE else name in data
 
 
-def _asked(top: str, place: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+def _tracked_files(top: str, place: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     name = "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in place)
     wanted = f":(top{',icase' * _FOLDS_CASE}){name}"
     try:

@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from pmem.storage.files import ownfile
-from pmem.storage.files.listing import NOTHING, Listing, changes, last_look
+from pmem.storage.files import safe_files
+from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
 from pmem.values.ids import is_id
 
@@ -32,7 +32,7 @@ create table held (store text, id text, words text, primary key (store, id)) wit
 """
 
 
-class Row(msgspec.Struct, frozen=True):
+class IndexRow(msgspec.Struct, frozen=True):
     """What the index keeps of one record: its twin keys, and its words; only memories have them."""
 
     keys: tuple[str, ...]
@@ -56,7 +56,9 @@ class Index:
             self._connection.close()
             self._connection = None
 
-    def update(self, store: str, look: Callable[[], Listing], row: Callable[[str], Row]) -> None:
+    def update(
+        self, store: str, look: Callable[[], FolderListing], row: Callable[[str], IndexRow]
+    ) -> None:
         """Learn what has changed in a store since the last look.
 
         Args:
@@ -69,7 +71,7 @@ class Index:
         except _BROKEN as error:
             self._give_up(error)
 
-    def learn(self, store: str, written: Mapping[str, tuple[Stamp, Row] | None]) -> None:
+    def learn(self, store: str, written: Mapping[str, tuple[Stamp, IndexRow] | None]) -> None:
         """Take over what has just been written to a store that was up to date before.
 
         The time of the last look stays: what others did to a file since, within the tick of its
@@ -83,7 +85,7 @@ class Index:
             connection = self._connected()
             connection.execute("begin immediate")
             packed, looked = last_look(connection, store)
-            known = Listing.unpack(*packed)
+            known = FolderListing.unpack(*packed)
             for id_, learnt in written.items():
                 known.put(id_, learnt[0] if learnt else None)
             _forget(connection, store, written)
@@ -138,11 +140,11 @@ class Index:
         return self._connection or self._open()
 
     def _open(self) -> sqlite3.Connection:
-        if ownfile.foreign(self._path):
+        if safe_files.foreign(self._path):
             self._discard()
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
         self._connection = connection
-        ownfile.check_plain(connection)
+        safe_files.check_plain(connection)
         connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
         connection.execute("pragma cache_size = -32768")
         (version,) = connection.execute("pragma user_version").fetchone()
@@ -153,18 +155,18 @@ class Index:
     def _give_up(self, error: Exception) -> None:
         """Do without an index; one that others are using may stay, any other goes."""
         self.close()
-        if getattr(error, "sqlite_errorcode", 0) & ownfile.PRIMARY != sqlite3.SQLITE_BUSY:
+        if getattr(error, "sqlite_errorcode", 0) & safe_files.PRIMARY != sqlite3.SQLITE_BUSY:
             self._discard()
 
     def _discard(self) -> None:
-        ownfile.discard(self._path)
+        safe_files.discard(self._path)
 
 
 def _update(
     connection: sqlite3.Connection,
     store: str,
-    look: Callable[[], Listing],
-    row: Callable[[str], Row],
+    look: Callable[[], FolderListing],
+    row: Callable[[str], IndexRow],
 ) -> None:
     packed, looked = last_look(connection, store)
     now, at = look(), time.time_ns()
@@ -189,13 +191,13 @@ def _looked(connection: sqlite3.Connection, store: str) -> int:
     return found[0] if found else 0
 
 
-def _remember(connection: sqlite3.Connection, store: str, at: int, listing: Listing) -> None:
+def _remember(connection: sqlite3.Connection, store: str, at: int, listing: FolderListing) -> None:
     connection.execute(
         "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
     )
 
 
-def _learn(connection: sqlite3.Connection, store: str, rows: Mapping[str, Row]) -> None:
+def _learn(connection: sqlite3.Connection, store: str, rows: Mapping[str, IndexRow]) -> None:
     connection.executemany(
         "insert or ignore into twin values (?, ?, ?)",
         [(store, key, id_) for id_, row in rows.items() for key in row.keys],

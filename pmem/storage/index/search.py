@@ -16,18 +16,18 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.policy import EVERYTHING, Reach
-from pmem.core.retrieval.collection import Document, Session, Statistics, Totals
+from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
 from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
-from pmem.core.retrieval.pool import ACTIVE_MEMORIES, Place, holds_at
-from pmem.core.retrieval.relations import Link
+from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
+from pmem.core.retrieval.relations import SeenLink
 from pmem.core.text import sequence
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.storage.files import ownfile
-from pmem.storage.files.listing import Listing
+from pmem.storage.files import safe_files
+from pmem.storage.files.listing import FolderListing
 from pmem.storage.index import postings
 from pmem.storage.index.errors import BrokenIndex
-from pmem.storage.index.learning import TYPES, VERSION, Reader, rebuild, text_of, update
+from pmem.storage.index.update import TYPES, VERSION, Reader, rebuild, text_of, update
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType
 
@@ -50,7 +50,7 @@ select asked.number, far.number, link.type, link.strength, 0 from asked
 _FACTS = msgspec.json.Decoder(Facts)
 
 
-class Records(NamedTuple):
+class RecordSource(NamedTuple):
     """How an index gets at the records.
 
     Attributes:
@@ -59,9 +59,9 @@ class Records(NamedTuple):
         text: Returns a document's text, for phrases.
     """
 
-    look: Callable[[RecordType], Listing]
+    look: Callable[[RecordType], FolderListing]
     read: Reader
-    text: Callable[[Place], str]
+    text: Callable[[DocumentKey], str]
 
 
 _NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
@@ -81,7 +81,9 @@ class SearchIndex:
         records: Whose index it is; nobody's while it is not lent.
     """
 
-    def __init__(self, path: str, connection: sqlite3.Connection, records: Records | None) -> None:
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, records: RecordSource | None
+    ) -> None:
         self.records = records
         self.is_open = True
         self._path = path
@@ -95,7 +97,7 @@ class SearchIndex:
     def discard(self) -> None:
         """Throw the index away; the next search makes it again."""
         self.close()
-        ownfile.discard(self._path)
+        safe_files.discard(self._path)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -146,7 +148,7 @@ class SearchIndex:
             for (number,) in self._connection.execute(query + condition, asked)
         }
 
-    def statistics(self, labels: Collection[str]) -> Statistics:
+    def statistics(self, labels: Collection[str]) -> CollectionStatistics:
         return _Statistics(self._connection, tuple(sorted(labels)), self._sequence)
 
     def facts(self, numbers: Collection[int]) -> Mapping[int, Facts]:
@@ -157,17 +159,19 @@ class SearchIndex:
         rows = self._connection.execute("select number, facts from document where bounded")
         return {number for number, facts in rows if not holds_at(_FACTS.decode(facts), at)}
 
-    def places(self, numbers: Collection[int]) -> Mapping[int, Place]:
+    def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         rows = _select(self._connection, "number, store, record, id", numbers)
-        return {number: Place(TYPES[store], record, id_) for number, store, record, id_ in rows}
+        return {
+            number: DocumentKey(TYPES[store], record, id_) for number, store, record, id_ in rows
+        }
 
-    def links(self, numbers: Collection[int]) -> Iterable[Link]:
+    def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
         if self._connection.execute("select 1 from link limit 1").fetchone() is None:
             return []
         asked = {"asked": _array(numbers), "label": ACTIVE_MEMORIES, "store": STORES[Memory]}
         rows = self._connection.execute(_LINKS, asked)
         return [
-            Link(near, far, type_, strength, bool(forward))
+            SeenLink(near, far, type_, strength, bool(forward))
             for near, far, type_, strength, forward in rows
         ]
 
@@ -179,7 +183,7 @@ class SearchIndex:
             return ()
 
 
-def open_index(local: str, records: Records) -> SearchIndex | None:
+def open_index(local: str, records: RecordSource) -> SearchIndex | None:
     """Open the index of a clone and bring it up to date.
 
     Args:
@@ -202,11 +206,11 @@ def open_index(local: str, records: Records) -> SearchIndex | None:
                 connection.close()
             if isinstance(error, OSError) or _is_usable(error):
                 return None
-            ownfile.discard(path)
+            safe_files.discard(path)
     return None
 
 
-def passing_index(records: Records) -> SearchIndex:
+def passing_index(records: RecordSource) -> SearchIndex:
     """Make an index in memory, for searches of one process.
 
     Args:
@@ -239,8 +243,8 @@ def _trusted(connection: sqlite3.Connection) -> Iterator[None]:
         raise BrokenIndex from error
 
 
-def _follow(connection: sqlite3.Connection, records: Records) -> None:
-    def look() -> Mapping[str, Listing]:
+def _follow(connection: sqlite3.Connection, records: RecordSource) -> None:
+    def look() -> Mapping[str, FolderListing]:
         return {folder: records.look(type_) for folder, type_ in TYPES.items()}
 
     update(connection, look, records.read)
@@ -258,7 +262,7 @@ _NOT_OURS: Final = (
 
 def _is_usable(error: Exception) -> bool:
     cause = error.__cause__ if isinstance(error, BrokenIndex) else error
-    return getattr(cause, "sqlite_errorcode", 0) & ownfile.PRIMARY in _NOT_OURS
+    return getattr(cause, "sqlite_errorcode", 0) & safe_files.PRIMARY in _NOT_OURS
 
 
 class _Statistics:
@@ -300,14 +304,14 @@ class _Statistics:
             for row in _select(self._connection, columns, list(numbers))
         }
 
-    def sessions(self, keys: Iterable[int]) -> Mapping[int, Session]:
+    def sessions(self, keys: Iterable[int]) -> Mapping[int, SessionDocuments]:
         query = (
             "select session, number, length, speaker from document where session in"
             " (select value from json_each(?)) order by session, place, number"
         )
-        found: dict[int, Session] = {}
+        found: dict[int, SessionDocuments] = {}
         for key, number, length, speaker in self._connection.execute(query, (_array(keys),)):
-            session = found.setdefault(key, Session([], [], {}))
+            session = found.setdefault(key, SessionDocuments([], [], {}))
             session.numbers.append(number)
             session.lengths.append(length)
             session.speakers[speaker] = None
@@ -326,12 +330,12 @@ class _Statistics:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    if ownfile.foreign(path):
-        ownfile.discard(path)
+    if safe_files.foreign(path):
+        safe_files.discard(path)
     connection = sqlite3.connect(
         path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    ownfile.check_plain(connection)
+    safe_files.check_plain(connection)
     connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
     connection.execute("pragma cache_size = -65536")
     (version,) = connection.execute("pragma user_version").fetchone()

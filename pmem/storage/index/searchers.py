@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 if TYPE_CHECKING:
-    from pmem.storage.index.search import Records, SearchIndex
+    from pmem.storage.index.search import RecordSource, SearchIndex
 
 TRUST_SECONDS: Final = 0.25
 """How long a process goes without looking at every file again."""
@@ -45,7 +45,7 @@ class Searchers:
 
     @contextmanager
     def lent(
-        self, local: str, folders: Sequence[str], records: "Records"
+        self, local: str, folders: Sequence[str], records: "RecordSource"
     ) -> Iterator["SearchIndex | None"]:
         """Lend an index that is up to date, or None where none can be kept.
 
@@ -54,8 +54,8 @@ class Searchers:
             folders: The stores' folders.
             records: Whose index it is.
         """
-        look = (self._written, [_changed(folder) for folder in folders])
-        found = self._trusted(look) or _opened(local, look, records)
+        look = (self._written, [_folder_changed_at(folder) for folder in folders])
+        found = self._trusted(look) or _open_index(local, look, records)
         if found is None:
             yield None
             return
@@ -98,14 +98,14 @@ class Searchers:
             found.pool.close()
 
 
-def _opened(local: str, look: _Look, records: "Records") -> _Open | None:
+def _open_index(local: str, look: _Look, records: "RecordSource") -> _Open | None:
     from pmem.storage.index.search import open_index
 
     index = open_index(local, records)
     return None if index is None else _Open(index, look, time.monotonic() + TRUST_SECONDS)
 
 
-def _changed(folder: str) -> int:
+def _folder_changed_at(folder: str) -> int:
     """Return when a name in a folder last changed, in nanoseconds; zero without a folder."""
     try:
         return os.stat(folder).st_mtime_ns

@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.core.retrieval.documents import Facts
 from pmem.storage.index import postings
-from pmem.storage.index.learning import TYPES, rebuild
+from pmem.storage.index.update import TYPES, rebuild
 
 _NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", "at"))
 """Columns that a document may leave empty."""
@@ -56,7 +56,7 @@ def _wrong(connection: sqlite3.Connection) -> Iterator[bool]:
     """Yield whether something is wrong with each table, and with what is packed in some."""
     for table, columns in _tables(connection).items():
         yield _has(connection, table, " or ".join(_mistyped(*column) for column in columns))
-    yield _has(connection, "document", f"store not in ({_listed(TYPES)})")
+    yield _has(connection, "document", f"store not in ({_quote_names(TYPES)})")
     known = set()
     for number, facts in connection.execute("select number, facts from document"):
         _FACTS.decode(facts)
@@ -72,8 +72,8 @@ def _has(connection: sqlite3.Connection, table: str, condition: str) -> bool:
 
 def _mistyped(column: str, type_: str) -> str:
     also = ["null"] * (column in _NULLABLE) + ["text"] * (column in _RAW)
-    return f"typeof({column}) not in ({_listed([type_, *also])})"
+    return f"typeof({column}) not in ({_quote_names([type_, *also])})"
 
 
-def _listed(names: Collection[str]) -> str:
+def _quote_names(names: Collection[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)

@@ -42,7 +42,7 @@ _SAFELY: Final = (
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
 
 
-class Waiting(NamedTuple):
+class UnfoldedRecalls(NamedTuple):
     """What waits to be folded: recalls, of how many records, lines that cannot be used, bytes.
 
     `usable` is false where something else stands in the log's place.
@@ -101,12 +101,12 @@ class AccessLog:
         """
         return self._read().known()
 
-    def waiting(self) -> Waiting:
+    def waiting(self) -> UnfoldedRecalls:
         """Say what waits to be folded, and whether the log is sound."""
         tally = self._read()
         usable = not os.path.islink(self._local) and _is_file(self.path) is not False
         recalls = sum(tally.counts.values())
-        return Waiting(recalls, len(tally.counts), tally.damaged, tally.size, usable)
+        return UnfoldedRecalls(recalls, len(tally.counts), tally.damaged, tally.size, usable)
 
     @contextmanager
     def folding(self) -> Iterator[dict[str, Access]]:
@@ -245,7 +245,7 @@ class _Tally:
         self.size += len(data)
         self.damaged += bool(torn)
         for line in lines:
-            parsed = _parsed(line)
+            parsed = _parse_line(line)
             if parsed is None:
                 self.damaged += 1
                 continue
@@ -275,7 +275,7 @@ def _summary(known: dict[str, Access]) -> Iterator[bytes]:
         yield _line(access.last_at, {identifier: access.count})
 
 
-def _parsed(line: bytes) -> tuple[datetime, dict[str, int]] | None:
+def _parse_line(line: bytes) -> tuple[datetime, dict[str, int]] | None:
     """Read a line; None where anything in it is not as it was written."""
     try:
         stamp, *words = line.decode("ascii").split(" ")

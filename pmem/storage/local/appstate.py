@@ -39,7 +39,7 @@ class Level(NamedTuple):
     unpolled: float
 
 
-class Waiting(NamedTuple):
+class DeferredWork(NamedTuple):
     """Work for an app that was put off: `create` for a conversation, or `compact`.
 
     `importance`, from 0 to 10, and `tags` are what the memory was to have.
@@ -100,33 +100,35 @@ class AppState:
             units, spent, unpolled = _level(connection.execute(_ENERGY).fetchall(), now, rules)
             if not may_spend(units, rules.energy, rules.energy_floor):
                 return False
-            _note(connection, Level(max(0.0, units - cost), spent + cost, unpolled + cost), now)
+            _save_level(
+                connection, Level(max(0.0, units - cost), spent + cost, unpolled + cost), now
+            )
         return True
 
     def poll(self, now: datetime, rules: AppRules) -> float:
         """Return the units spent since this was last asked."""
         with self._writing() as connection:
             level = _level(connection.execute(_ENERGY).fetchall(), now, rules)
-            _note(connection, level._replace(unpolled=0.0), now)
+            _save_level(connection, level._replace(unpolled=0.0), now)
         return level.unpolled
 
-    def put_off(self, work: Waiting) -> None:
+    def put_off(self, work: DeferredWork) -> None:
         """Note work that is to be done later; the same work only once."""
         row = (*work[:3], iso(work.at), work.why, work.importance, dump_line(work.tags))
         self._write("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", *row)
 
-    def waiting(self, app: str | None = None) -> list[Waiting]:
+    def waiting(self, app: str | None = None) -> list[DeferredWork]:
         """Return what waits, for one app or for all, the earliest first."""
         query = (
             "select app, work, conversation, at, why, importance, tags from app_work"
             " where ? is null or app = ? order by at, rowid"
         )
         return [
-            Waiting(name, work, talk, _moment(at), why, importance, _tags(tags))
+            DeferredWork(name, work, talk, _moment(at), why, importance, _tags(tags))
             for name, work, talk, at, why, importance, tags in self._rows(query, app, app)
         ]
 
-    def settle(self, work: Waiting) -> None:
+    def settle(self, work: DeferredWork) -> None:
         """Forget work that is done, or that there is no more reason for."""
         self._write(
             "delete from app_work where app = ? and work = ? and conversation = ?", *work[:3]
@@ -169,7 +171,7 @@ def _level(rows: list[Any], now: datetime, rules: AppRules) -> Level:
     return Level(units, spent, unpolled)
 
 
-def _note(connection: sqlite3.Connection, level: Level, now: datetime) -> None:
+def _save_level(connection: sqlite3.Connection, level: Level, now: datetime) -> None:
     row = (level.units, iso(now), level.spent, level.unpolled)
     connection.execute("insert or replace into app_energy values (1, ?, ?, ?, ?)", row)
 

@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 
 _JOURNAL: Final = "-journal"
 
@@ -21,7 +21,7 @@ def play_back(local: str, disposable: tuple[str, ...], kept: tuple[str, ...]) ->
     for name in (*disposable, *kept):
         path = os.path.join(local, name)
         if os.path.lexists(path + _JOURNAL) and not _is_played_back(path) and name in disposable:
-            ownfile.discard(path)
+            safe_files.discard(path)
 
 
 def _is_played_back(path: str) -> bool:
@@ -29,12 +29,12 @@ def _is_played_back(path: str) -> bool:
 
     What is left of the journal then was never needed, and nobody else can have made it.
     """
-    if ownfile.foreign(path) or not os.path.exists(path):
+    if safe_files.foreign(path) or not os.path.exists(path):
         return False
     import sqlite3
     from contextlib import closing
 
-    from pmem.storage.files.ownfile import PRIMARY
+    from pmem.storage.files.safe_files import PRIMARY
 
     try:
         with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as connection:

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.operations import Operation
+from pmem.core.operations import LoggedOperation
 from pmem.values.records import dump_line
 
 FILE: Final = "operations.log"
@@ -36,7 +36,7 @@ class Operations:
         self._path = os.path.join(self._local, FILE)
         self._before = os.path.join(self._local, BEFORE)
 
-    def note(self, operations: Iterable[Operation]) -> None:
+    def note(self, operations: Iterable[LoggedOperation]) -> None:
         """Note what ran; where that fails, nothing happens.
 
         Args:
@@ -58,13 +58,13 @@ class Operations:
         except OSError:
             return
 
-    def all(self) -> list[Operation]:
+    def all(self) -> list[LoggedOperation]:
         """Return what ran, the latest last; lines that cannot be used are left out."""
         found = []
         for path in (self._before, self._path):
             for line in self._lines(path):
                 try:
-                    found.append(msgspec.json.decode(line, type=Operation))
+                    found.append(msgspec.json.decode(line, type=LoggedOperation))
                 except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                     continue
         return found

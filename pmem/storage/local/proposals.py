@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pmem.errors import Damaged, StorageRefused
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 from pmem.storage.local.state import LocalState
 from pmem.values.records import Memory, Time, dump
 
@@ -69,7 +69,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     user: str | None = None
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class ProposalOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a proposal, without its value; `memory` is what it led to."""
 
     id: str
@@ -88,14 +88,14 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str = ""
     proposals: tuple[Proposal, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ProposalOutcome, ...] = ()
 
 
 class Settled(NamedTuple):
     """What a transaction makes of a proposal; a candidate that became a memory has no decision."""
 
     id: str
-    decision: Decision | None = None
+    decision: ProposalOutcome | None = None
 
 
 class Proposals:
@@ -168,7 +168,7 @@ class Proposals:
         """Return what an older version left; an empty queue with a new key where it left none."""
         path = self._state.beside(LEFT)
         try:
-            return _parsed(ownfile.read(path), path)
+            return _parsed(safe_files.read(path), path)
         except FileNotFoundError:
             return Queue(key=os.urandom(_DIGEST_BYTES).hex())
         except OSError as error:
@@ -213,7 +213,7 @@ def without_expired(queue: Queue, now: datetime) -> Queue:
 
 def decided(
     proposal: Proposal, decision: Outcome, actor: str, at: datetime, memory: str | None = None
-) -> Decision:
+) -> ProposalOutcome:
     """Return what is kept of a proposal once it is settled.
 
     Args:
@@ -223,7 +223,7 @@ def decided(
         at: When.
         memory: The id of the memory that it led to.
     """
-    return Decision(
+    return ProposalOutcome(
         id=proposal.id,
         decision=decision,
         field=proposal.field,

@@ -18,7 +18,7 @@ from itertools import compress
 from typing import Final, NamedTuple
 
 from pmem.errors import Damaged, Locked, NewerSchema, PmemError, Refused, StorageRefused, Unfinished
-from pmem.storage.files import durable, ownfile
+from pmem.storage.files import durable, safe_files
 from pmem.values.times import in_utc, iso
 
 FILE: Final = "state.sqlite3"
@@ -239,19 +239,19 @@ class LocalState:
             raise StorageRefused(f"{self._path} cannot be read: {error.strerror}") from None
         if mode is not None and not stat.S_ISREG(mode):
             raise Damaged(f"{self._path} is a link or a folder, not a file", _START_AFRESH)
-        strange = ownfile.foreign(self._path)
+        strange = safe_files.foreign(self._path)
         if strange:
             raise Damaged(f"{strange[0]} belongs to something else, too", "remove it")
         return mode is not None
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file://{_quoted(os.path.abspath(self._path))}?mode={mode}",
+            f"file://{_quote_path(os.path.abspath(self._path))}?mode={mode}",
             uri=True,
             timeout=self._busy_seconds,
             isolation_level=None,
         )
-        ownfile.check_plain(connection)
+        safe_files.check_plain(connection)
         return connection
 
     def _is_made(self, connection: sqlite3.Connection) -> bool:
@@ -280,7 +280,7 @@ class LocalState:
 
     def _sentence(self, error: sqlite3.Error) -> PmemError:
         whole = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        code = whole & ownfile.PRIMARY
+        code = whole & safe_files.PRIMARY
         if whole == sqlite3.SQLITE_READONLY_ROLLBACK:
             return StorageRefused(f"{self._path} holds half a write of a process that died", _UNDO)
         if code in _BUSY:
@@ -373,7 +373,7 @@ class Threads:
         with self._state.reading() as connection:
             if connection is None:
                 return Seen(0, frozenset())
-            known = _known(connection)
+            known = _known_fingerprints(connection)
             revision, marks = _marks(connection, thread, len(known))
         return Seen(revision, frozenset(compress(known, marks)))
 
@@ -396,7 +396,7 @@ class Threads:
             What the thread had seen before, and its revision now, which no other read has.
         """
         with self._state.writing() as connection:
-            known = _known(connection)
+            known = _known_fingerprints(connection)
             revision, marks = _marks(connection, thread, len(known))
             before = Seen(revision, frozenset(compress(known, marks)))
             present = set(choose(before))
@@ -433,7 +433,7 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _known(connection: sqlite3.Connection) -> list[int]:
+def _known_fingerprints(connection: sqlite3.Connection) -> list[int]:
     """Return every fingerprint that this clone has met, in the order in which it did."""
     numbers = array("Q")
     for (packed,) in connection.execute("select known from fingerprint"):
@@ -477,7 +477,7 @@ def _blob(value: object) -> bytes:
     return value
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     """Write an absolute path so that it can stand in a database's address."""
     for letter in "%?#":
         path = path.replace(letter, f"%{ord(letter):02x}")

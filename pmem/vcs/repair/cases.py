@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.markers import has_markers
-from pmem.core.threeway.shapes import SHAPES, Shape
+from pmem.core.threeway.shapes import SHAPES, RecordShape
 from pmem.core.threeway.sides import checked
 from pmem.core.threeway.values import Doubt
 from pmem.errors import Damaged, Locked
@@ -23,7 +23,7 @@ class Unfit(Exception):
     """A file cannot be repaired; the sentence says why, and what to do."""
 
 
-class Key(NamedTuple):
+class RecordKey(NamedTuple):
     """A record's store and id."""
 
     store: str
@@ -35,7 +35,7 @@ class Key(NamedTuple):
         return f"{self.store}/{self.id}{SUFFIX}"
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> RecordShape:
         """What its fields are."""
         return SHAPES[self.store]
 
@@ -48,7 +48,7 @@ class Case(NamedTuple):
     other records' too. It is `staged` where git still has the conflict in its index.
     """
 
-    key: Key
+    key: RecordKey
     versions: Versions
     origin: str
     paths: frozenset[str]
@@ -57,16 +57,16 @@ class Case(NamedTuple):
     staged: bool
 
 
-def key_of(path: str) -> Key | None:
+def key_of(path: str) -> RecordKey | None:
     """Return the record that a file's path stands for; None where it is no record's."""
     store, _, name = path.partition("/")
     identifier = name.removesuffix(SUFFIX)
     if store not in TYPES or not name.endswith(SUFFIX) or not is_id(identifier):
         return None
-    return Key(store, identifier)
+    return RecordKey(store, identifier)
 
 
-def key_in(version: dict[str, Any], store: str) -> Key:
+def key_in(version: dict[str, Any], store: str) -> RecordKey:
     """Return the record that a version says it is of.
 
     Raises:
@@ -74,10 +74,10 @@ def key_in(version: dict[str, Any], store: str) -> Key:
     """
     if not is_id(version["id"]):
         raise Doubt(f"{version['id']!r} is no id")
-    return Key(store, version["id"])
+    return RecordKey(store, version["id"])
 
 
-def sound(data: bytes, shape: Shape) -> dict[str, Any]:
+def sound(data: bytes, shape: RecordShape) -> dict[str, Any]:
     """Read a version as pmem wrote it.
 
     Raises:

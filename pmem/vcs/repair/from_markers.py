@@ -17,7 +17,7 @@ from pmem.storage.files.listing import SUFFIX
 from pmem.vcs.repair.cases import (
     UNREADABLE,
     Case,
-    Key,
+    RecordKey,
     Unfit,
     in_tree,
     is_marked,
@@ -100,7 +100,9 @@ def marker_cases(path: str, data: bytes) -> list[Case]:
     ]
 
 
-def _versions(key: Key, ours: Record, theirs: Record, shown: Record | None) -> dict[Key, Versions]:
+def _versions(
+    key: RecordKey, ours: Record, theirs: Record, shown: Record | None
+) -> dict[RecordKey, Versions]:
     """Return the versions of each record that the sides are of; a base only where it is shown."""
     try:
         keys = [key_in(side, key.store) for side in (ours, theirs)]
@@ -124,7 +126,7 @@ def _names(folder: str) -> list[str]:
     return sorted(name for name in names if name.endswith(SUFFIX) and name[0] != ".")
 
 
-def _side(name: str, data: bytes, key: Key) -> Record:
+def _side(name: str, data: bytes, key: RecordKey) -> Record:
     """Read a side as it stands between the markers.
 
     Raises:
@@ -138,7 +140,7 @@ def _side(name: str, data: bytes, key: Key) -> Record:
         ) from None
 
 
-def _is_of(version: Record, key: Key) -> bool:
+def _is_of(version: Record, key: RecordKey) -> bool:
     try:
         checked(version, key.shape)
         return key_in(version, key.store) == key

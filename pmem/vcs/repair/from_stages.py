@@ -7,19 +7,19 @@ from pmem.core.threeway.deciding import Versions, version
 from pmem.core.threeway.markers import plain_lines
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import same
-from pmem.storage.git.repository import Entry
-from pmem.storage.git.stages import BASE, OURS, THEIRS, MergeState
-from pmem.vcs.repair.cases import UNREADABLE, Case, Key, Unfit, key_in, key_of
+from pmem.storage.git.merge_stages import BASE, OURS, THEIRS, MergeState
+from pmem.storage.git.repository import TreeEntry
+from pmem.vcs.repair.cases import UNREADABLE, Case, RecordKey, Unfit, key_in, key_of
 
 _FILES: Final = ("100644", "100755", "100664")
 _NAMES: Final = {OURS: "ours", THEIRS: "theirs"}
 _BY_HAND: Final = "resolve it by hand, then `git add` it"
-Found = list[tuple[Key, int, dict[str, Any]]]
+Found = list[tuple[RecordKey, int, dict[str, Any]]]
 """Versions in one path: of which record, at which stage."""
 
 
 def stage_cases(
-    state: MergeState, unmerged: Mapping[str, Mapping[int, Entry]]
+    state: MergeState, unmerged: Mapping[str, Mapping[int, TreeEntry]]
 ) -> tuple[list[Case], dict[str, str]]:
     """Gather the versions of all unmerged paths by record.
 
@@ -52,14 +52,14 @@ def stage_cases(
 
 
 def _contents(
-    state: MergeState, unmerged: Mapping[str, Mapping[int, Entry]]
+    state: MergeState, unmerged: Mapping[str, Mapping[int, TreeEntry]]
 ) -> dict[str, bytes | None]:
     objects = sorted({entry.object for stages in unmerged.values() for entry in stages.values()})
     return dict(zip(objects, state.blobs(objects), strict=True))
 
 
 def _versions(
-    path: str, stages: Mapping[int, Entry], contents: Mapping[str, bytes | None]
+    path: str, stages: Mapping[int, TreeEntry], contents: Mapping[str, bytes | None]
 ) -> Found:
     if key_of(path) is None:
         raise Unfit(f"it is no record: {_BY_HAND}")
@@ -81,7 +81,9 @@ def _versions(
     return found
 
 
-def _case(key: Key, found: Mapping[str, Found], lines: Mapping[str, frozenset[bytes]]) -> Case:
+def _case(
+    key: RecordKey, found: Mapping[str, Found], lines: Mapping[str, frozenset[bytes]]
+) -> Case:
     paths = _paths(key, found)
     all_ = [(stage, read) for path in paths for k, stage, read in found[path] if k == key]
     base, ours, theirs = (
@@ -99,7 +101,7 @@ def _case(key: Key, found: Mapping[str, Found], lines: Mapping[str, frozenset[by
     )
 
 
-def _paths(key: Key, found: Mapping[str, Found]) -> list[str]:
+def _paths(key: RecordKey, found: Mapping[str, Found]) -> list[str]:
     """Return the paths that have a version of a record."""
     return [path for path, versions in found.items() if any(key == k for k, _, _ in versions)]
 

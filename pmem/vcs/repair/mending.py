@@ -45,22 +45,22 @@ def mend(workspace: Workspace, *, dry_run: bool = False) -> list[Mended]:
         Refused, Locked, StorageRefused: See `Workspace.transaction`.
     """
     if dry_run:
-        return list(_mended(workspace, writes=False))
-    if not any(_mended(workspace, writes=False)):
+        return list(_mend_conversations(workspace, writes=False))
+    if not any(_mend_conversations(workspace, writes=False)):
         return []
     with workspace.transaction():
-        return list(_mended(workspace, writes=True))
+        return list(_mend_conversations(workspace, writes=True))
 
 
-def _mended(workspace: Workspace, *, writes: bool) -> Iterator[Mended]:
+def _mend_conversations(workspace: Workspace, *, writes: bool) -> Iterator[Mended]:
     chunks = by_conversation(workspace.chunks.find())
-    yield from _made(workspace, chunks, writes=writes)
+    yield from _remake_conversations(workspace, chunks, writes=writes)
     for conversation in list(workspace.conversations.find()):
         yield from _tidied(workspace, conversation, chunks.get(conversation.id, ()), writes=writes)
-    yield from _cut(workspace, writes=writes)
+    yield from _cut_dangling_links(workspace, writes=writes)
 
 
-def _made(
+def _remake_conversations(
     workspace: Workspace, chunks: dict[str, list[Chunk]], *, writes: bool
 ) -> Iterator[Mended]:
     """Make the conversations anew of which only chunks are left."""
@@ -107,7 +107,7 @@ def _tidied(
     yield Mended(Conversation, conversation.id, "tidied", why)
 
 
-def _cut(workspace: Workspace, *, writes: bool) -> Iterator[Mended]:
+def _cut_dangling_links(workspace: Workspace, *, writes: bool) -> Iterator[Mended]:
     """Cut what leads to nothing."""
     there = {(store.type, id_) for store in workspace.stores for id_ in store.ids()}
     for type_ in STORES:

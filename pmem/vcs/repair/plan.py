@@ -4,39 +4,39 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, dump, load
-from pmem.core.threeway.deciding import Decided, Versions, decide, version
+from pmem.core.threeway.deciding import MergeDecision, Versions, decide, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.core.threeway.values import same
 from pmem.errors import PmemError
 from pmem.storage.files.recordfile import parse
-from pmem.vcs.repair.cases import TYPES, UNREADABLE, Case, Key, Unfit, key_in, sound
+from pmem.vcs.repair.cases import TYPES, UNREADABLE, Case, RecordKey, Unfit, key_in, sound
 
 _BY_HAND: Final = "finish it by hand, then `git add` it"
 Read = Callable[[str], bytes | None]
 """Returns what a file holds now, or None where there is none; raises Unfit."""
 
 
-class Outcome(NamedTuple):
+class RepairOutcome(NamedTuple):
     """What a record's file is to hold (None: it goes), and what was decided."""
 
     case: Case
-    decided: Decided
+    decided: MergeDecision
     data: bytes | None
 
 
-class Plan(NamedTuple):
+class RepairPlan(NamedTuple):
     """What is to be done: outcomes, the files that they leave without a record, what is left.
 
     `seen` is what the files held that the plan looked at.
     """
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RepairOutcome, ...]
     emptied: tuple[str, ...]
     left: Mapping[str, str]
     seen: Mapping[str, bytes | None]
 
 
-def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> Plan:
+def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> RepairPlan:
     """Decide about all records at once, for files hang together by the records in them.
 
     Args:
@@ -71,7 +71,7 @@ def planned(cases: Iterable[Case], left: Mapping[str, str], read: Read) -> Plan:
     unfit |= _held_up(all_, unfit)
     done = [outcome for outcome in outcomes if not outcome.case.paths & unfit.keys()]
     paths = {path for outcome in done for path in outcome.case.paths}
-    return Plan(tuple(done), tuple(sorted(paths - own)), unfit, seen)
+    return RepairPlan(tuple(done), tuple(sorted(paths - own)), unfit, seen)
 
 
 def _held_up(cases: list[Case], unfit: Mapping[str, str]) -> dict[str, str]:
@@ -90,7 +90,7 @@ def _held_up(cases: list[Case], unfit: Mapping[str, str]) -> dict[str, str]:
         found |= held
 
 
-def _outcome(case: Case, here: bytes | None) -> Outcome:
+def _outcome(case: Case, here: bytes | None) -> RepairOutcome:
     """Decide about one record, given what its own file holds now."""
     try:
         decided = decide(case.versions, case.key.shape)
@@ -103,7 +103,7 @@ def _outcome(case: Case, here: bytes | None) -> Outcome:
         raise Unfit(f"its versions cannot be merged ({error}): {_BY_HAND}") from None
 
 
-def _over_conflict(case: Case, decided: Decided, here: bytes) -> Outcome:
+def _over_conflict(case: Case, decided: MergeDecision, here: bytes) -> RepairOutcome:
     """Decide about a file that is itself a part of the conflict."""
     try:
         now = load(here)
@@ -115,12 +115,12 @@ def _over_conflict(case: Case, decided: Decided, here: bytes) -> Outcome:
         raise Unfit(f"it was edited by hand, and is no JSON ({error}): {_BY_HAND}") from None
     if same(now, decided.result) or any(same(now, there) for there in case.there):
         return _sound(case, decided)
-    kept = Decided(now, "kept", "it was resolved by hand and stays as it is")
-    _parsed(case.key, here, "it was resolved by hand, but")
-    return Outcome(case, kept, here)
+    kept = MergeDecision(now, "kept", "it was resolved by hand and stays as it is")
+    _parse_case(case.key, here, "it was resolved by hand, but")
+    return RepairOutcome(case, kept, here)
 
 
-def _edited(case: Case, here: bytes) -> Decided:
+def _edited(case: Case, here: bytes) -> MergeDecision:
     """Settle a record between whose markers somebody has edited."""
     text = apart(here)
     sides = []
@@ -136,13 +136,13 @@ def _edited(case: Case, here: bytes) -> Decided:
     return decided._replace(why=why)
 
 
-def _beside(case: Case, decided: Decided, here: bytes) -> Decided:
+def _beside(case: Case, decided: MergeDecision, here: bytes) -> MergeDecision:
     """Settle a record that has a file of its own already, which is not in conflict."""
     now = version(here, case.key.shape)
     if key_in(now, case.key.store) != case.key:
         raise Unfit(f"{case.key.path}, where a record of it belongs, holds another one")
     if decided.result is None:
-        return Decided(now, "kept", "its own file is in no conflict")
+        return MergeDecision(now, "kept", "its own file is in no conflict")
     if same(now, decided.result) or any(same(now, side) for side in case.versions):
         return decided
     both = decide(Versions(case.versions.base, now, decided.result), case.key.shape)
@@ -160,20 +160,20 @@ def _see_that_nothing_is_lost(here: bytes | None, cases: list[Case]) -> None:
         raise Unfit(f"it was edited by hand, and no record of its name is in it: {_BY_HAND}")
 
 
-def _sound(case: Case, decided: Decided) -> Outcome:
+def _sound(case: Case, decided: MergeDecision) -> RepairOutcome:
     """Return an outcome, once it is known that what it writes is a record.
 
     Raises:
         Unfit: It is none.
     """
     if decided.result is None:
-        return Outcome(case, decided, None)
+        return RepairOutcome(case, decided, None)
     data = dump(decided.result)
-    _parsed(case.key, data, "merged,")
-    return Outcome(case, decided, data)
+    _parse_case(case.key, data, "merged,")
+    return RepairOutcome(case, decided, data)
 
 
-def _parsed(key: Key, data: bytes, what: str) -> None:
+def _parse_case(key: RecordKey, data: bytes, what: str) -> None:
     try:
         parse(data, TYPES[key.store], key.path)
     except PmemError as error:

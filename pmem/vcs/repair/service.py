@@ -11,8 +11,8 @@ from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.files import durable
-from pmem.storage.git.repository import Entry
-from pmem.storage.git.stages import OURS, THEIRS, MergeState, Placed, merge_state
+from pmem.storage.git.merge_stages import OURS, THEIRS, MergeState, Placed, merge_state
+from pmem.storage.git.repository import TreeEntry
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
@@ -22,11 +22,11 @@ from pmem.vcs.repair.cases import Unfit, in_tree, must_be_as_seen
 from pmem.vcs.repair.from_markers import marked_files, marker_cases
 from pmem.vcs.repair.from_stages import stage_cases
 from pmem.vcs.repair.mending import mend
-from pmem.vcs.repair.plan import Outcome, Plan, planned
+from pmem.vcs.repair.plan import RepairOutcome, RepairPlan, planned
 from pmem.vcs.repair.splitting import split_conversations
 
 _MODE: Final = "100644"
-Unmerged = Mapping[str, Mapping[int, Entry]]
+Unmerged = Mapping[str, Mapping[int, TreeEntry]]
 """Paths with their stages by number."""
 
 
@@ -105,9 +105,9 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
     repaired = [] if merged is None else [_told_settings(workspace.root, merged)]
     repaired += [_told_case(workspace.root, outcome) for outcome in plan.outcomes]
     if _has_settings(workspace):
-        repaired += _split(workspace, dry_run=dry_run)
-        repaired += [] if is_open else _mended(workspace, dry_run=dry_run)
-    return _told(workspace, state, plan, repaired)
+        repaired += _split_conversations(workspace, dry_run=dry_run)
+        repaired += [] if is_open else _mend_records(workspace, dry_run=dry_run)
+    return _repair_result(workspace, state, plan, repaired)
 
 
 def problems(workspace: Workspace) -> list[Problem]:
@@ -137,7 +137,7 @@ def _has_settings(workspace: Workspace) -> bool:
 
 def _plan(
     workspace: Workspace, state: MergeState | None
-) -> tuple[Plan, Unmerged, settings.MergedSettings | None]:
+) -> tuple[RepairPlan, Unmerged, settings.SettingsRepair | None]:
     """Return what is to be done, what git has as unmerged, and what becomes of the settings."""
     root = workspace.root
     unmerged = {} if state is None else state.unmerged()
@@ -160,8 +160,8 @@ def _plan(
 
 
 def _of_settings(
-    root: str, state: MergeState | None, stages: Mapping[int, Entry]
-) -> tuple[settings.MergedSettings | None, dict[str, str]]:
+    root: str, state: MergeState | None, stages: Mapping[int, TreeEntry]
+) -> tuple[settings.SettingsRepair | None, dict[str, str]]:
     """Return what becomes of the project's settings, and why they are left if they are."""
     try:
         return settings.settings_case(root, state, stages), {}
@@ -170,7 +170,7 @@ def _of_settings(
 
 
 def _carry_out(
-    workspace: Workspace, state: MergeState | None, plan: Plan, unmerged: Unmerged
+    workspace: Workspace, state: MergeState | None, plan: RepairPlan, unmerged: Unmerged
 ) -> None:
     """Write the files, and tell git.
 
@@ -190,7 +190,7 @@ def _carry_out(
         state.take_as_they_are(_alike(plan, {**placed, **ended}))
 
 
-def _changes(plan: Plan) -> list[durable.FileChange]:
+def _changes(plan: RepairPlan) -> list[durable.FileChange]:
     """Return the files that are to differ from what they hold."""
     wanted = {outcome.case.key.path: outcome.data for outcome in plan.outcomes}
     wanted |= dict.fromkeys(plan.emptied)
@@ -201,7 +201,7 @@ def _changes(plan: Plan) -> list[durable.FileChange]:
     ]
 
 
-def _without_stages(state: MergeState, plan: Plan) -> dict[str, Placed]:
+def _without_stages(state: MergeState, plan: RepairPlan) -> dict[str, Placed]:
     """Return what git's index is to hold for files of which it has no conflict any more.
 
     What it does not track at all stays so.
@@ -217,37 +217,37 @@ def _without_stages(state: MergeState, plan: Plan) -> dict[str, Placed]:
     }
     found |= {path: None for path in plan.emptied if path in known}
     return {
-        path: _placed(known[path].mode if path in known else _MODE, data)
+        path: _index_file(known[path].mode if path in known else _MODE, data)
         for path, data in found.items()
     }
 
 
-def _with_stages(plan: Plan, unmerged: Unmerged) -> dict[str, Placed]:
+def _with_stages(plan: RepairPlan, unmerged: Unmerged) -> dict[str, Placed]:
     """Return what git's index is to hold in the place of its conflicts."""
     found = {
         outcome.case.key.path: outcome.data for outcome in plan.outcomes if outcome.case.staged
     }
     found |= {path: None for path in plan.emptied if path in unmerged}
-    return {path: _placed(_mode(unmerged.get(path, {})), data) for path, data in found.items()}
+    return {path: _index_file(_mode(unmerged.get(path, {})), data) for path, data in found.items()}
 
 
-def _mode(stages: Mapping[int, Entry]) -> str:
+def _mode(stages: Mapping[int, TreeEntry]) -> str:
     """Return the mode of a conflict's first side."""
     return next((stages[number].mode for number in (OURS, THEIRS) if number in stages), _MODE)
 
 
-def _placed(mode: str, data: bytes | None) -> Placed:
+def _index_file(mode: str, data: bytes | None) -> Placed:
     """Return a file for the index, its lines ending as they do in commits."""
     return Placed(mode, None if data is None else data.replace(b"\r\n", b"\n"))
 
 
-def _alike(plan: Plan, placed: Mapping[str, Placed]) -> list[str]:
+def _alike(plan: RepairPlan, placed: Mapping[str, Placed]) -> list[str]:
     """Return the files that hold the very bytes that the index was given."""
     held = {outcome.case.key.path: outcome.data for outcome in plan.outcomes}
     return [path for path, file in sorted(placed.items()) if file.data and file.data == held[path]]
 
 
-def _split(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
+def _split_conversations(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
     """Split conversations that are too large."""
     return [
         Repaired(
@@ -261,7 +261,7 @@ def _split(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
     ]
 
 
-def _mended(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
+def _mend_records(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
     """Mend what is wrong between records."""
     return [
         Repaired(
@@ -275,7 +275,7 @@ def _mended(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
     ]
 
 
-def _told_case(root: str, outcome: Outcome) -> Repaired:
+def _told_case(root: str, outcome: RepairOutcome) -> Repaired:
     return Repaired(
         path=os.path.join(root, outcome.case.key.path),
         id=outcome.case.key.id,
@@ -285,8 +285,8 @@ def _told_case(root: str, outcome: Outcome) -> Repaired:
     )
 
 
-def _told(
-    workspace: Workspace, state: MergeState | None, plan: Plan, repaired: list[Repaired]
+def _repair_result(
+    workspace: Workspace, state: MergeState | None, plan: RepairPlan, repaired: list[Repaired]
 ) -> Repair:
     return Repair(
         repaired=tuple(sorted(repaired, key=lambda each: (each.path, each.id))),
@@ -299,7 +299,7 @@ def _told(
     )
 
 
-def _told_settings(root: str, mended: settings.MergedSettings) -> Repaired:
+def _told_settings(root: str, mended: settings.SettingsRepair) -> Repaired:
     return Repaired(
         path=os.path.join(root, CONFIG_FILE),
         id="",

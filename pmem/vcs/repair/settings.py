@@ -8,8 +8,8 @@ from pmem.core.threeway.markers import apart, has_markers, plain_lines
 from pmem.errors import Damaged
 from pmem.project.configuration import CONFIG_FILE
 from pmem.storage.files.durable import refusals, write_file
-from pmem.storage.git.repository import Entry
-from pmem.storage.git.stages import BASE, OURS, THEIRS, MergeState, Placed
+from pmem.storage.git.merge_stages import BASE, OURS, THEIRS, MergeState, Placed
+from pmem.storage.git.repository import TreeEntry
 from pmem.storage.jsonfiles import scratch
 from pmem.vcs.repair.cases import Unfit, in_tree, must_be_as_seen
 from pmem.vcs.settingsmerge import SettingsFile, is_sound, merge_files
@@ -17,7 +17,7 @@ from pmem.vcs.settingsmerge import SettingsFile, is_sound, merge_files
 _BY_HAND: Final = "finish it by hand, then `git add` it"
 
 
-class MergedSettings(NamedTuple):
+class SettingsRepair(NamedTuple):
     """What the file is to hold, what was decided and why, and what the two sides disagree on.
 
     `placed` is what git's index is to hold for it; nothing where git does not track it.
@@ -32,8 +32,8 @@ class MergedSettings(NamedTuple):
 
 
 def settings_case(
-    root: str, state: MergeState | None, stages: Mapping[int, Entry]
-) -> MergedSettings | None:
+    root: str, state: MergeState | None, stages: Mapping[int, TreeEntry]
+) -> SettingsRepair | None:
     """Finish the merge of the project's settings, if one is open.
 
     Args:
@@ -51,18 +51,18 @@ def settings_case(
     if not stages and not is_open:
         return None
     if stages and here is not None and not is_open:
-        return _kept(here, path, state, stages)
+        return _keep_resolved_file(here, path, state, stages)
     try:
-        done, why = _merged(path, here or b"", state, stages)
+        done, why = _merge_settings(path, here or b"", state, stages)
     except (Damaged, UnicodeDecodeError) as error:
         raise Unfit(f"its versions cannot be merged ({error}): {_BY_HAND}") from None
     if done.conflicts:
         why += f"; the two sides disagree on {', '.join(done.conflicts)}: see the end of the file"
-    placed = _placed(state, stages, done.data)
-    return MergedSettings(done.data, "merged", why, done.conflicts, here, placed)
+    placed = _index_files(state, stages, done.data)
+    return SettingsRepair(done.data, "merged", why, done.conflicts, here, placed)
 
 
-def carry_out(root: str, state: MergeState | None, mended: MergedSettings) -> None:
+def carry_out(root: str, state: MergeState | None, mended: SettingsRepair) -> None:
     """Write the file and tell git. Hold the writers' lock.
 
     Args:
@@ -82,18 +82,18 @@ def carry_out(root: str, state: MergeState | None, mended: MergedSettings) -> No
         state.place_all(mended.placed)
 
 
-def _kept(
-    here: bytes, path: str, state: MergeState | None, stages: Mapping[int, Entry]
-) -> MergedSettings:
+def _keep_resolved_file(
+    here: bytes, path: str, state: MergeState | None, stages: Mapping[int, TreeEntry]
+) -> SettingsRepair:
     """Keep a file that somebody has resolved, or the merge driver."""
     if not is_sound(here, path):
         raise Unfit(f"it was edited by hand, and is no TOML: {_BY_HAND}")
     why = "it was resolved and stays as it is"
-    return MergedSettings(here, "kept", why, (), here, _placed(state, stages, here))
+    return SettingsRepair(here, "kept", why, (), here, _index_files(state, stages, here))
 
 
-def _merged(
-    path: str, here: bytes, state: MergeState | None, stages: Mapping[int, Entry]
+def _merge_settings(
+    path: str, here: bytes, state: MergeState | None, stages: Mapping[int, TreeEntry]
 ) -> tuple[SettingsFile, str]:
     if state is not None and {OURS, THEIRS} & stages.keys():
         numbers = sorted(stages)
@@ -114,8 +114,8 @@ def _merged(
     return done, "setting by setting (from the text between the markers)"
 
 
-def _placed(
-    state: MergeState | None, stages: Mapping[int, Entry], data: bytes
+def _index_files(
+    state: MergeState | None, stages: Mapping[int, TreeEntry], data: bytes
 ) -> Mapping[str, Placed]:
     """Return what git's index is to hold, its lines ending as they do in commits."""
     if state is None:

@@ -35,7 +35,7 @@ def split_conversations(workspace: Workspace, *, dry_run: bool = False) -> list[
     with workspace.transaction():
         found = [each for each in workspace.conversations.find() if _is_large(workspace, each)]
         for conversation in found:
-            workspace.conversations.put(_split(workspace, conversation))
+            workspace.conversations.put(_split_chunk(workspace, conversation))
     return found
 
 
@@ -51,7 +51,7 @@ def _takes_too_much(messages: Sequence[Message]) -> bool:
     return len(messages) > 1 and sum(map(size_of, messages)) > MESSAGES_BYTES
 
 
-def _split(workspace: Workspace, conversation: Conversation) -> Conversation:
+def _split_chunk(workspace: Workspace, conversation: Conversation) -> Conversation:
     """Return a conversation whose chunks and recent messages are all small enough."""
     chunks: list[str] = []
     merged = conversation.merged_chunks

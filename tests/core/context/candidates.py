@@ -15,7 +15,7 @@ from pmem.core.context.parts import (
     Format,
     Item,
     Omitted,
-    Shown,
+    ShownItem,
 )
 from pmem.core.tokens import count_tokens
 
@@ -168,14 +168,14 @@ def built(
     return build(title, given, budget, recent_share=share, format_=format_, count=count)
 
 
-def shown(context: Context, *names: str) -> list[Shown]:
+def shown(context: Context, *names: str) -> list[ShownItem]:
     """Return the items of sections, of all when none is named."""
     return [
         item for part in context.sections if not names or part.name in names for item in part.items
     ]
 
 
-def ids(items: Iterable[Item | Shown]) -> list[str]:
+def ids(items: Iterable[Item | ShownItem]) -> list[str]:
     """Return the items' ids."""
     return [item.id for item in items]
 

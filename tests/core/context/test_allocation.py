@@ -23,7 +23,7 @@ from pmem.core.context.parts import (
     Exchange,
     Format,
     Item,
-    Shown,
+    ShownItem,
 )
 from pmem.core.context.prices import Price
 from pmem.core.tokens import count_tokens
@@ -114,7 +114,7 @@ def test_the_stable_block_is_the_same_whatever_is_asked_or_said(
     assert blocks[0] == blocks[1] == blocks[2]
 
 
-def _block(context: Context) -> tuple[list[Shown], Any]:
+def _block(context: Context) -> tuple[list[ShownItem], Any]:
     """Return the items of the memory block, and how it is written with all before it."""
     memory = shown(context, "memory")
     if not memory:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.core.context.parts import TITLES, Candidates, Format, Item
-from pmem.core.delta import Change, header
+from pmem.core.delta import MemoryNews, header
 from pmem.core.visible import visible
 from pmem.values.records import EventKind
 from tests.core.context.candidates import FORMATS, built, shown
@@ -88,7 +88,7 @@ def attacks(draw: st.DrawFn) -> Candidates:
     def item(name: str, **fields: Any) -> Item:
         return Item(id=name, text=draw(hostile), **fields)
 
-    change = Change(
+    change = MemoryNews(
         id="u",
         event=EventKind.ADD,
         at=AT,

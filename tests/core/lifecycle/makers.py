@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.draft import Draft
-from pmem.core.lifecycle.plan import Plan
+from pmem.core.lifecycle.plan import UpkeepPlan
 from pmem.values.records import (
     Access,
     Episode,
@@ -22,7 +22,7 @@ from pmem.values.records import (
 from tests.conftest import NOW
 
 DAY: Final = timedelta(days=1)
-RULES: Final = consolidation.Rules(
+RULES: Final = consolidation.ConsolidationRules(
     half_life_days=30,
     consolidation_threshold_days=30,
     archive_below=0.3,
@@ -96,7 +96,7 @@ def draft_of(*records: Memory | Episode, now: datetime = NOW) -> Draft:
     return Draft(records, "ada", now)
 
 
-def planned(*records: Memory | Episode, now: datetime = NOW, **rules: Any) -> Plan:
+def planned(*records: Memory | Episode, now: datetime = NOW, **rules: Any) -> UpkeepPlan:
     """Plan a consolidation of records."""
     from msgspec.structs import replace
 
@@ -109,7 +109,7 @@ def planned(*records: Memory | Episode, now: datetime = NOW, **rules: Any) -> Pl
     )
 
 
-def after(plan: Plan, *records: Memory | Episode) -> dict[str, Memory | Episode]:
+def after(plan: UpkeepPlan, *records: Memory | Episode) -> dict[str, Memory | Episode]:
     """Return what records become when a plan is carried out; each step must fit."""
     found = {record.id: record for record in records}
     for part in (part for step in plan.steps for part in step.touched):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle.merging import absorbed
-from pmem.core.lifecycle.plan import Action, Plan
+from pmem.core.lifecycle.plan import Action, UpkeepPlan
 from pmem.core.lifecycle.similar import duplicates
 from pmem.core.lifecycle.states import restored
 from pmem.core.retention import changed, linked, unlinked
@@ -31,7 +31,7 @@ from tests.core.lifecycle.makers import (
 SAME = ("We use PostgreSQL for the ledger.", "we use postgresql for the ledger")
 
 
-def actions(plan: Plan) -> list[Action]:
+def actions(plan: UpkeepPlan) -> list[Action]:
     return [step.action for step in plan.steps]
 
 

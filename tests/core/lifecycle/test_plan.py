@@ -7,16 +7,16 @@ from datetime import datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.lifecycle.plan import Action, Step, Touched, groups, plan_name
+from pmem.core.lifecycle.plan import Action, Touched, UpkeepStep, groups, plan_name
 from pmem.core.retention import changed, linked
 from pmem.values.records import Access, EventKind, Memory, Relationship
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, event, identifier, memory
 
 
-def step(*numbers: int) -> Step:
+def step(*numbers: int) -> UpkeepStep:
     touched = tuple(Touched(old=memory(n), new=memory(n, pinned=True)) for n in numbers)
-    return Step(action=Action.LINK, why=f"{numbers}", touched=touched)
+    return UpkeepStep(action=Action.LINK, why=f"{numbers}", touched=touched)
 
 
 @given(st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=3, unique=True), max_size=12))
@@ -56,15 +56,15 @@ def test_ten_thousand_steps_are_grouped_at_once() -> None:
     assert time.process_time() - begun < 1
 
 
-def archived(known: Memory, at: datetime = NOW) -> Step:
+def archived(known: Memory, at: datetime = NOW) -> UpkeepStep:
     new = changed(known, event(EventKind.ARCHIVE, at), valid_until=at, pinned=False)
-    return Step(action=Action.ARCHIVE, why=f"{at}", touched=(Touched(old=known, new=new),))
+    return UpkeepStep(action=Action.ARCHIVE, why=f"{at}", touched=(Touched(old=known, new=new),))
 
 
-def linking(known: Memory, target: int, at: datetime = NOW) -> Step:
+def linking(known: Memory, target: int, at: datetime = NOW) -> UpkeepStep:
     link = Relationship(target=identifier(target), type="updates", created_at=at)
     new = linked(known, link, "ada", at)
-    return Step(action=Action.LINK, why="", touched=(Touched(old=known, new=new),))
+    return UpkeepStep(action=Action.LINK, why="", touched=(Touched(old=known, new=new),))
 
 
 @given(st.integers(0, 100), st.integers(0, 100), st.integers(0, 5))
@@ -84,9 +84,9 @@ def test_a_name_tells_of_everything_else() -> None:
         archived(memory(2, pinned=True)),
         linking(known, 2),
         linking(known, 3),
-        Step(action=Action.EXPIRE, why="", touched=archived(known).touched),
-        Step(action=Action.PURGE, why="", touched=(Touched(old=known, new=None),)),
-        Step(action=Action.INSIGHT, why="", touched=(Touched(old=None, new=known),)),
+        UpkeepStep(action=Action.EXPIRE, why="", touched=archived(known).touched),
+        UpkeepStep(action=Action.PURGE, why="", touched=(Touched(old=known, new=None),)),
+        UpkeepStep(action=Action.INSIGHT, why="", touched=(Touched(old=None, new=known),)),
     ]
     names = {each.name for each in steps}
     assert len(names) == len(steps)

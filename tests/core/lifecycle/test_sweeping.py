@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle import sweeping
-from pmem.core.lifecycle.plan import Action, Plan
+from pmem.core.lifecycle.plan import Action, UpkeepPlan
 from pmem.values.records import Access, Episode, EventKind, Memory, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
@@ -22,11 +22,11 @@ from tests.core.lifecycle.makers import (
     memory,
 )
 
-RULES = sweeping.Rules(ttl_days=60, ttl_importance=0.3, purge_days=30)
+RULES = sweeping.SweepRules(ttl_days=60, ttl_importance=0.3, purge_days=30)
 LONG_AGO = NOW - 60 * DAY - timedelta(milliseconds=1)
 
 
-def swept(*records: Memory | Episode, **rules: Any) -> Plan:
+def swept(*records: Memory | Episode, **rules: Any) -> UpkeepPlan:
     from msgspec.structs import replace
 
     return sweeping.plan(records, replace(RULES, **rules), "ada", NOW)

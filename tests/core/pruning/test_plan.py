@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.plan import (
     Marker,
-    Plan,
-    Rules,
+    PruningPlan,
+    PruningRules,
     Strategy,
     Thresholds,
     Trigger,
@@ -43,19 +43,19 @@ def talk(count: int) -> list[Message]:
     return [message(number) for number in range(count)]
 
 
-def rules(**given_: Any) -> Rules:
-    return Rules(**{"most_messages": PLENTY, "most_tokens": PLENTY, **given_})
+def rules(**given_: Any) -> PruningRules:
+    return PruningRules(**{"most_messages": PLENTY, "most_tokens": PLENTY, **given_})
 
 
-def everything_but(keep: int) -> Rules:
-    return Rules(most_messages=0, most_tokens=0, keep=keep)
+def everything_but(keep: int) -> PruningRules:
+    return PruningRules(most_messages=0, most_tokens=0, keep=keep)
 
 
 def ids_tuple(said: list[Message], *places: int) -> tuple[str, ...]:
     return tuple(ids(said, *places))
 
 
-def gone_from(made: Plan) -> list[str]:
+def gone_from(made: PruningPlan) -> list[str]:
     return [item.id for item in made.pruned]
 
 
@@ -107,7 +107,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 
 
 limits = st.builds(
-    Rules,
+    PruningRules,
     most_messages=st.integers(0, 60),
     most_tokens=st.integers(0, 3000),
     keep=st.integers(0, 15),
@@ -117,7 +117,9 @@ limits = st.builds(
 
 
 @given(conversations(), limits)
-def test_every_message_is_kept_or_pruned_in_its_order(said: list[Message], given_: Rules) -> None:
+def test_every_message_is_kept_or_pruned_in_its_order(
+    said: list[Message], given_: PruningRules
+) -> None:
     made = plan(said, given_, NOW)
     lost = set(gone_from(made))
     assert list(made.kept) == [item.id for item in said if item.id not in lost]
@@ -127,7 +129,9 @@ def test_every_message_is_kept_or_pruned_in_its_order(said: list[Message], given
 
 
 @given(conversations(), limits)
-def test_system_messages_and_the_latest_never_leave(said: list[Message], given_: Rules) -> None:
+def test_system_messages_and_the_latest_never_leave(
+    said: list[Message], given_: PruningRules
+) -> None:
     lost = set(gone_from(plan(said, given_, NOW)))
     latest = said[len(said) - min(given_.keep, len(said)) :]
     users = [item for item in said if item.role is Role.USER][-1:] if given_.keep else []
@@ -136,7 +140,9 @@ def test_system_messages_and_the_latest_never_leave(said: list[Message], given_:
 
 
 @given(conversations(), limits)
-def test_what_belongs_together_leaves_or_stays_together(said: list[Message], given_: Rules) -> None:
+def test_what_belongs_together_leaves_or_stays_together(
+    said: list[Message], given_: PruningRules
+) -> None:
     lost = set(gone_from(plan(said, given_, NOW)))
     for unit in units(said):
         assert len({said[i].id in lost for i in unit}) == 1
@@ -144,7 +150,7 @@ def test_what_belongs_together_leaves_or_stays_together(said: list[Message], giv
 
 @given(conversations(), limits)
 def test_pruning_stops_when_no_limit_is_passed_and_not_before(
-    said: list[Message], given_: Rules
+    said: list[Message], given_: PruningRules
 ) -> None:
     made = plan(said, given_, NOW)
     within = len(made.kept) <= given_.most_messages and made.tokens_after <= given_.most_tokens
@@ -156,7 +162,7 @@ def test_pruning_stops_when_no_limit_is_passed_and_not_before(
 
 @given(conversations(), limits)
 def test_finished_tasks_go_whole_before_anything_else_and_the_oldest_first(
-    said: list[Message], given_: Rules
+    said: list[Message], given_: PruningRules
 ) -> None:
     made = plan(said, given_, NOW)
     reason = {item.id: item.reason for item in made.pruned}
@@ -182,7 +188,7 @@ def test_finished_tasks_go_whole_before_anything_else_and_the_oldest_first(
 
 @given(conversations(), limits, st.integers(0, 60), st.integers(0, 3000))
 def test_a_higher_limit_never_prunes_more(
-    said: list[Message], given_: Rules, messages: int, tokens: int
+    said: list[Message], given_: PruningRules, messages: int, tokens: int
 ) -> None:
     higher = msgspec.structs.replace(
         given_,
@@ -193,7 +199,7 @@ def test_a_higher_limit_never_prunes_more(
 
 
 @given(conversations(), limits)
-def test_planning_again_prunes_nothing_more(said: list[Message], given_: Rules) -> None:
+def test_planning_again_prunes_nothing_more(said: list[Message], given_: PruningRules) -> None:
     first = plan(said, given_, NOW)
     again = plan(said, given_, NOW, gone_from(first))
     assert again.kept == first.kept
@@ -204,7 +210,7 @@ def test_planning_again_prunes_nothing_more(said: list[Message], given_: Rules) 
 
 @given(conversations(), limits, st.data())
 def test_what_was_pruned_stays_pruned_and_counts_for_nothing(
-    said: list[Message], given_: Rules, data: st.DataObject
+    said: list[Message], given_: PruningRules, data: st.DataObject
 ) -> None:
     gone = data.draw(st.sets(st.sampled_from(said))) if said else set()
     names = {item.id for item in gone}
@@ -222,7 +228,7 @@ def test_ids_of_other_conversations_are_nobody_s_business() -> None:
 
 
 @given(conversations(), limits)
-def test_the_same_messages_are_always_pruned(said: list[Message], given_: Rules) -> None:
+def test_the_same_messages_are_always_pruned(said: list[Message], given_: PruningRules) -> None:
     assert plan(said, given_, NOW) == plan(list(said), given_, NOW, frozenset())
 
 
@@ -342,7 +348,7 @@ def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> N
 
 
 def test_nothing_can_be_pruned_of_nothing() -> None:
-    assert plan([], everything_but(0), NOW) == Plan(
+    assert plan([], everything_but(0), NOW) == PruningPlan(
         kept=(), pruned=(), tokens_before=0, tokens_after=0, satisfied=True
     )
 

@@ -9,7 +9,7 @@ import pytest
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.evidence import Accept
 from pmem.core.retrieval.question import plan_question
-from pmem.core.retrieval.ranking import DEFAULTS, Hit, Settings, rank, total
+from pmem.core.retrieval.ranking import DEFAULTS, RankedDocument, RankingSettings, rank, total
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text import terms
@@ -27,7 +27,7 @@ from tests.work import seconds
 EVERY_QUESTION = pytest.mark.parametrize("question", QUESTIONS)
 
 
-def numbers(hits: list[Hit]) -> list[int]:
+def numbers(hits: list[RankedDocument]) -> list[int]:
     return [hit.number for hit in hits]
 
 
@@ -261,7 +261,7 @@ def test_answers_from_several_sessions_are_mixed() -> None:
     for number in range(4):
         add(store, number, "Ann read the novel Dune", session=0, speaker="Ann")
     add(store, 9, "Ann also read a novel by Woolf in the long summer", session=1, speaker="Ann")
-    mixed = rank("What novels has Ann read?", store, Settings(repeat=0.5)).hits
+    mixed = rank("What novels has Ann read?", store, RankingSettings(repeat=0.5)).hits
     assert 9 in numbers(mixed)[:3]
     assert numbers(mixed).index(9) <= numbers(rank("novels Ann read", store).hits).index(9)
     assert {name for hit in mixed for name in hit.signals} >= {"repeat"}
@@ -327,7 +327,7 @@ def bulk_of(length: float, **fields: Any) -> float | None:
     for number in range(101):
         add(store, number, "apple river", session=0, length=10.0 if number else length)
     constants = DEFAULTS.constants._replace(room=1.0)
-    found = rank("apple", store, Settings(constants=constants, **fields), limit=101).hits
+    found = rank("apple", store, RankingSettings(constants=constants, **fields), limit=101).hits
     (hit,) = [hit for hit in found if hit.number == 0]
     return hit.signals.get("bulk")
 

@@ -9,35 +9,40 @@ from hypothesis import strategies as st
 
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.ranking import DEFAULTS, rank, total
-from pmem.core.retrieval.relations import Link, Links, Tie, boosts, brought_along
+from pmem.core.retrieval.relations import LinkedMemory, Links, SeenLink, boosts, brought_along
 from pmem.values.records import JUDGEMENTS
 from tests.core.retrieval.stores import NOW, QUESTIONS, add, random_store
 
 strengths = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 ids = st.sampled_from("abcdefgh")
 types = st.sampled_from(["related_to", "depends_on", *sorted(JUDGEMENTS)])
-ties = st.lists(st.builds(Tie, ids, ids, types, strengths), max_size=12)
+ties = st.lists(st.builds(LinkedMemory, ids, ids, types, strengths), max_size=12)
 scores = st.dictionaries(ids, st.sampled_from([0.2, 0.4, 0.8, 1.0]), max_size=5)
-links = st.lists(st.builds(Link, st.integers(0, 5), st.integers(0, 5), types, strengths))
+links = st.lists(st.builds(SeenLink, st.integers(0, 5), st.integers(0, 5), types, strengths))
 
 
-def linked(*found: Link) -> Links:
+def linked(*found: SeenLink) -> Links:
     return lambda numbers: [link for link in found if link.near in numbers]
 
 
 def test_a_memory_is_as_linked_as_its_strongest_link() -> None:
-    found = [Link(1, 2, "x", 0.3), Link(1, 3, "y", 0.9), Link(1, 4, "x", 0.5), Link(2, 1, "x", 0.3)]
+    found = [
+        SeenLink(1, 2, "x", 0.3),
+        SeenLink(1, 3, "y", 0.9),
+        SeenLink(1, 4, "x", 0.5),
+        SeenLink(2, 1, "x", 0.3),
+    ]
     assert boosts(found) == {1: 0.9, 2: 0.3}
 
 
 @pytest.mark.parametrize("type_", ["contradicts", "supersedes", "updates"])
 def test_a_link_that_speaks_against_a_memory_does_not_boost_it(type_: str) -> None:
-    assert boosts([Link(1, 2, type_, 1.0)]) == {}
-    assert boosts([Link(1, 2, type_, 1.0), Link(1, 2, "x", 0.2)]) == {1: 0.2}
+    assert boosts([SeenLink(1, 2, type_, 1.0)]) == {}
+    assert boosts([SeenLink(1, 2, type_, 1.0), SeenLink(1, 2, "x", 0.2)]) == {1: 0.2}
 
 
 @given(links)
-def test_boosts_do_not_depend_on_the_order_of_links(found: list[Link]) -> None:
+def test_boosts_do_not_depend_on_the_order_of_links(found: list[SeenLink]) -> None:
     boosted = boosts(found)
     assert boosted == boosts(found[::-1])
     assert boosted.items() <= {(link.near, link.strength) for link in found} | {
@@ -50,7 +55,9 @@ def test_among_equals_the_strongly_linked_come_first() -> None:
     for number in range(3):
         add(store, number, "apple river")
     add(store, 3, "apple river stone", importance=0.0)
-    known = linked(Link(1, 9, "x", 0.4), Link(2, 9, "x", 0.8), Link(0, 9, "updates", 1.0))
+    known = linked(
+        SeenLink(1, 9, "x", 0.4), SeenLink(2, 9, "x", 0.8), SeenLink(0, 9, "updates", 1.0)
+    )
     found = [hit.number for hit in rank("apple river", store, now=NOW, links=known).hits]
     assert found[:3] == [2, 1, 0]
     clear = [hit.number for hit in rank("stone apple river", store, now=NOW, links=known).hits]
@@ -60,7 +67,7 @@ def test_among_equals_the_strongly_linked_come_first() -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_links_add_their_share_of_the_priors_at_the_most(question: str) -> None:
     store = random_store(1)
-    known = linked(*(Link(number, 0, "x", number % 5 / 4) for number in range(120)))
+    known = linked(*(SeenLink(number, 0, "x", number % 5 / 4) for number in range(120)))
     settings = DEFAULTS._replace(repeat=1.0)
     bare = {hit.number: hit for hit in rank(question, store, settings, now=NOW).hits}
     boosted = rank(question, store, settings, now=NOW, links=known).hits
@@ -83,7 +90,9 @@ def test_fewer_hits_are_the_first_of_more_however_they_are_linked(
     for seed in range(3):
         store = random_store(seed)
         chance = random.Random(seed)
-        known = linked(*(Link(n, 0, "x", chance.random()) for n in chance.sample(range(120), 60)))
+        known = linked(
+            *(SeenLink(n, 0, "x", chance.random()) for n in chance.sample(range(120), 60))
+        )
         everything = rank(question, store, settings, now=NOW, links=known)
         found = rank(question, store, settings, now=NOW, links=known, limit=limit)
         assert everything.hits[:limit] == found.hits
@@ -93,7 +102,7 @@ def test_fewer_hits_are_the_first_of_more_however_they_are_linked(
 def test_links_are_looked_at_only_for_what_may_be_among_the_best() -> None:
     asked: list[int] = []
 
-    def known(numbers: Collection[int]) -> list[Link]:
+    def known(numbers: Collection[int]) -> list[SeenLink]:
         asked.extend(numbers)
         return []
 
@@ -111,7 +120,11 @@ def test_without_links_nothing_is_boosted() -> None:
 
 def test_the_strongest_link_of_the_best_hit_brings_its_memory_first() -> None:
     scores = {"best": 1.0, "good": 0.5}
-    found = [Tie("good", "a", "x", 0.9), Tie("best", "b", "x", 0.4), Tie("best", "c", "x", 0.8)]
+    found = [
+        LinkedMemory("good", "a", "x", 0.9),
+        LinkedMemory("best", "b", "x", 0.4),
+        LinkedMemory("best", "c", "x", 0.8),
+    ]
     brought = brought_along(scores, found, 2)
     assert [(one.tie.id, one.tie.via, one.value) for one in brought] == [
         ("c", "best", 0.8),
@@ -120,17 +133,21 @@ def test_the_strongest_link_of_the_best_hit_brings_its_memory_first() -> None:
 
 
 def test_equals_are_brought_along_by_id_and_each_once() -> None:
-    found = [Tie("h", "b", "x", 0.5), Tie("h", "a", "y", 0.5), Tie("h", "a", "x", 0.5)]
+    found = [
+        LinkedMemory("h", "b", "x", 0.5),
+        LinkedMemory("h", "a", "y", 0.5),
+        LinkedMemory("h", "a", "x", 0.5),
+    ]
     assert [one.tie for one in brought_along({"h": 1.0}, found, 9)] == [found[2], found[0]]
 
 
 def test_a_link_of_no_strength_brings_nothing_along() -> None:
-    assert brought_along({"h": 1.0}, [Tie("h", "a", "x", 0.0)], 2) == []
+    assert brought_along({"h": 1.0}, [LinkedMemory("h", "a", "x", 0.0)], 2) == []
 
 
 @given(scores, ties, st.integers(0, 4))
 def test_what_is_brought_along_is_linked_to_a_hit_and_is_none(
-    found: dict[str, float], drawn: list[Tie], most: int
+    found: dict[str, float], drawn: list[LinkedMemory], most: int
 ) -> None:
     brought = brought_along(found, drawn, most)
     assert len(brought) <= most
@@ -144,7 +161,7 @@ def test_what_is_brought_along_is_linked_to_a_hit_and_is_none(
 
 @given(scores, ties, st.integers(0, 4))
 def test_fewer_that_are_brought_along_are_the_first_of_more(
-    found: dict[str, float], drawn: list[Tie], most: int
+    found: dict[str, float], drawn: list[LinkedMemory], most: int
 ) -> None:
     everything = brought_along(found, drawn[::-1], 99)
     assert everything[:most] == brought_along(found, drawn, most)
@@ -155,6 +172,6 @@ def test_fewer_that_are_brought_along_are_the_first_of_more(
 
 
 def test_of_links_both_ways_the_one_that_leads_from_the_hit_counts_in_any_order() -> None:
-    there, back = Tie("h", "a", "x", 0.5), Tie("h", "a", "x", 0.5, forward=False)
+    there, back = LinkedMemory("h", "a", "x", 0.5), LinkedMemory("h", "a", "x", 0.5, forward=False)
     for ties in ([there, back], [back, there]):
         assert [one.tie for one in brought_along({"h": 1.0}, ties, 2)] == [there]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
-from pmem.core.threeway import SHAPES, Shape
+from pmem.core.threeway import SHAPES, RecordShape
 from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.shapes import Rule
 from pmem.core.threeway.values import MISSING, canonical
@@ -237,7 +237,7 @@ def mentions(value: Any) -> set[str]:
     return found
 
 
-def identified(shape: Shape, items: list[Json]) -> dict[str, Json]:
+def identified(shape: RecordShape, items: list[Json]) -> dict[str, Json]:
     """Return items by what tells them apart."""
     return {differ([item[key] for key in shape.identity]): item for item in items}
 
@@ -246,7 +246,7 @@ _COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
 """Fields that a merge adds up or lets grow: what either side had need not show."""
 
 
-def keeps_all(result: Json, versions: Versions, shape: Shape) -> bool:
+def keeps_all(result: Json, versions: Versions, shape: RecordShape) -> bool:
     """Tell whether every value of either side still stands in a record or in its history.
 
     Args:

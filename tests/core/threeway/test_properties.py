@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core import rawjson
-from pmem.core.threeway import SHAPES, Merged, Shape, merged
+from pmem.core.threeway import SHAPES, Merged, RecordShape, merged
 from pmem.core.threeway.shapes import Rule
 from pmem.core.threeway.values import moment_in
 from pmem.values.records import STORES, RecordType
@@ -110,7 +110,7 @@ def test_three_branches_lose_nothing_in_any_order(store: str, seed: int) -> None
 
 
 def _nothing_lost(
-    shape: Shape,
+    shape: RecordShape,
     base: Json,
     side: Json,
     result: Json,
@@ -136,7 +136,7 @@ def _nothing_lost(
 
 
 def _no_part_lost(
-    shape: Shape | None, before: Any, value: Any, result: Any, history: set[str]
+    shape: RecordShape | None, before: Any, value: Any, result: Any, history: set[str]
 ) -> None:
     if not isinstance(value, dict):
         _no_value_lost(value, result, history)
@@ -157,7 +157,7 @@ def _no_value_lost(value: Any, result: Any, history: set[str]) -> None:
 
 
 def _no_item_lost(
-    shape: Shape, before: list[Json], items: list[Json], result: list[Json], history: set[str]
+    shape: RecordShape, before: list[Json], items: list[Json], result: list[Json], history: set[str]
 ) -> None:
     was, now = identified(shape, before), identified(shape, result)
     for key, item in identified(shape, items).items():

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from pmem.core.threeway import SHAPES, Doubt, Shape, merged, open_conflicts
+from pmem.core.threeway import SHAPES, Doubt, RecordShape, merged, open_conflicts
 from pmem.core.threeway.lists import together
 from pmem.values import records
 from tests.core.threeway.sides import Dice, Json, record
@@ -402,7 +402,7 @@ def test_the_shapes_are_those_of_the_records(type_: records.RecordType) -> None:
     assert _names(shape) <= {*shape.fields, "history"}
 
 
-def _names(shape: Shape) -> set[str]:
+def _names(shape: RecordShape) -> set[str]:
     return {
         *shape.rules,
         *shape.inside,

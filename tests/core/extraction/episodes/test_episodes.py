@@ -19,7 +19,7 @@ from pmem.core.extraction.episodes import (
     arc,
     moments,
 )
-from pmem.core.extraction.statements import Sentence, sentences
+from pmem.core.extraction.statements import ParsedSentence, sentences
 from pmem.values.records import Episode, EpisodeType, Message, Role, TurnRange
 from tests.conftest import NOW
 from tests.core.extraction.scores import message
@@ -264,7 +264,7 @@ def test_nothing_said_is_no_moment() -> None:
 
 @given(LINES | st.lists(CUES, max_size=6).map(" ".join) | st.text(max_size=60))
 def test_the_first_look_at_a_message_misses_no_sign(text: str) -> None:
-    heard = signs.Heard(message(text), BEFORE)
+    heard = signs.MessageBeginning(message(text), BEFORE)
     assert all(heard.may_tell(sign.type) for sign in heard.signs)
     solved = [sign for sign in heard.signs if sign.type is EpisodeType.PROBLEM_SOLVED]
     assert heard.solves or not solved
@@ -310,7 +310,7 @@ def test_long_messages_take_no_time(last: str) -> None:
 def test_each_message_is_read_once(last: str, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def count(text: str) -> Iterator[Sentence]:
+    def count(text: str) -> Iterator[ParsedSentence]:
         read.append(text)
         return sentences(text)
 

@@ -57,7 +57,7 @@ class Unreadable(Exception):
         self.is_missing = is_missing
 
 
-class TooLarge(Unreadable):
+class FileTooLarge(Unreadable):
     """A file has more bytes than are to be read."""
 
 
@@ -151,7 +151,10 @@ class Sources:
         if tracked is None or others is None:
             found = [Listed(file, None) for file in self._walked()]
         else:
-            found = [*_tracked(tracked), *(Listed(os.fsdecode(name), None) for name in others)]
+            found = [
+                *_parse_tracked(tracked),
+                *(Listed(os.fsdecode(name), None) for name in others),
+            ]
         own = os.path.relpath(self._folder, self.top).replace(os.sep, "/") + "/"
         wanted = (one for one in reversed(found) if _is_text(one.file))
         unique = {one.file: one for one in wanted if not one.file.startswith(own)}
@@ -172,14 +175,14 @@ class Sources:
         return None
 
     def _read(self, file: str, most: int) -> bytes:
-        opening = _opened if os.open in os.supports_dir_fd else _opened_by_path
+        opening = _open_file if os.open in os.supports_dir_fd else _opened_by_path
         descriptor = opening(self.top, file)
         with open(descriptor, "rb") as opened:
             status = os.fstat(descriptor)
             _must(status, stat.S_ISREG, _NO_FILE)
             data = opened.read(most + 1) if status.st_size <= most else None
         if data is None or len(data) > most:
-            raise TooLarge(f"is larger than {most // 1024 // 1024} MB")
+            raise FileTooLarge(f"is larger than {most // 1024 // 1024} MB")
         return data
 
     def _asked(self, *words: str) -> list[bytes] | None:
@@ -216,7 +219,7 @@ def blob_of(data: bytes, commit: str | None) -> str:
     return sha1(content, usedforsecurity=False).hexdigest()
 
 
-def _opened(top: str, file: str) -> int:
+def _open_file(top: str, file: str) -> int:
     """Open a file folder by folder, so that none can become a link while another is looked at."""
     *folders, name = file.split("/")
     here = os.open(os.path.realpath(top), _FOLDER)
@@ -242,7 +245,7 @@ def _opened_by_path(top: str, file: str) -> int:
     return os.open(path, _OPEN)
 
 
-def _tracked(lines: list[bytes]) -> Iterator[Listed]:
+def _parse_tracked(lines: list[bytes]) -> Iterator[Listed]:
     for line in lines:
         about, _, path = line.partition(b"\t")
         mode, blob, _ = about.decode().split(" ")

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import Locked
 from pmem.storage.git import git
-from pmem.storage.git.repository import Entry, Repository
+from pmem.storage.git.repository import Repository, TreeEntry
 
 BASE, OURS, THEIRS = 1, 2, 3
 """Git's numbers for the three versions of a path."""
@@ -41,9 +41,9 @@ class MergeState(Repository):
         """How many paths outside the memory folder were unmerged when `unmerged` looked."""
         return self._others
 
-    def unmerged(self) -> dict[str, dict[int, Entry]]:
+    def unmerged(self) -> dict[str, dict[int, TreeEntry]]:
         """Return the unmerged paths in the memory folder, each with its stages by number."""
-        found: dict[str, dict[int, Entry]] = {}
+        found: dict[str, dict[int, TreeEntry]] = {}
         others = set()
         listed = self._must("ls-files", "-u", "-z", "--full-name", "--", ":/")
         for line in listed.split(b"\0")[:-1]:
@@ -52,13 +52,13 @@ class MergeState(Repository):
             whole = os.fsdecode(path)
             if whole.startswith(self._place):
                 stages = found.setdefault(whole.removeprefix(self._place), {})
-                stages[int(stage)] = Entry(mode, object_)
+                stages[int(stage)] = TreeEntry(mode, object_)
             else:
                 others.add(whole)
         self._others = len(others)
         return found
 
-    def tracked(self, paths: Sequence[str]) -> dict[str, Entry]:
+    def tracked(self, paths: Sequence[str]) -> dict[str, TreeEntry]:
         """Return what the index holds for merged paths; those it does not know are left out."""
         found = {}
         listed = self._must("ls-files", "-s", "-z") if paths else b""
@@ -66,7 +66,7 @@ class MergeState(Repository):
             about, _, path = line.partition(b"\t")
             mode, object_, stage = about.decode().split(" ")
             if stage == "0":
-                found[os.fsdecode(path)] = Entry(mode, object_)
+                found[os.fsdecode(path)] = TreeEntry(mode, object_)
         return {path: found[path] for path in paths if path in found}
 
     @property

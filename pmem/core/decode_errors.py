@@ -35,7 +35,7 @@ def sentence(
         choices: What may stand in places where only some words may.
         name: What the whole value is called; without it, places are named from within.
     """
-    what, place = _parted(str(error), name)
+    what, place = _split_error(str(error), name)
     quoted = _QUOTED.search(what)
     key = quoted[1] if quoted else ""
     if what.startswith("Object missing"):
@@ -69,7 +69,7 @@ def _must(what: str) -> str:
     return f"must be {' or '.join(names or ['null'])}, not {other}"
 
 
-def _parted(error: str, name: str) -> tuple[str, str]:
+def _split_error(error: str, name: str) -> tuple[str, str]:
     """Part an error into what it is and where."""
     what, _, path = error.rpartition(_AT)
     return (what, _place(path, name)) if path.startswith(("`$", "`key")) else (error, name)

@@ -100,7 +100,7 @@ def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
         yield "third_person"
     if any(word in _OTHERS for word in words) or any(word in _OTHERS for word in _starts(words)):
         yield "pronouns"
-    if "!" in _unquoted(text) or _shouts(words):
+    if "!" in _without_quotes(text) or _shouts(words):
         yield "tone"
     if episodic and not any(map(_is_past, lower)):
         yield "past_tense"
@@ -147,12 +147,12 @@ def _is_english(text: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    plain = _unquoted(text[:_MOST_READ]).replace("’", "'")
+    plain = _without_quotes(text[:_MOST_READ]).replace("’", "'")
     return [word for word in _word().findall(plain) if "/" not in word]
 
 
-def _unquoted(text: str) -> str:
-    return _quoted().sub(" ", text)
+def _without_quotes(text: str) -> str:
+    return _quote_pattern().sub(" ", text)
 
 
 @lru_cache(maxsize=1)
@@ -164,7 +164,7 @@ def _sentence_end() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _quoted() -> re.Pattern[str]:
+def _quote_pattern() -> re.Pattern[str]:
     return re.compile(r"`[^`]{0,400}`|\"[^\"]{0,400}\"|“[^”]{0,400}”")
 
 

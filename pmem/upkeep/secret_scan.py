@@ -14,8 +14,8 @@ from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
 from pmem.storage.files.recordfile import read_bytes
+from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository
-from pmem.storage.git.staged import Staged
 from pmem.storage.git.tracked import LOCAL, tracked
 from pmem.values.records import STORES
 
@@ -60,9 +60,9 @@ def scan(workspace: Workspace, request: ScanRequest) -> Scanned:
 
 
 def _files(workspace: Workspace) -> Iterator[_File]:
-    ours = (os.path.join(workspace.root, path) for path in _tracked(workspace))
+    ours = (os.path.join(workspace.root, path) for path in _tracked_private_files(workspace))
     paths = (*_paths(workspace.root), *filter(os.path.lexists, ours))
-    return (_read(path) for path in paths)
+    return (_read_file(path) for path in paths)
 
 
 def _staged(workspace: Workspace) -> Iterator[_File]:
@@ -107,7 +107,7 @@ def _findings(file: _File, allowed: tuple[str, ...]) -> Iterator[Finding]:
         yield Finding(file.path, spot.kind, sentence, None if file.which else spot.line)
 
 
-def _tracked(workspace: Workspace) -> tuple[str, ...]:
+def _tracked_private_files(workspace: Workspace) -> tuple[str, ...]:
     """Return what git tracks of what is each clone's own, as far as that can be told."""
     return tracked(workspace.root, workspace.environment) or ()
 
@@ -116,7 +116,7 @@ def _order(finding: Finding) -> tuple[str, int, str, str]:
     return finding.path, finding.line or 0, finding.code, finding.message
 
 
-def _read(path: str) -> _File:
+def _read_file(path: str) -> _File:
     try:
         return _File(path, read_bytes(path)[0])
     except (OSError, PmemError):

@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.retrieval.documents import Entry, entries
+from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.text import terms
 from pmem.errors import StorageRefused
 from pmem.storage.backend import Problem
-from pmem.storage.files.listing import Listing, changes, last_look
+from pmem.storage.files.listing import FolderListing, changes, last_look
 from pmem.storage.index.postings import TABLE, Postings
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Record, RecordType
@@ -56,13 +56,13 @@ _ORDER: Final = {folder: place for place, folder in enumerate(TYPES)}
 Source = tuple[str, str]
 """A record: its store's folder and its name."""
 
-Learnt = dict[int, tuple[Source, Entry]]
+Learnt = dict[int, tuple[Source, IndexedDocument]]
 """Documents by number, and the records that hold them."""
 
 Reader = Callable[[RecordType, str], Record | Problem | None]
 """Reads a record, or says why it cannot be used; None when it is gone."""
 
-Look = Callable[[], Mapping[str, Listing]]
+Look = Callable[[], Mapping[str, FolderListing]]
 """Says what each store's folder looks like."""
 
 
@@ -104,7 +104,7 @@ def update(connection: sqlite3.Connection, look: Look, read: Reader) -> None:
 
 def _write(
     connection: sqlite3.Connection,
-    now: Mapping[str, Listing],
+    now: Mapping[str, FolderListing],
     at: int,
     gone: set[Source],
     stale: set[Source],
@@ -127,7 +127,7 @@ def _write(
 
 
 def _differences(
-    connection: sqlite3.Connection, now: Mapping[str, Listing]
+    connection: sqlite3.Connection, now: Mapping[str, FolderListing]
 ) -> tuple[set[Source], set[Source]]:
     """Return what is gone since the last look, and what is to be read."""
     gone: set[Source] = set()
@@ -167,9 +167,9 @@ def _rank(source: Source) -> tuple[int, str]:
 def _entries(
     connection: sqlite3.Connection,
     sources: Iterable[Source],
-    now: Mapping[str, Listing],
+    now: Mapping[str, FolderListing],
     read: Reader,
-) -> Iterator[tuple[Source, Entry]]:
+) -> Iterator[tuple[Source, IndexedDocument]]:
     """Yield the documents of records; what cannot be used is noted, and told at every search.
 
     What could not even be read is struck from the listing, so that the next search tries again.
@@ -186,7 +186,9 @@ def _entries(
 
 
 def _learn(
-    connection: sqlite3.Connection, postings: Postings, found: Iterable[tuple[Source, Entry]]
+    connection: sqlite3.Connection,
+    postings: Postings,
+    found: Iterable[tuple[Source, IndexedDocument]],
 ) -> set[str]:
     learnt: Learnt = {}
     touched: set[str] = set()
@@ -216,7 +218,7 @@ def _seat(
     connection: sqlite3.Connection,
     postings: Postings,
     source: Source,
-    entry: Entry,
+    entry: IndexedDocument,
     learnt: Learnt,
     touched: set[str],
 ) -> int | None:
@@ -252,7 +254,7 @@ def _share(connection: sqlite3.Connection, id_: str, *sources: Source) -> None:
         connection.executemany("insert or ignore into shared values (?, ?, ?)", rows)
 
 
-def _row(number: int, label: str, source: Source, entry: Entry) -> tuple[object, ...]:
+def _row(number: int, label: str, source: Source, entry: IndexedDocument) -> tuple[object, ...]:
     document, facts = entry.document, entry.facts
     bounded = facts.valid_until is not None or (
         facts.valid_from is not None and facts.valid_from > facts.created_at

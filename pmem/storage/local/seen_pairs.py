@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from pmem.errors import PmemError
-from pmem.storage.files import ownfile
+from pmem.storage.files import safe_files
 from pmem.storage.local.state import LocalState
 from pmem.values.records import Time
 from pmem.values.times import in_utc, iso
@@ -60,7 +60,7 @@ class JudgedPairs:
 
     def _left(self) -> dict[str, datetime]:
         try:
-            data = ownfile.read(self._state.beside(LEFT))
+            data = safe_files.read(self._state.beside(LEFT))
             return msgspec.json.decode(data, type=dict[str, Time])
         except (ArithmeticError, OSError, PmemError, RecursionError, ValueError):
             return {}

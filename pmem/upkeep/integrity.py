@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.core.findings import Finding, Place, line_of_damage, line_of_field, line_of_value
+from pmem.core.findings import Finding, FolderPlace, line_of_damage, line_of_field, line_of_value
 from pmem.core.lifecycle.states import successor_of, successors_of
 from pmem.core.pointers import leads
 from pmem.core.rawjson import NotJson, load
@@ -74,7 +74,7 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
     stores = [store for store in workspace.stores if STORES[store.type] not in linked]
     is_whole = len(stores) == len(STORES)  # what a link leads to is not read
     ids = [identifier for store in stores for identifier in store.ids()]
-    read = _Read(workspace, set(ids) if is_whole else None)
+    read = _ReadRecords(workspace, set(ids) if is_whole else None)
     findings = [finding for store in stores for finding in read.findings(store)]
     open_ = problems(workspace)
     waiting = {problem.path for problem in open_}
@@ -100,7 +100,7 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
     )
 
 
-class _Read:
+class _ReadRecords:
     """What is found while the records are read, one after another.
 
     Args:
@@ -285,7 +285,7 @@ def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Find
         yield Finding(path, "dangling", sentence, line)
 
 
-def place_of(workspace: Workspace) -> Place:
+def place_of(workspace: Workspace) -> FolderPlace:
     """Return where a memory folder is in its repository; outside of one, in its own folder.
 
     Args:
@@ -295,7 +295,7 @@ def place_of(workspace: Workspace) -> Place:
         prefix = Repository(workspace.root, workspace.environment).place()
     except PmemError:
         prefix = f"{os.path.basename(workspace.root)}/"
-    return Place(workspace.root, prefix)
+    return FolderPlace(workspace.root, prefix)
 
 
 def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
