@@ -121,7 +121,6 @@ class CommandSession:
 
         Args:
             operation: Its row in the table.
-            request: What is asked for.
             workspace: Another memory folder, such as one that is to be made.
 
         Returns:

@@ -30,7 +30,6 @@ def take_in(
     """Add a transcript's messages to its conversation, each once, inside a transaction.
 
     Args:
-        workspace: Where to.
         external_id: What the transcript calls the conversation.
         incoming: Its messages in their order; ids and external ids are set.
         known: The conversation as it is kept so far, if it is.

@@ -47,7 +47,6 @@ def change(
     """Apply a change to one record, in a transaction; an equal result is not written.
 
     Args:
-        workspace: Where it is.
         type_: Its type.
         reference: Which one; what else `apply` names is resolved in there, under the lock.
         kind: What happens.

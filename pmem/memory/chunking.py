@@ -50,7 +50,6 @@ def extend(
     Inside a transaction; the conversation itself is for the caller to put.
 
     Args:
-        workspace: Where the conversation is.
         conversation: As it is so far.
         messages: What was said since.
         at: When.

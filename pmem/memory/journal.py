@@ -134,11 +134,7 @@ def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
 
 
 def ran(workspace: Workspace) -> Iterable[LoggedOperation]:
-    """Return what ran in this clone, about records that whoever asks may see, or about none.
-
-    Args:
-        workspace: Where.
-    """
+    """Return what ran in this clone, about records that whoever asks may see, or about none."""
     found = Operations(workspace.own.root).all()
     if workspace.reach is None:
         return found

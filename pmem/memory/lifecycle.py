@@ -110,7 +110,6 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     """Let a new memory take the place of one, which held until now.
 
     Args:
-        workspace: Where it is.
         request: In what the new memory differs from the one that does not hold any longer.
 
     Raises:

@@ -40,10 +40,6 @@ if TYPE_CHECKING:
 def add(workspace: Workspace, request: AddRequest) -> Added:
     """Add one memory, unless there is one that should be updated instead.
 
-    Args:
-        workspace: Where to.
-        request: What to add.
-
     Raises:
         InvalidValue: A value is not allowed.
     """
@@ -55,7 +51,6 @@ def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
     """Add several memories in one commit: all of them or, after an error, none.
 
     Args:
-        workspace: Where to.
         request: What to add; each is judged for itself, beside those before it.
 
     Raises:
@@ -80,8 +75,6 @@ def put_new(
     """Add a memory as `add` does, inside a transaction.
 
     Args:
-        workspace: Where to.
-        request: What to add.
         fact: The short id of the fact that it is made of, if it is.
         detail: What its history says of how it began.
 
@@ -98,7 +91,6 @@ def put_approved(workspace: Workspace, memory: Memory) -> Memory:
     """Add a memory that a person agreed to, inside a transaction; one that is there stays alone.
 
     Args:
-        workspace: Where to.
         memory: The memory.
     """
     twin = _twin(workspace, memory)
@@ -111,7 +103,6 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     """Return what could be written better in a memory, where the settings want to know.
 
     Args:
-        workspace: Knows the settings.
         request: What was added.
     """
     wanted = workspace.settings.writing.lint
@@ -127,7 +118,6 @@ def edit(workspace: Workspace, request: EditRequest) -> Memory:
     """Change a memory and keep what it was in its history.
 
     Args:
-        workspace: Where it is.
         request: New values; a request without any changes nothing.
 
     Raises:
@@ -383,10 +373,6 @@ def _content(workspace: Workspace, content: str, app: str | None) -> str:
 
 def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     """Return the new values that a request gives, by field.
-
-    Args:
-        workspace: Knows the limits.
-        request: What to change.
 
     Raises:
         InvalidValue: A value is not allowed.

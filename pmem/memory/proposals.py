@@ -92,7 +92,6 @@ def gate(
     """Hold back a new memory that needs consent or a second signal, inside a transaction.
 
     Args:
-        workspace: Where it was to go.
         memory: The memory.
         agent: Who proposes it; None for extraction.
         fact: The short id of the fact that it was extracted as.
@@ -119,7 +118,6 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
     """Hold back what an agent changes of a memory where that needs consent.
 
     Args:
-        workspace: Where it is.
         memory: As it stands.
         fields: New values by field.
 

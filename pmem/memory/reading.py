@@ -324,7 +324,6 @@ def target(
     """Return the conversation that a reference means; without one, the current one.
 
     Args:
-        workspace: Where it is.
         reference: Which one.
         status: Without a reference, the latest one that stands so.
 

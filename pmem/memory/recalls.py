@@ -13,7 +13,6 @@ def note(workspace: Workspace, ids: Collection[str]) -> None:
     Whatever stands in the way, nothing fails and no tracked file changes.
 
     Args:
-        workspace: Where they are.
         ids: Which ones.
     """
     if ids and not workspace.read_only and workspace.configuration.records_access:
@@ -26,7 +25,6 @@ def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
     What was is not mixed with recalls of today: a view of the past counts none.
 
     Args:
-        workspace: Where they are.
         memories: The memories as they are in their files.
     """
     recalls = {} if workspace.is_past else waiting(workspace)
@@ -37,11 +35,7 @@ def counted(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
 
 
 def waiting(workspace: Workspace) -> dict[str, Access]:
-    """Return by id the recalls that wait for consolidation.
-
-    Args:
-        workspace: Where they are.
-    """
+    """Return by id the recalls that wait for consolidation."""
     return not_ahead(workspace, workspace.own.access.known())
 
 
@@ -49,7 +43,6 @@ def not_ahead(workspace: Workspace, recalls: Mapping[str, Access]) -> dict[str, 
     """Return recalls with no time after the present, which a clock that was ahead would leave.
 
     Args:
-        workspace: Knows the present.
         recalls: The recalls by id.
     """
     now = workspace.now()

@@ -84,7 +84,6 @@ def asked_by(workspace: "Workspace", caller: Caller) -> "Workspace":
     """Return the same workspace as somebody may see it.
 
     Args:
-        workspace: What to view.
         caller: Who asks; nobody in particular is whoever did before.
 
     Raises:
@@ -108,7 +107,6 @@ def serving(workspace: "Workspace", app: str | None) -> "Workspace":
     """Return the same workspace without what belongs to other apps than one.
 
     Args:
-        workspace: What to view.
         app: For which app something is; None is for none in particular, or for the one that
             asks.
 

@@ -12,7 +12,6 @@ def event_of(workspace: "Workspace", kind: EventKind, **detail: Any) -> Event:
     """Return what happens now, by whoever writes here.
 
     Args:
-        workspace: Where.
         kind: What happens.
         detail: See `Event`.
     """

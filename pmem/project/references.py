@@ -57,7 +57,6 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
     """Cut everything that leads to records that a transaction removes, before it ends.
 
     Args:
-        workspace: Where they were.
         gone: Their types and ids.
 
     Raises:
@@ -92,7 +91,6 @@ def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> No
     imported without its conversation: `pmem check` reports it, and `pmem repair` mends it.
 
     Args:
-        workspace: Where it is written.
         changes: What is written.
 
     Raises:

@@ -288,9 +288,6 @@ def _gate(workspace: Workspace) -> SecretGate:
 def locked(workspace: Workspace) -> AbstractContextManager[None]:
     """Hold the writers' lock, also while a setting is wrong: how else could it be mended?
 
-    Args:
-        workspace: Whose memory folder.
-
     Raises:
         Refused: See `Workspace.own_root`.
         Locked: Another process kept it past the time-out.

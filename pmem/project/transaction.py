@@ -21,9 +21,6 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
     Nothing is written when the body raises. What it read before it began is read again, so
     references are resolved in the body. What leads to records that it removes is cut.
 
-    Args:
-        workspace: Whose records.
-
     Raises:
         Refused: The workspace is read-only.
         Damaged: A merge is open in the project's settings.
@@ -47,9 +44,6 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
 
 def check_writable(workspace: "Workspace") -> None:
     """See that this run may write at all.
-
-    Args:
-        workspace: Where to.
 
     Raises:
         Refused: The workspace is read-only, or git tracks what is each clone's own.

@@ -20,7 +20,6 @@ def seen_at(workspace: "Workspace", at: datetime | str | None) -> "Workspace":
     """Return a workspace as it was at a moment, as a git revision has it, or as it is for None.
 
     Args:
-        workspace: What to view.
         at: See `at_moment` and `at_revision`.
 
     Raises:
@@ -37,7 +36,6 @@ def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     """Return a read-only view of everything as it was, whose present is that moment.
 
     Args:
-        workspace: What to view.
         moment: When. In the future everything is as it is now, at a later present.
 
     Raises:
@@ -60,7 +58,6 @@ def at_revision(workspace: "Workspace", name: str) -> "Workspace":
     The present stays what it is: a checkout of that revision would answer the same.
 
     Args:
-        workspace: What to view.
         name: A branch, a tag, or a commit such as `HEAD~3`.
 
     Raises:
@@ -78,7 +75,6 @@ def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
     """Return a view of everything as git has it, at the same present.
 
     Args:
-        workspace: What to view.
         tree: Its records there.
     """
     view = _view(workspace, tree, workspace.given_now, tree.name)

@@ -64,7 +64,6 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     """Write the block that a model reads, within a budget.
 
     Args:
-        workspace: What to draw on.
         request: What it is for; without a query, the end of the conversation is one.
 
     Raises:

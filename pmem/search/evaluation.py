@@ -207,7 +207,6 @@ class _Evaluator:
     """Asks questions and judges the answers.
 
     Args:
-        workspace: What is searched.
         request: The budget of contexts.
     """
 

@@ -138,11 +138,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
 
 
 class Kept:
-    """What there is to find, looked at only where a search has not found it.
-
-    Args:
-        workspace: Where it is.
-    """
+    """What there is to find, looked at only where a search has not found it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -46,10 +46,6 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     answers only where the category `procedural` is named, and what was said only where
     `activity` is.
 
-    Args:
-        workspace: What to draw on.
-        request: What is asked for.
-
     Raises:
         Refused: A category lies beyond the agent's allowlist, or the agent has none.
         InvalidValue: A time is none.

@@ -145,10 +145,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     """Rank everything kept by how well it answers a query.
 
-    Args:
-        workspace: Where to look.
-        request: What to look for.
-
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
@@ -201,7 +197,6 @@ def pick(workspace: Workspace, request: SearchRequest) -> RankedSet:
 
     Args:
         workspace: Where to look, at the request's moment already.
-        request: What to look for.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
@@ -215,7 +210,6 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit
     """Yield ranked documents, each read when it is asked for.
 
     Args:
-        workspace: Where they are.
         ranked: What to read; what vanished since the ranking is left out.
     """
     for kind, place, hit in ranked:
@@ -414,7 +408,6 @@ def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[Search
     """Describe documents without secrets, each when it is asked for.
 
     Args:
-        workspace: Where they are.
         found: What was found.
     """
     staleness = Staleness(workspace)

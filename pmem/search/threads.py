@@ -121,7 +121,6 @@ def delta(
     told by the next ones. Where nothing can be written, the same is told again next time.
 
     Args:
-        workspace: Whose memories.
         thread: The thread's name, as its owner chose it.
         memories: All that may be told of, whatever their state; what belongs to no app when None.
         mark: Remember what was told, under a revision of this read's own.
@@ -163,7 +162,6 @@ def mark_told(
     A thread that is new starts with it: all that there is counts as seen.
 
     Args:
-        workspace: Whose memories.
         thread: The thread's name.
         memories: All of them, as they were when the thread was told.
         told: The ids of those that it was told of; none will do.

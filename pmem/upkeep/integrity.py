@@ -104,7 +104,6 @@ class _ReadRecords:
     """What is found while the records are read, one after another.
 
     Args:
-        workspace: Where they are.
         ids: Those of all records; None where not all of them can be known.
     """
 
@@ -206,19 +205,12 @@ def weak_settings(workspace: Workspace) -> list[Finding]:
 
     Whoever clones a project was not asked: what it says of the gate counts for nothing, and what
     it says of consent counts and is told.
-
-    Args:
-        workspace: Whose settings.
     """
     return _warnings(workspace, "weakened", workspace.configuration.weaknesses)
 
 
 def unknown_settings(workspace: Workspace) -> list[Finding]:
-    """Report, as warnings, settings of the project's that this pmem does not know: often slips.
-
-    Args:
-        workspace: Whose settings.
-    """
+    """Report, as warnings, settings of the project's that this pmem does not know: often slips."""
     return _warnings(workspace, "unknown_setting", workspace.configuration.unknown)
 
 
@@ -286,11 +278,7 @@ def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Find
 
 
 def place_of(workspace: Workspace) -> FolderPlace:
-    """Return where a memory folder is in its repository; outside of one, in its own folder.
-
-    Args:
-        workspace: Whose memory folder.
-    """
+    """Return where a memory folder is in its repository; outside of one, in its own folder."""
     try:
         prefix = Repository(workspace.root, workspace.environment).place()
     except PmemError:

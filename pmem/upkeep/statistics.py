@@ -112,7 +112,6 @@ def is_due(workspace: Workspace, memory: Memory) -> bool:
     """Tell whether consolidation would archive an active memory.
 
     Args:
-        workspace: Knows the settings and the time.
         memory: Which one, its recalls folded in.
     """
     return bool(faded(memory, workspace.now(), rules_of(workspace)))

@@ -83,9 +83,6 @@ def set_up(workspace: Workspace, request: SetupRequest) -> GitSetup:
 def look(workspace: Workspace) -> GitSetup:
     """Return what git knows about records in this clone.
 
-    Args:
-        workspace: Whose memory folder.
-
     Raises:
         NotFound: The folder is in no git repository.
     """
@@ -108,9 +105,6 @@ def look(workspace: Workspace) -> GitSetup:
 def install(workspace: Workspace) -> GitSetup:
     """Tell git how records merge; safe to repeat.
 
-    Args:
-        workspace: Whose memory folder.
-
     Returns:
         What git knows now.
 
@@ -132,9 +126,6 @@ def install(workspace: Workspace) -> GitSetup:
 def start(workspace: Workspace) -> GitSetup | None:
     """Tell git how records merge, if the memory is in a work tree and it does not know yet.
 
-    Args:
-        workspace: Whose memory folder.
-
     Returns:
         What git knows now; None where there was nothing to tell.
 
@@ -149,9 +140,6 @@ def start(workspace: Workspace) -> GitSetup | None:
 
 def remove(workspace: Workspace) -> GitSetup:
     """Take back what this clone was told; the attributes stay, for they are the project's.
-
-    Args:
-        workspace: Whose memory folder.
 
     Returns:
         What git knows now.
@@ -177,11 +165,7 @@ def remove(workspace: Workspace) -> GitSetup:
 
 
 def summary(workspace: Workspace) -> tuple[bool, str]:
-    """Say in a few words how records merge here, and whether that is well.
-
-    Args:
-        workspace: Whose memory folder.
-    """
+    """Say in a few words how records merge here, and whether that is well."""
     try:
         found = look(workspace)
     except NotFound:

@@ -115,9 +115,6 @@ def set_up(workspace: Workspace, request: SetupRequest) -> HookSetup:
 def look(workspace: Workspace) -> HookSetup:
     """Return whether commits are checked here, and how.
 
-    Args:
-        workspace: Whose memory folder.
-
     Raises:
         NotFound: The folder is in no git repository.
         Refused: The file is nothing that could have a block of lines.
@@ -131,9 +128,6 @@ def look(workspace: Workspace) -> HookSetup:
 
 def install(workspace: Workspace) -> HookSetup:
     """Have commits checked from now on; safe to repeat.
-
-    Args:
-        workspace: Whose memory folder.
 
     Returns:
         How it is now. It is not ok where there is no safe place for the lines in the
@@ -159,9 +153,6 @@ def install(workspace: Workspace) -> HookSetup:
 
 def remove(workspace: Workspace) -> HookSetup:
     """Take away what `install` added, and nothing else.
-
-    Args:
-        workspace: Whose memory folder.
 
     Raises:
         NotFound, Refused, StorageRefused: See `set_up`.

@@ -52,9 +52,6 @@ def exposed(workspace: Workspace) -> list[Finding]:
 def hide(workspace: Workspace) -> None:
     """Put the rules back that keep out of git what is private.
 
-    Args:
-        workspace: Whose memory folder.
-
     Raises:
         Refused, Locked, StorageRefused: It cannot be written.
         Damaged: The ignore file is a link, or no text.

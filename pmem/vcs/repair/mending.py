@@ -38,7 +38,6 @@ def mend(workspace: Workspace, *, dry_run: bool = False) -> list[Mended]:
     """Mend what is wrong between records; nothing that anybody wrote is lost by that.
 
     Args:
-        workspace: Where they are.
         dry_run: Change nothing, only say what would be done.
 
     Raises:

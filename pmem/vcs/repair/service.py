@@ -111,11 +111,7 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
 
 
 def problems(workspace: Workspace) -> list[Problem]:
-    """Return what git left unmerged in the memory folder, whether it parses or not.
-
-    Args:
-        workspace: Whose memory folder.
-    """
+    """Return what git left unmerged in the memory folder, whether it parses or not."""
     state = merge_state(workspace.root, workspace.environment)
     try:
         unmerged = () if state is None else sorted(state.unmerged())
