@@ -1,6 +1,7 @@
 """The measures that keep the code readable; an exception is written down with its reason."""
 
 import ast
+import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,9 @@ EVERY_FILE: Final = pytest.mark.parametrize(
 )
 PROMISED: Final = frozenset({*vars(Backend), *vars(Pool), *vars(CollectionStatistics), "problems"})
 """What the protocols document; their implementations need not repeat it."""
+
+OBVIOUS: Final = frozenset({"self", "cls", "workspace", "request", "session"})
+"""Arguments whose type says what they are; the others are documented where any is."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -128,6 +132,29 @@ def test_every_function_is_fully_annotated(path: Path) -> None:
         if not isinstance(node, ast.ClassDef) and (missing := unannotated(node))
     }
     assert bare == {}
+
+
+@EVERY_FILE
+def test_arguments_are_documented_all_of_them_or_none(path: Path) -> None:
+    missing = {
+        name: left
+        for name, node in definitions(source.tree(path))
+        if not isinstance(node, ast.ClassDef) and (left := undocumented(node))
+    }
+    assert missing == {}
+
+
+def undocumented(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the arguments that a docstring with a section of arguments passes over."""
+    says = ast.get_docstring(function) or ""
+    section = re.search(r"^Args:\n((?:    .*(?:\n|$))+)", says, re.M)
+    if section is None:
+        return set()
+    told = set(re.findall(r"^    \*{0,2}(\w+)(?: \(.*\))?:", section[1], re.M))
+    given = function.args
+    extra = [each for each in (given.vararg, given.kwarg) if each is not None]
+    every = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *extra)}
+    return {name for name in every - told - OBVIOUS if not name.startswith("_")}
 
 
 def test_a_body_is_counted_without_its_signature_and_docstring() -> None:
