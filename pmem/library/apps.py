@@ -28,7 +28,7 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 
-class Run(Protocol):
+class RunsOperations(Protocol):
     """Runs an operation, and returns its answer."""
 
     def __call__(self, operation: Operation[Request, Result], request: Request, /) -> Result: ...
@@ -42,7 +42,7 @@ class Apps(Typed):
         model: Who sums conversations up and decides what goes; by rules when None.
     """
 
-    def __init__(self, run: Run, model: Model | None = None) -> None:
+    def __init__(self, run: RunsOperations, model: Model | None = None) -> None:
         self._run = run
         self._model = model
 

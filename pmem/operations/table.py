@@ -93,8 +93,8 @@ if TYPE_CHECKING:
     from pmem.search.threads import (
         Checkpoint,
         CheckpointInfo,
+        CheckpointListing,
         CheckpointRequest,
-        Checkpoints,
         CheckpointsRequest,
         Delta,
         SaveRequest,
@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from pmem.values.records import Conversation, Episode, Memory, Record
     from pmem.values.requests import AtRequest, NoArguments, RangeRequest, SetupRequest
     from pmem.vcs.changelog import Compared
-    from pmem.vcs.conflicts import Settled, SettleRequest
+    from pmem.vcs.conflicts import SettledConflicts, SettleRequest
     from pmem.vcs.gitsetup import GitSetup
     from pmem.vcs.hooksetup import HookSetup
     from pmem.vcs.merges import MergesChecked
@@ -380,7 +380,7 @@ LOAD_CHECKPOINT: Final[Operation[CheckpointRequest, Checkpoint]] = Operation(
     "checkpoint.load", "Return a thread's state as it was saved last",
     "search.threads:load_checkpoint", scope="nothing"
 )  # fmt: skip
-CHECKPOINTS: Final[Operation[CheckpointsRequest, Checkpoints]] = Operation(
+CHECKPOINTS: Final[Operation[CheckpointsRequest, CheckpointListing]] = Operation(
     "checkpoint.list",
     "List checkpoints, the last saved first",
     "search.threads:list_checkpoints",
@@ -431,7 +431,7 @@ VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
 
 # git, and the project itself
 
-SETTLE: Final[Operation[SettleRequest, Settled]] = Operation(
+SETTLE: Final[Operation[SettleRequest, SettledConflicts]] = Operation(
     "settle", "Say which of two contradicting values of merged branches holds",
     "vcs.conflicts:settle", writes="beside", effect="destructive"
 )  # fmt: skip

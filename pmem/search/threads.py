@@ -91,8 +91,8 @@ class CheckpointsRequest(msgspec.Struct, frozen=True, kw_only=True):
     user: str | None = None
 
 
-class Checkpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """Checkpoints, the last saved first, and how many there are."""
+class CheckpointListing(msgspec.Struct, frozen=True, kw_only=True):
+    """CheckpointListing, the last saved first, and how many there are."""
 
     items: tuple[CheckpointInfo, ...]
     total: int
@@ -233,14 +233,14 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
     )
 
 
-def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> Checkpoints:
+def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> CheckpointListing:
     """Return what checkpoints there are, the last saved first.
 
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
     found = tuple(map(_info, workspace.own.state.checkpoints.all(request.user)))
-    return Checkpoints(items=found, total=len(found))
+    return CheckpointListing(items=found, total=len(found))
 
 
 def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> CheckpointRequest:

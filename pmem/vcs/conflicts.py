@@ -35,7 +35,7 @@ class SettleRequest(msgspec.Struct, frozen=True, kw_only=True):
     other: bool = False
 
 
-class Settled(msgspec.Struct, frozen=True, kw_only=True):
+class SettledConflicts(msgspec.Struct, frozen=True, kw_only=True):
     """The records as they are now, and how to go on with the merge that git has under way."""
 
     records: tuple[Removable, ...]
@@ -46,7 +46,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
         return ChangedRecords(records=self.records).to_plain()
 
 
-def settle(workspace: Workspace, request: SettleRequest) -> Settled:
+def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
     """Say which of two contradicting values holds.
 
     While git has a merge under way, what is settled is added to its index.
@@ -75,7 +75,7 @@ def settle(workspace: Workspace, request: SettleRequest) -> Settled:
 
     with workspace.transaction():
         done = tuple(change_all(workspace, request.references, EventKind.UPDATE, apply))
-    return Settled(records=done, next=_add_to_index(workspace, done))
+    return SettledConflicts(records=done, next=_add_to_index(workspace, done))
 
 
 def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:

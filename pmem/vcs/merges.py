@@ -10,7 +10,7 @@ import msgspec
 from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.threeway import SHAPES, Doubt, RecordShape
-from pmem.core.threeway.redoing import Difference, Mistake, differences, redone
+from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
 from pmem.core.threeway.sides import checked
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
@@ -189,11 +189,11 @@ class _Unreadable(Exception):
     """A version of a record that is none."""
 
 
-def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Difference]:
+def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Mismatch]:
     try:
         result = _record(case.result, contents)
     except _Unreadable as error:
-        return [Difference(Mistake.UNREADABLE_MERGE, None, (str(error),))]
+        return [Mismatch(Mistake.UNREADABLE_MERGE, None, (str(error),))]
     try:
         sides = [_version(side, contents, case.shape) for side in case.sides]
         bases = [
@@ -208,7 +208,7 @@ def _verify_case(case: _Case, contents: Mapping[str, bytes | None]) -> list[Diff
     except (Doubt, _Unreadable):
         return []  # a side that was not a record already is not this merge's doing
     except RecursionError:
-        return [Difference(Mistake.UNREADABLE_MERGE, None, ("nested too deep",))]
+        return [Mismatch(Mistake.UNREADABLE_MERGE, None, ("nested too deep",))]
 
 
 def _version(
@@ -238,7 +238,7 @@ def _base(several: list[Record | None], root: Record | None, shape: RecordShape)
     return redone([root] * (len(several) - 1), several, shape) if several else None
 
 
-def _merge_finding(case: _Case, found: Difference, root: str, prefix: str) -> MergeFinding:
+def _merge_finding(case: _Case, found: Mismatch, root: str, prefix: str) -> MergeFinding:
     whole = f"{prefix}{case.path}".encode("utf-8", "backslashreplace").decode()
     commit = repository.short(case.merge.id)
     side = None if found.side is None else repository.short(case.merge.parents[found.side])

@@ -35,7 +35,7 @@ class Mistake(StrEnum):
     UNREADABLE_MERGE = "unreadable_merge"
 
 
-class Difference(NamedTuple):
+class Mismatch(NamedTuple):
     """Something that a merge did wrong.
 
     `side` is the number of the parent that had it right; None where it is no single one's.
@@ -71,7 +71,7 @@ def differences(
     sides: Sequence[Record | None],
     result: Record | None,
     shape: RecordShape,
-) -> list[Difference]:
+) -> list[Mismatch]:
     """Compare what a merge made of a record with what merging it again makes of it.
 
     What was changed with pmem after the merge, and before it was committed, has events of its own
@@ -92,28 +92,28 @@ def differences(
     having = [n for n, side in enumerate(sides) if side is not None]
     if result is None:
         lost = [n for n in having if n in changed] or having
-        return [] if wanted is None else [Difference(Mistake.LOST_RECORD, lost[0])]
+        return [] if wanted is None else [Mismatch(Mistake.LOST_RECORD, lost[0])]
     if wanted is None:
         is_new = not having and not any(bases)
-        return [] if is_new else [Difference(Mistake.RESURRECTED_RECORD, sides.index(None))]
+        return [] if is_new else [Mismatch(Mistake.RESURRECTED_RECORD, sides.index(None))]
     if same(wanted, result):
         return []
     if any(_alike(result, version) for version in (bases[-1], *sides)):
         dropped = [n for n in having if n in changed and not _alike(sides[n], result)]
-        return [Difference(Mistake.DROPPED_SIDE, number) for number in dropped]
+        return [Mismatch(Mistake.DROPPED_SIDE, number) for number in dropped]
     versions = [version or {} for version in (bases[-1], *sides)]
     return _compared(versions, wanted, result, shape)
 
 
 def _compared(
     versions: Sequence[Object], wanted: Record, result: Record, shape: RecordShape
-) -> list[Difference]:
+) -> list[Mismatch]:
     try:
         checked(result, shape)
     except Doubt as doubt:
-        return [Difference(Mistake.UNREADABLE_MERGE, None, (str(doubt),))]
+        return [Mismatch(Mistake.UNREADABLE_MERGE, None, (str(doubt),))]
     if result["id"] != wanted["id"]:
-        return [Difference(Mistake.MIXED_RECORD, None, ("id",))]
+        return [Mismatch(Mistake.MIXED_RECORD, None, ("id",))]
     return _put_together(_Comparison(shape, versions, wanted, result).all())
 
 
@@ -121,12 +121,12 @@ def _alike(one: Record | None, other: Record | None) -> bool:
     return same(one, other) if one is not None and other is not None else one is other
 
 
-def _put_together(found: Iterable[Difference]) -> list[Difference]:
+def _put_together(found: Iterable[Mismatch]) -> list[Mismatch]:
     """Return one difference for all of a kind that are of one side."""
     named: dict[tuple[Mistake, int | None], dict[str, None]] = {}
     for mistake, side, what in found:
         named.setdefault((mistake, side), {}).update(dict.fromkeys(what))
-    return [Difference(mistake, side, tuple(what)) for (mistake, side), what in named.items()]
+    return [Mismatch(mistake, side, tuple(what)) for (mistake, side), what in named.items()]
 
 
 class _Comparison:
@@ -144,7 +144,7 @@ class _Comparison:
             field for it in events if it.get("source") != SOURCE for field in _fields_of(it)
         }
 
-    def all(self) -> Iterator[Difference]:
+    def all(self) -> Iterator[Mismatch]:
         """Yield what differs, in the order of the record's fields."""
         for field in dict.fromkeys((*self._wanted, *self._result)):
             then, now = (it.get(field, MISSING) for it in (self._wanted, self._result))
@@ -166,7 +166,7 @@ class _Comparison:
             return self._goes_on
         return field in self._edited or self._shape.follows.get(field) in self._edited
 
-    def _list(self, field: str, before: list[Any], then: Any, now: Any) -> Iterator[Difference]:
+    def _list(self, field: str, before: list[Any], then: Any, now: Any) -> Iterator[Mismatch]:
         wanted, held, *versions = (
             self._by_name(field, value or []) for value in (then, now, *before)
         )
@@ -176,15 +176,15 @@ class _Comparison:
             if key not in held:
                 side = next((n for n, it in enumerate(was[1:]) if it is not MISSING), None)
                 alone = sum(it is not MISSING for it in was[1:]) == 1
-                yield Difference(Mistake.DROPPED_ITEMS, side if alone else None, (name,))
+                yield Mismatch(Mistake.DROPPED_ITEMS, side if alone else None, (name,))
             elif key in wanted:
                 if not same(wanted[key], held[key]):
                     yield from self._value(name, was, wanted[key], held[key])
             elif was[0] is not MISSING and MISSING in was:
                 side = was[1:].index(MISSING)
-                yield Difference(Mistake.RESURRECTED_ITEMS, side, (name,))
+                yield Mismatch(Mistake.RESURRECTED_ITEMS, side, (name,))
             elif field != _HISTORY and not self._goes_on:
-                yield Difference(Mistake.MIXED_RECORD, None, (name,))
+                yield Mismatch(Mistake.MIXED_RECORD, None, (name,))
 
     def _by_name(self, field: str, items: Any) -> dict[Any, Any]:
         identity = self._shape.inside.get(field, UNKNOWN).identity
@@ -192,14 +192,14 @@ class _Comparison:
             return {tuple(map(item.get, identity)): item for item in items}
         return dict(zip(numbered(map(canonical, items)), items, strict=True))
 
-    def _value(self, what: str, before: list[Any], then: Any, now: Any) -> Iterator[Difference]:
+    def _value(self, what: str, before: list[Any], then: Any, now: Any) -> Iterator[Mismatch]:
         base, *sides = before
         if not any(same(now, value) for value in before):
             if not self._goes_on:
-                yield Difference(Mistake.MIXED_RECORD, None, (what,))
+                yield Mismatch(Mistake.MIXED_RECORD, None, (what,))
             return
         having = (n for n, value in enumerate(sides) if same(value, then) and not same(value, base))
-        yield Difference(Mistake.DROPPED_FIELD, next(having, None), (what,))
+        yield Mismatch(Mistake.DROPPED_FIELD, next(having, None), (what,))
 
 
 def _goes_on(shape: RecordShape, wanted: Object, result: Object) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core.threeway import SHAPES, Doubt, merged
-from pmem.core.threeway.redoing import Difference, Mistake, differences, redone
+from pmem.core.threeway.redoing import Mismatch, Mistake, differences, redone
 from tests.core.threeway.sides import Json, sides
 from tests.core.threeway.test_rules import BASE, LINK, day, edited, memory
 from tests.effort import examples
@@ -25,7 +25,7 @@ RIGHT = merged(TAGGED, OURS, THEIRS, MEMORY).result
 assert RIGHT is not None
 
 
-def judged(result: Json | None, *, base: Json | None = TAGGED, **both: Any) -> list[Difference]:
+def judged(result: Json | None, *, base: Json | None = TAGGED, **both: Any) -> list[Mismatch]:
     parents = [both.get("ours", OURS), both.get("theirs", THEIRS)]
     return differences([base], parents, result, MEMORY)
 
@@ -49,7 +49,7 @@ def test_a_side_that_is_taken_whole_has_dropped_the_other(store: str, seed: int)
     base, ours, theirs, _ = sides(seed, store)
     for number, (side, other) in enumerate(((ours, theirs), (theirs, ours))):
         found = differences([base], [ours, theirs], side, SHAPES[store])
-        assert found in ([], [Difference(Mistake.DROPPED_SIDE, 1 - number)])
+        assert found in ([], [Mismatch(Mistake.DROPPED_SIDE, 1 - number)])
         if any(event not in side.get("history", []) for event in other.get("history", [])):
             assert found != []
 
@@ -68,42 +68,51 @@ def test_nothing_in_the_result_makes_it_stumble(seed: int) -> None:
         (lambda r: r, []),
         (
             lambda r: {**r, "importance": 0.5},
-            [Difference(Mistake.DROPPED_FIELD, 0, ("importance",))],
+            [Mismatch(Mistake.DROPPED_FIELD, 0, ("importance",))],
         ),
-        (lambda r: {**r, "tags": ["b"]}, [Difference(Mistake.DROPPED_ITEMS, 0, ("tags 'c'",))]),
+        (
+            lambda r: {**r, "tags": ["b"]},
+            [Mismatch(Mistake.DROPPED_ITEMS, 0, ("tags 'c'",))],
+        ),
         (
             lambda r: {**r, "tags": ["a", "b", "c"]},
-            [Difference(Mistake.RESURRECTED_ITEMS, 1, ("tags 'a'",))],
+            [Mismatch(Mistake.RESURRECTED_ITEMS, 1, ("tags 'a'",))],
         ),
         (
             lambda r: {**r, "tags": ["b", "c", "x"]},
-            [Difference(Mistake.MIXED_RECORD, None, ("tags 'x'",))],
+            [Mismatch(Mistake.MIXED_RECORD, None, ("tags 'x'",))],
         ),
         (
             lambda r: {**r, "relationships": []},
-            [Difference(Mistake.DROPPED_ITEMS, None, ("relationships 'b-00000001 updates'",))],
+            [Mismatch(Mistake.DROPPED_ITEMS, None, ("relationships 'b-00000001 updates'",))],
         ),
         (
             lambda r: {**r, "history": [e for e in r["history"] if e["at"] != day(2)]},
-            [Difference(Mistake.DROPPED_ITEMS, 0, (f"history 'UPDATE of {day(2)}'",))],
+            [Mismatch(Mistake.DROPPED_ITEMS, 0, (f"history 'UPDATE of {day(2)}'",))],
         ),
-        (lambda r: {**r, "later_key": 2}, [Difference(Mistake.MIXED_RECORD, None, ("later_key",))]),
-        (lambda r: {**r, "id": "b-00000001"}, [Difference(Mistake.MIXED_RECORD, None, ("id",))]),
-        (lambda r: OURS, [Difference(Mistake.DROPPED_SIDE, 1)]),
-        (lambda r: THEIRS, [Difference(Mistake.DROPPED_SIDE, 0)]),
+        (
+            lambda r: {**r, "later_key": 2},
+            [Mismatch(Mistake.MIXED_RECORD, None, ("later_key",))],
+        ),
+        (
+            lambda r: {**r, "id": "b-00000001"},
+            [Mismatch(Mistake.MIXED_RECORD, None, ("id",))],
+        ),
+        (lambda r: OURS, [Mismatch(Mistake.DROPPED_SIDE, 1)]),
+        (lambda r: THEIRS, [Mismatch(Mistake.DROPPED_SIDE, 0)]),
         (
             lambda r: TAGGED,
-            [Difference(Mistake.DROPPED_SIDE, 0), Difference(Mistake.DROPPED_SIDE, 1)],
+            [Mismatch(Mistake.DROPPED_SIDE, 0), Mismatch(Mistake.DROPPED_SIDE, 1)],
         ),
-        (lambda r: None, [Difference(Mistake.LOST_RECORD, 0)]),
+        (lambda r: None, [Mismatch(Mistake.LOST_RECORD, 0)]),
         (
             lambda r: {**r, "tags": 7},
-            [Difference(Mistake.UNREADABLE_MERGE, None, ("tags is no list of str",))],
+            [Mismatch(Mistake.UNREADABLE_MERGE, None, ("tags is no list of str",))],
         ),
     ],
 )
 def test_every_mistake_has_its_name(
-    change: Callable[[Json], Json | None], wanted: list[Difference]
+    change: Callable[[Json], Json | None], wanted: list[Mismatch]
 ) -> None:
     assert judged(change(dict(RIGHT or {}))) == wanted
 
@@ -119,7 +128,7 @@ def test_recalls_after_the_merge_leave_no_event_and_are_right() -> None:
 
 def test_an_edit_excuses_no_other_field() -> None:
     result = {**edited(RIGHT or {}, 9, content="third"), "importance": 0.5}
-    assert judged(result) == [Difference(Mistake.DROPPED_FIELD, 0, ("importance",))]
+    assert judged(result) == [Mismatch(Mistake.DROPPED_FIELD, 0, ("importance",))]
 
 
 def test_a_contradiction_is_kept_in_the_history_and_not_dropped() -> None:
@@ -128,7 +137,7 @@ def test_a_contradiction_is_kept_in_the_history_and_not_dropped() -> None:
     assert kept is not None
     assert judged(kept, ours=rival) == []
     bare = {**kept, "history": kept["history"][:-1]}
-    note = Difference(Mistake.DROPPED_ITEMS, None, (f"history 'MERGE of {day(4)}'",))
+    note = Mismatch(Mistake.DROPPED_ITEMS, None, (f"history 'MERGE of {day(4)}'",))
     assert judged(bare, ours=rival) == [note]
 
 
@@ -136,21 +145,27 @@ def test_a_contradiction_is_kept_in_the_history_and_not_dropped() -> None:
     ("base", "ours", "theirs", "result", "wanted"),
     [
         (BASE, None, BASE, None, []),
-        (BASE, None, BASE, BASE, [Difference(Mistake.RESURRECTED_RECORD, 0)]),
-        (BASE, None, None, BASE, [Difference(Mistake.RESURRECTED_RECORD, 0)]),
-        (BASE, None, edited(BASE, 2, importance=0.9), None, [Difference(Mistake.LOST_RECORD, 1)]),
+        (BASE, None, BASE, BASE, [Mismatch(Mistake.RESURRECTED_RECORD, 0)]),
+        (BASE, None, None, BASE, [Mismatch(Mistake.RESURRECTED_RECORD, 0)]),
+        (
+            BASE,
+            None,
+            edited(BASE, 2, importance=0.9),
+            None,
+            [Mismatch(Mistake.LOST_RECORD, 1)],
+        ),
         (BASE, None, edited(BASE, 2, importance=0.9), edited(BASE, 2, importance=0.9), []),
         (
             BASE,
             None,
             edited(BASE, 2, importance=0.9),
             {**edited(BASE, 2, importance=0.9), "importance": 0.5},
-            [Difference(Mistake.DROPPED_FIELD, 1, ("importance",))],
+            [Mismatch(Mistake.DROPPED_FIELD, 1, ("importance",))],
         ),
         (None, BASE, None, BASE, []),
-        (None, BASE, None, None, [Difference(Mistake.LOST_RECORD, 0)]),
+        (None, BASE, None, None, [Mismatch(Mistake.LOST_RECORD, 0)]),
         (None, None, None, BASE, []),
-        (BASE, BASE, BASE, None, [Difference(Mistake.LOST_RECORD, 0)]),
+        (BASE, BASE, BASE, None, [Mismatch(Mistake.LOST_RECORD, 0)]),
     ],
 )
 def test_records_come_and_go_as_their_sides_say(
@@ -158,7 +173,7 @@ def test_records_come_and_go_as_their_sides_say(
     ours: Json | None,
     theirs: Json | None,
     result: Json | None,
-    wanted: list[Difference],
+    wanted: list[Mismatch],
 ) -> None:
     assert judged(result, base=base, ours=ours, theirs=theirs) == wanted
 
@@ -170,8 +185,8 @@ def test_more_than_two_branches_are_merged_one_after_the_other() -> None:
     bases = [TAGGED, TAGGED]
     assert differences(bases, [OURS, THEIRS, third], whole, MEMORY) == []
     assert differences(bases, [OURS, THEIRS, third], RIGHT, MEMORY) == [
-        Difference(Mistake.DROPPED_FIELD, 2, ("category",)),
-        Difference(Mistake.DROPPED_ITEMS, 2, (f"history 'UPDATE of {day(5)}'",)),
+        Mismatch(Mistake.DROPPED_FIELD, 2, ("category",)),
+        Mismatch(Mistake.DROPPED_ITEMS, 2, (f"history 'UPDATE of {day(5)}'",)),
     ]
 
 
