@@ -32,9 +32,9 @@ SHELL: Final = {
 
 PYTHON: Final = {
     "raises": "g.merged = fail",
-    "hangs in Python": "g._merged = lambda *_: time.sleep(600)",
-    "hangs in the system": "os.mkfifo(fifo); g._read = lambda _: open(fifo).read()",
-    "hangs and is deaf": "signal.signal(signal.SIGALRM, signal.SIG_IGN); g._read = hang",
+    "hangs in Python": "g._merge_versions = lambda *_: time.sleep(600)",
+    "hangs in the system": "os.mkfifo(fifo); g._read_version = lambda _: open(fifo).read()",
+    "hangs and is deaf": "signal.signal(signal.SIGALRM, signal.SIG_IGN); g._read_version = hang",
     "is killed before it writes": "g._replace = lambda *_: os.kill(os.getpid(), 9)",
     "is killed with half a result": "os.replace = lambda *_: os.kill(os.getpid(), 9)",
     "is told to end with half a result": "os.replace = lambda *_: os.kill(os.getpid(), 15)",

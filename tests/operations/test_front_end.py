@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Final
 
 from pmem import Project
 from tests.operations import lines
+
+TOKEN: Final = "".join(("ghp_", "a1B2c3D4e5" * 3, "f6G7h8"))
+"""Made of parts, so that no file of the project holds it."""
 
 
 def answers(root: str, *asked: dict[str, Any]) -> list[Any]:
@@ -42,7 +45,7 @@ def test_what_the_pipeline_refuses_is_refused_here_too(root: str) -> None:
     wrong, secret, missing = answers(
         root,
         {"operation": "add", "request": {"content": 7}},
-        {"operation": "add", "request": {"content": "token ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"}},
+        {"operation": "add", "request": {"content": f"the text {TOKEN}"}},
         {"operation": "show", "request": {"reference": "nothing"}},
     )
     codes = [each["error"]["code"] for each in (wrong, secret, missing)]
