@@ -56,7 +56,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         """Tell whether a category lies within."""
         return self.categories is None or category in self.categories
 
-    def must_serve(self, app: str) -> None:
+    def check_app(self, app: str) -> None:
         """See that what belongs to an app may be seen.
 
         Raises:
@@ -65,7 +65,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
         if not self.serves(app):
             raise Refused(f"{self.who} may not see what belongs to the app {app}", self.hint)
 
-    def must_cover(self, categories: Collection[str]) -> None:
+    def check_categories(self, categories: Collection[str]) -> None:
         """See that nothing is asked for that may not be seen.
 
         Raises:
@@ -135,7 +135,7 @@ def serving(reach: Reach, app: str | None) -> Reach:
         Refused: Another app asks.
     """
     if app is not None:
-        reach.must_serve(app)
+        reach.check_app(app)
     elif reach.apps is not None:
         return reach
     return msgspec.structs.replace(reach, apps=frozenset({app} - {None}))

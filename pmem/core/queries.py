@@ -138,10 +138,10 @@ def parse(value: Any) -> QueryRequest:
     """
     if not isinstance(value, Mapping):
         raise InvalidValue("a query is a JSON object", EXAMPLE)
-    _must_be_known(value, QueryRequest, "a query")
+    _check_known(value, QueryRequest, "a query")
     filters = value.get("filters")
     if isinstance(filters, Mapping):
-        _must_be_known(filters, QueryFilters, "a query's filters")
+        _check_known(filters, QueryFilters, "a query's filters")
         value = {**value, "filters": _without_nulls(filters)}
     try:
         request = msgspec.convert(_without_nulls(value), QueryRequest)
@@ -282,7 +282,7 @@ def _metadata(document: Any, kind: str, score: float) -> Metadata:
     )
 
 
-def _must_be_known(value: Mapping[Any, Any], class_: type[msgspec.Struct], what: str) -> None:
+def _check_known(value: Mapping[Any, Any], class_: type[msgspec.Struct], what: str) -> None:
     known = class_.__struct_encode_fields__
     for key in value:
         if key not in known:

@@ -20,7 +20,7 @@ from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
 from pmem.project import setup
-from pmem.project.borders import must_be_safe
+from pmem.project.borders import check_borders
 from pmem.project.caller import Caller
 from pmem.project.discovery import discover
 from pmem.project.views import seen_at
@@ -89,7 +89,7 @@ class Project(Memories, Conversations):
         if not memory_dir:  # it would be the very folder of the program
             raise InvalidValue("memory_dir must not be empty", "name a folder")
         folder, safe = os.path.abspath(memory_dir), settings.get("safe_folders")
-        must_be_safe(folder, os.environ, allowed=safe)
+        check_borders(folder, os.environ, allowed=safe)
         if backend is None and not read_only and not os.path.isdir(folder):
             setup.initialise(folder, environment=os.environ, safe_folders=safe)
         self._open = partial(

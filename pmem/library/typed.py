@@ -98,14 +98,14 @@ def _value(value: Any, hint: Any) -> Any:
         return _able(value, hint)
     if hint is bytes and not isinstance(value, bytes):  # the decoder takes a text for base64
         raise msgspec.ValidationError(f"Expected `bytes`, got `{type(value).__name__}`")
-    _must_be_unicode(value)
+    _check_unicode(value)
     try:
         found = msgspec.convert(value, list[Any] if origin is Iterable else hint)
     except UnicodeEncodeError:
         raise _no_unicode() from None
     except TypeError:  # what is called back
         return value
-    _must_be_in_bounds(found)
+    _check_bounds(found)
     return found
 
 
@@ -131,7 +131,7 @@ def _able(value: Any, protocol: Any) -> Any:
     return value
 
 
-def _must_be_in_bounds(value: Any) -> None:
+def _check_bounds(value: Any) -> None:
     """See that a time says which moment of this calendar it is, and that a number is no monster."""
     if isinstance(value, datetime):
         if value.utcoffset() is None:
@@ -168,7 +168,7 @@ def _struct(value: Any, hint: Any) -> Any:
     return value
 
 
-def _must_be_unicode(value: Any) -> None:
+def _check_unicode(value: Any) -> None:
     try:
         str.encode(value) if isinstance(value, str) else None
     except UnicodeEncodeError:

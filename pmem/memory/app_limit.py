@@ -118,7 +118,7 @@ def make_room(workspace: Workspace) -> tuple[AppDecision, ...]:
     return tuple(made for app in apps for made in within(workspace, app, rules))
 
 
-def must_have_room(workspace: Workspace, app: str) -> None:
+def check_room(workspace: Workspace, app: str) -> None:
     """See that an app may have one more memory.
 
     Raises:

@@ -138,8 +138,8 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
     done = []
     for proposal in _find_proposals(workspace, request.references):
         with workspace.transaction():
-            _must_wait(workspace, proposal)
-            _must_not_be_kept(workspace, proposal)
+            _check_waiting(workspace, proposal)
+            _check_not_kept(workspace, proposal)
             done.append(_decide(workspace, proposal, "rejected"))
         if proposal.fact is not None:
             with suppress(NotFound), workspace.transaction():
@@ -208,7 +208,7 @@ def _apply_proposal(
             return change(workspace, Memory, proposal.target, EventKind.UPDATE, apply), ()
     assert proposal.memory is not None
     with workspace.transaction():
-        _must_wait(workspace, proposal)
+        _check_waiting(workspace, proposal)
         new = _new(workspace, proposal.memory, detail)
         memory = memories.put_approved(workspace, new)
         made_room = make_room(workspace)
@@ -218,7 +218,7 @@ def _apply_proposal(
     return memory, made_room
 
 
-def _must_wait(workspace: Workspace, proposal: Proposal) -> None:
+def _check_waiting(workspace: Workspace, proposal: Proposal) -> None:
     """See that nobody has decided on a proposal since it was read; hold the writers' lock.
 
     Raises:
@@ -238,8 +238,8 @@ def _with(
     changes = proposal.changes
 
     def apply(memory: Memory, event: Event) -> Memory:
-        _must_wait(workspace, proposal)
-        _must_be_active(memory)
+        _check_waiting(workspace, proposal)
+        _check_active(memory)
         _decide(workspace, proposal, "approved", memory.id)
         wanted = msgspec.convert({**plain(memory), **changes}, Memory)
         fields = {name: getattr(wanted, name) for name in changes}
@@ -249,7 +249,7 @@ def _with(
     return apply
 
 
-def _must_be_active(memory: Memory) -> None:
+def _check_active(memory: Memory) -> None:
     """See that the memory that is to change has not been taken out of recall meanwhile.
 
     Raises:
@@ -279,7 +279,7 @@ def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory
     )
 
 
-def _must_not_be_kept(workspace: Workspace, proposal: Proposal) -> None:
+def _check_not_kept(workspace: Workspace, proposal: Proposal) -> None:
     """See that nobody has agreed to a proposal whose process died before it could say so.
 
     Raises:

@@ -97,9 +97,9 @@ def restore(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Rem
         if not can_move(record.state, event.event):
             return record
         if isinstance(record, Memory) and record.scope.app is not None:
-            from pmem.memory.app_limit import must_have_room
+            from pmem.memory.app_limit import check_room
 
-            must_have_room(workspace, record.scope.app)
+            check_room(workspace, record.scope.app)
         return restored(record, event)
 
     done = change_all(workspace, request.references, EventKind.RESTORE, apply)

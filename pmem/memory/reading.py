@@ -208,7 +208,7 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
         said = _find_message(workspace, reference)
         if said is not None:
             return said
-        _must_not_be_hidden(workspace, reference)
+        _check_not_hidden(workspace, reference)
         later = workspace.present and _find_message(workspace.present, reference)
         if later:
             raise NotFound(
@@ -217,7 +217,7 @@ def find(workspace: Workspace, reference: str) -> Record | MessageRef:
         raise missing from None
 
 
-def _must_not_be_hidden(workspace: Workspace, reference: str) -> None:
+def _check_not_hidden(workspace: Workspace, reference: str) -> None:
     """See that a reference that fits nothing means no message that may not be seen."""
     if workspace.reach is None:
         return

@@ -97,9 +97,9 @@ def _check_scope(unit: Workspace, operation: Operation[Q, A], request: Q) -> Non
     if operation.scope == "whole":
         raise Refused(*reach.refusal(operation.doing))
     app = getattr(request, "named_app", None)
-    reach.must_cover([*operation.categories, *getattr(request, "named_categories", ())])
+    reach.check_categories([*operation.categories, *getattr(request, "named_categories", ())])
     if app is not None:
-        reach.must_serve(app)
+        reach.check_app(app)
 
 
 def _writes(operation: Operation[Q, A], request: Q) -> Writes:
@@ -124,8 +124,8 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
         clean = unit.gate.admit(thread, "the thread")
         return cast(Q, msgspec.structs.replace(cast(Any, request), thread=clean))
     if operation.gate:
-        unit.gate.must_hold_none(unit.caller.agent or "", "the agent")
-        unit.gate.must_hold_none(unit.given_actor or "", "the actor")
+        unit.gate.refuse_secrets_in(unit.caller.agent or "", "the agent")
+        unit.gate.refuse_secrets_in(unit.given_actor or "", "the actor")
     if operation.gate == "request":
         return unit.gate.admit(request)
     if operation.gate == "items":

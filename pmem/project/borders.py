@@ -18,7 +18,7 @@ _SETTING: Final = "safe_folders"
 _VARIABLE: Final = "PMEM_SAFE_FOLDERS"
 
 
-def must_be_safe(
+def check_borders(
     root: str,
     environment: Mapping[str, str],
     *,

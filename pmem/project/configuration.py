@@ -127,7 +127,7 @@ class Configuration:
         self.__dict__.pop("_resolved", None)
         self.conflict = None
 
-    def must_be_resolved(self) -> None:
+    def check_resolved(self) -> None:
         """See that no merge is open in the project's settings.
 
         Raises:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pmem.errors import NoProject
-from pmem.project.borders import must_be_safe
+from pmem.project.borders import check_borders
 
 
 def discover(
@@ -31,7 +31,7 @@ def discover(
             another user.
     """
     folder, found_above = _nearest(start, name)
-    must_be_safe(folder, environment or {}, found_above=found_above, allowed=safe_folders)
+    check_borders(folder, environment or {}, found_above=found_above, allowed=safe_folders)
     return folder
 
 

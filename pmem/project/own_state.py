@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pmem.storage.git.tracked import foreign, must_be_own
+from pmem.storage.git.tracked import check_own, foreign
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +42,7 @@ class OwnState:
         Raises:
             Refused: Git tracks something there, so it came with the project.
         """
-        must_be_own(self._folder, self._environment)
+        check_own(self._folder, self._environment)
         return self._folder
 
     @cached_property

@@ -66,7 +66,7 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
     types = {type_ for type_, _ in gone}
     owners = owners_of(types) | (types & {Memory, Episode})
     if workspace.reach is not None:
-        _must_not_be_held(workspace, gone, owners)
+        _check_not_held(workspace, gone, owners)
     named = [
         record
         for store in workspace.stores
@@ -78,13 +78,13 @@ def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]])
     for problem in workspace.problems:  # before anything is read again, which may work then
         if problem.code == StorageRefused.code:
             raise StorageRefused(problem.message)
-        _must_not_name(problem.path, identifiers)
+        _check_no_name(problem.path, identifiers)
     for record in named:
         cut_record = _without_successor(workspace, living(workspace, record))
         workspace.store(type(record)).put(cut_record)
 
 
-def must_lead_somewhere(workspace: "Workspace", changes: Sequence[Change]) -> None:
+def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
     """See that what a transaction is about to write leads to what is there.
 
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
@@ -162,7 +162,7 @@ def _is_listed(record: Record, gone: set[tuple[RecordType, str]]) -> bool:
     return any(not it.is_part and (it.target, it.id) in gone for it in leads(record))
 
 
-def _must_not_be_held(
+def _check_not_held(
     workspace: "Workspace", gone: set[tuple[RecordType, str]], owners: set[RecordType]
 ) -> None:
     """See that nothing leads to records that whoever asks may not see, and so not mend."""
@@ -179,7 +179,7 @@ def _must_not_be_held(
             )
 
 
-def _must_not_name(path: str, gone: set[str]) -> None:
+def _check_no_name(path: str, gone: set[str]) -> None:
     """See that a file that cannot be used holds no link that would be left uncut."""
     try:
         data = read_bytes(path)[0]

@@ -1,8 +1,8 @@
 """The gate that no secret passes: what comes in is refused, or kept with the secret taken out.
 
-Whatever a service is given goes through `SecretGate.admit`. What a transaction is about to write is
-looked at once more (`SecretGate.must_be_clean`), so that a way in that was forgotten is closed as
-well. What models and searches are shown is looked at on the way out (`masking`).
+What a request brings goes through `SecretGate.admit`, which the pipeline calls. What a transaction
+is about to write is looked at once more (`SecretGate.refuse_new_secrets`), so that a forgotten way
+in is closed as well. What models and searches are shown is looked at on the way out (`masking`).
 No sentence of the gate, and nothing that it keeps, holds a secret.
 """
 
@@ -99,7 +99,7 @@ class SecretGate:
         except RecursionError:
             raise InvalidValue(f"{where or 'what is given'} is nested too deep") from None
 
-    def must_hold_none(self, text: str, where: str) -> None:
+    def refuse_secrets_in(self, text: str, where: str) -> None:
         """See that a name holds no secret, which cannot be kept without it; off is off.
 
         Args:
@@ -113,7 +113,7 @@ class SecretGate:
         for found in () if rules.gate == "off" else secrets.find(text, rules.allow):
             raise _refusal(where, text, found)
 
-    def must_be_clean(
+    def refuse_new_secrets(
         self, changes: Sequence[Change], before: Callable[[Change], Record | None]
     ) -> None:
         """See that a transaction brings no secret that was not there before it.

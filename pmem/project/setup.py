@@ -13,7 +13,7 @@ import msgspec
 from pmem.core.filters import EVERYTHING
 from pmem.core.secrets import unsecret
 from pmem.errors import Damaged, InvalidValue, PmemError
-from pmem.project.borders import must_be_safe
+from pmem.project.borders import check_borders
 from pmem.project.configuration import CONFIG_FILE, is_liberty, parse_config
 from pmem.project.secret_gate import SecretGate, allowable
 from pmem.project.workspace import Workspace
@@ -102,7 +102,7 @@ def initialise(
         InvalidValue: There is a file of that name.
         Locked: Another process kept the writers' lock.
     """
-    must_be_safe(os.path.abspath(folder), environment or {}, allowed=safe_folders)
+    check_borders(os.path.abspath(folder), environment or {}, allowed=safe_folders)
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise InvalidValue(
             f"{folder} exists and is no folder", "move it away, or start elsewhere with -C"
@@ -207,11 +207,11 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
     """
     name, value = request.name, request.value
     gate = _gate(workspace)
-    gate.must_hold_none(name, "the setting's name")
+    gate.refuse_secrets_in(name, "the setting's name")
     is_list = name == "secrets.allow"
     names_categories = name.partition(".")[0] == "allowlists"
     if names_categories:  # its names are kept as they are, or not at all
-        gate.must_hold_none(value, name)
+        gate.refuse_secrets_in(value, name)
     kept = checked(name, value if is_list else gate.admit(value, name))
     if name == "memory_dir":
         raise InvalidValue(

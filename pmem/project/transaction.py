@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pmem.errors import Refused
 from pmem.storage.backend import Change
-from pmem.storage.git.tracked import must_be_own
+from pmem.storage.git.tracked import check_own
 from pmem.values.records import Episode, Memory, RecordType
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
         StorageRefused: The disk or a file refused; `Unfinished` if after the change was made.
     """
     check_writable(workspace)
-    workspace.configuration.must_be_resolved()
+    workspace.configuration.check_resolved()
     with workspace.backend.lock():
         _forget(workspace)
         try:
@@ -48,7 +48,7 @@ def check_writable(workspace: "Workspace") -> None:
     Raises:
         Refused: The workspace is read-only, or git tracks what is each clone's own.
     """
-    must_be_own(workspace.root, workspace.environment)
+    check_own(workspace.root, workspace.environment)
     if workspace.is_past:
         raise Refused("what has been cannot be changed", "leave out --at to write")
     if workspace.read_only:
@@ -77,7 +77,7 @@ def _commit(workspace: "Workspace") -> bool:
     changes = _whole_changes(workspace)
     if workspace.caller.agent is not None:
         _check_agreed(workspace, changes)
-    workspace.gate.must_be_clean(changes, lambda change: _before(workspace, change))
+    workspace.gate.refuse_new_secrets(changes, lambda change: _before(workspace, change))
     workspace.backend.commit(changes)
     _note_written(workspace, changes)
     return bool(changes)
@@ -92,14 +92,14 @@ def _whole_changes(workspace: "Workspace") -> list[Change]:
     changes = _changes(workspace)
     if not changes:
         return changes
-    from pmem.project.references import cut_what_leads_to, must_lead_somewhere
+    from pmem.project.references import check_targets, cut_what_leads_to
 
     cut: set[tuple[RecordType, str]] = set()
     while gone := {(each.type, each.id) for each in changes if each.record is None} - cut:
         cut_what_leads_to(workspace, gone)
         cut |= gone
         changes = _changes(workspace)
-    must_lead_somewhere(workspace, changes)
+    check_targets(workspace, changes)
     return changes
 
 

@@ -209,7 +209,7 @@ class JsonFiles:
         if previous is not None and path not in self._seen:
             raise Locked(f"{path} was made by another program meanwhile")
         data = serialise(change.record, previous, path)
-        _must_be_readable(data, change, path)
+        _check_readable(data, change, path)
         return durable.FileChange(relative, data)
 
     def _usable(self, type_: type[R], name: str, path: str = "") -> R | None:
@@ -370,7 +370,7 @@ def _list_files(folder: str) -> list[str]:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
 
 
-def _must_be_readable(data: bytes, change: Change, path: str) -> None:
+def _check_readable(data: bytes, change: Change, path: str) -> None:
     """See that what is about to be written is read again.
 
     Raises:

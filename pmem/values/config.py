@@ -337,7 +337,7 @@ def checked(name: str, value: Any) -> Any:
     row = known(name)
     if row.type == TABLE:
         return _checked_table(name, value)
-    _must_be_unicode(name, value)
+    _check_unicode(name, value)
     whole, key = _table_of(name)
     type_ = _value_type(whole) if key else _all_types()[name]
     if isinstance(value, str) and row.type == "list of texts":
@@ -348,7 +348,7 @@ def checked(name: str, value: Any) -> Any:
         raise InvalidValue(f"{name} cannot be {value!r}: {rule(str(error), row.type)}") from None
 
 
-def _must_be_unicode(name: str, value: Any) -> None:
+def _check_unicode(name: str, value: Any) -> None:
     try:
         str(value if isinstance(value, str) else "").encode()
     except UnicodeEncodeError:
@@ -375,7 +375,7 @@ def _all_types() -> dict[str, Any]:
 
 def _checked_table(name: str, value: Any) -> dict[str, Any]:
     """Read a whole table: `executor=tasks,planner=goals tasks` where it is text."""
-    _must_be_unicode(name, value)
+    _check_unicode(name, value)
     if isinstance(value, str):
         pairs = [part.partition("=") for part in value.split(",") if part.strip()]
         value = {key.strip(): text.strip().replace(" ", ",") for key, _, text in pairs}

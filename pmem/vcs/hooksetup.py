@@ -145,7 +145,7 @@ def install(workspace: Workspace) -> HookSetup:
         if placed is None or os.path.islink(before.path):
             return before
     else:
-        _must_take_lines(before.path, text)
+        _check_lines(before.path, text)
         placed = managed_block.after_first_line(text or _SHEBANG, before.wanted)
     _write(before.path, placed, executable=before.kind == "hook")
     return look(workspace)
@@ -238,7 +238,7 @@ def _hook_path(workspace: Workspace) -> str:
     return os.path.normpath(path)
 
 
-def _must_take_lines(path: str, text: str) -> None:
+def _check_lines(path: str, text: str) -> None:
     """See that a hook that is there already is a script that git runs."""
     hint = "`pmem setup pre-commit --print` shows the lines to put where you want them"
     if os.path.islink(path):

@@ -28,7 +28,7 @@ class Gate:
     notes = ()
     def __init__(self, rules, notes=None): pass
     def admit(self, value, where=""): return value
-    def must_be_clean(self, changes, before): pass
+    def refuse_new_secrets(self, changes, before): pass
 sys.modules["pmem.project.secret_gate"] = types.ModuleType("pmem.project.secret_gate")
 sys.modules["pmem.project.secret_gate"].Gate = Gate
 """

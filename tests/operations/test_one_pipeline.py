@@ -11,13 +11,11 @@ import pytest
 from tests import source
 
 DECIDES: Final = (
-    "must_reach",
-    "must_reach_everything",
-    "must_serve",
-    "must_be_writable",
-    "note_operation",
-    "seen_at",
+    "check_app",
+    "check_categories",
+    "check_writable",
     "gate.admit",
+    "seen_at",
     "recalls.note",
 )
 """Calls that only the pipeline makes, and what it stands on: the project and the policy itself."""

@@ -31,7 +31,7 @@ def commit(*pairs: tuple[Record | None, Record]) -> None:
     """Show a gate what is to be written, each record behind itself as it was before."""
     before = {new.id: old for old, new in pairs}
     changes = [Change(type(new), new.id, new) for _, new in pairs]
-    SecretGate(Secrets).must_be_clean(changes, lambda change: before[change.id])
+    SecretGate(Secrets).refuse_new_secrets(changes, lambda change: before[change.id])
 
 
 OLD_TALK = (conversation(f"We use {TOKEN}"), conversation(f"We use {TOKEN}, still"))

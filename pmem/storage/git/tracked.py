@@ -30,7 +30,7 @@ HINT: Final = (
 )
 
 
-def must_be_own(root: str, environment: Mapping[str, str]) -> None:
+def check_own(root: str, environment: Mapping[str, str]) -> None:
     """See that nothing in a memory folder's `local` came with the project.
 
     Args:

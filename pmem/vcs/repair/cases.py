@@ -105,7 +105,7 @@ def in_tree(root: str, path: str) -> bytes | None:
         raise Unfit(error.message) from None
 
 
-def must_be_as_seen(root: str, path: str, seen: bytes | None) -> None:
+def check_unchanged(root: str, path: str, seen: bytes | None) -> None:
     """See that nobody changed a file since it was read to decide about it.
 
     Args:

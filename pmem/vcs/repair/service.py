@@ -18,7 +18,7 @@ from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
 from pmem.values.records import STORES, Conversation
 from pmem.vcs.repair import settings
-from pmem.vcs.repair.cases import Unfit, in_tree, must_be_as_seen
+from pmem.vcs.repair.cases import Unfit, check_unchanged, in_tree
 from pmem.vcs.repair.from_markers import marked_files, marker_cases
 from pmem.vcs.repair.from_stages import stage_cases
 from pmem.vcs.repair.mending import mend
@@ -178,7 +178,7 @@ def _carry_out(
         state.place_all(placed)
     changes = _changes(plan)
     for change in changes:
-        must_be_as_seen(workspace.root, change.path, plan.seen.get(change.path))
+        check_unchanged(workspace.root, change.path, plan.seen.get(change.path))
     durable.apply(workspace.root, os.path.join(workspace.root, LOCAL), changes)
     if state is not None:
         ended = _with_stages(plan, unmerged)

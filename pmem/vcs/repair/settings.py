@@ -11,7 +11,7 @@ from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.git.merge_stages import BASE, OURS, THEIRS, MergeState, Placed
 from pmem.storage.git.repository import TreeEntry
 from pmem.storage.jsonfiles import scratch
-from pmem.vcs.repair.cases import Unfit, in_tree, must_be_as_seen
+from pmem.vcs.repair.cases import Unfit, check_unchanged, in_tree
 from pmem.vcs.settingsmerge import SettingsFile, is_sound, merge_files
 
 _BY_HAND: Final = "finish it by hand, then `git add` it"
@@ -71,11 +71,11 @@ def carry_out(root: str, state: MergeState | None, mended: SettingsRepair) -> No
         mended: What was decided.
 
     Raises:
-        StorageRefused, Locked: See `must_be_as_seen`, `write_file` and `MergeState.place_all`.
+        StorageRefused, Locked: See `check_unchanged`, `write_file` and `MergeState.place_all`.
     """
     path = os.path.join(root, CONFIG_FILE)
     if mended.data != mended.seen:
-        must_be_as_seen(root, CONFIG_FILE, mended.seen)
+        check_unchanged(root, CONFIG_FILE, mended.seen)
         with refusals(path):
             write_file(path, mended.data, scratch(root))
     if state is not None:
