@@ -165,10 +165,7 @@ class CommandSession:
     @property
     def problems(self) -> Iterable[Problem]:
         """The files met so far that could not be used, in the present and in the past."""
-        found = [problem for done in self.outcomes for problem in done.problems]
-        if self.opened is not None:
-            found += self.opened.problems
-        return dict.fromkeys(found)
+        return dict.fromkeys(problem for done in self.outcomes for problem in done.problems)
 
     @property
     def broken_settings(self) -> str:

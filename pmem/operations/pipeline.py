@@ -5,7 +5,7 @@ secrets in the request, the transaction, the operation itself, and what it leave
 all of it is decided here from the operation's row in the table, and nowhere else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from importlib import import_module
@@ -61,9 +61,11 @@ def run(
     writes = _writes(operation, request)
     if writes:
         check_writable(unit)
+    unit.has_written, told = False, len(unit.notes)
+    request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
     try:
         with unit.transaction() if writes == "records" else nullcontext():
-            result = function_of(operation)(unit, _pass_gate(unit, operation, request))
+            result = function_of(operation)(unit, request)
     except StorageRefused as error:
         if unit.has_written:
             raise Unfinished(error.message) from None
@@ -73,8 +75,8 @@ def run(
         _note_run(unit, operation, result)
     return Outcome(
         result=result,
-        notes=tuple(_notes(unit, result)),
-        problems=tuple(_problems(workspace, unit, result)),
+        notes=tuple(_notes(unit.notes[told:], result)),
+        problems=tuple(_problems(workspace, unit, operation, result)),
         has_written=unit.has_written,
     )
 
@@ -149,23 +151,27 @@ def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
         return
     from pmem.core.operations import Node
     from pmem.core.operations import operation as logged
-    from pmem.storage.local.operations import Operations
 
     node, _, op = operation.logged.partition(":")
-    Operations(unit.root).note([logged(unit.now(), cast("Node", node), op, told)])
+    unit.own.operations.note([logged(unit.now(), cast("Node", node), op, told)])
 
 
-def _notes(unit: Workspace, result: Any) -> Iterator[str]:
+def _notes(secrets: Sequence[str], result: Any) -> Iterator[str]:
     """Yield what is to be told beside an answer: what made room for it, secrets that were found."""
     made_room = getattr(result, "made_room", ())
     if made_room:
         from pmem.memory.app_memories import room_notes
 
         yield from room_notes(made_room)
-    yield from (f"pmem: {note}" for note in unit.notes)
+    yield from (f"pmem: {note}" for note in secrets)
 
 
-def _problems(workspace: Workspace, unit: Workspace, result: Any) -> dict[Problem, None]:
+def _problems(
+    workspace: Workspace, unit: Workspace, operation: Operation[Q, A], result: Any
+) -> dict[Problem, None]:
     """Return the files that could not be used, each once, also of revisions that were asked of."""
-    seen = unit.problems if unit.revision is not None else []
-    return dict.fromkeys([*workspace.problems, *seen, *getattr(result, "problems", ())])
+    found: list[Problem] = [*getattr(result, "problems", ())]
+    if operation.scope != "nothing":  # what needs no record has met none
+        found += workspace.problems
+        found += unit.problems if unit.revision is not None else []
+    return dict.fromkeys(found)

@@ -144,7 +144,6 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
     if not about or not workspace.settings.record_operations:
         return
     from pmem.core.operations import removed, written
-    from pmem.storage.local.operations import Operations
 
     found: list[LoggedOperation] = []
     for change in about:
@@ -152,4 +151,4 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
             found += written(change.record, _before(workspace, change))
         else:
             found.append(removed(change.id, workspace.now()))
-    Operations(workspace.root).note(found)
+    workspace.own.operations.note(found)

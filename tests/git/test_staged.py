@@ -50,6 +50,13 @@ OTHER = linked(memory("It runs on one machine", "b-p7q2p7q2"), BASE["id"])
 THIRD = memory("It is backed up at night", "c-m4n5m4n5")
 
 
+def test_a_hook_tells_an_agent_of_broken_settings_too(repository: None) -> None:
+    write(f"{ROOT}/config.toml", b'chunk_size = "x"\n')
+    done = pmem("check", "--staged", environment={"PMEM_AGENT": "planner"})
+    assert done.code == 1
+    assert b"config.toml: invalid_value" in done.out
+
+
 def test_nothing_staged_is_nothing_wrong(repository: None) -> None:
     Path(PATH).write_bytes(b"{")
     done = staged()

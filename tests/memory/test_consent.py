@@ -395,13 +395,14 @@ def test_a_rejected_change_stands_in_the_audit_of_whom_it_concerned(root: str) -
     assert [row.event for row in opened(root).audit("ben")] == []
 
 
-def test_a_damaged_queue_is_named_and_kept(root: str) -> None:
+@pytest.mark.parametrize("damage", [b"{", b"{" * 600])
+def test_a_damaged_queue_is_named_and_kept(root: str, damage: bytes) -> None:
     opened(root, "planner").add("The user lives in Quuxville.")
-    Path(f"{root}/local/{FILE}").write_bytes(b"{" * 600)
+    Path(f"{root}/local/{FILE}").write_bytes(damage)
     with pytest.raises(Damaged, match=FILE):
         opened(root, "planner").add("The user lives in Graz.")
     assert opened(root).add("I live in Graz.").action == "added"
-    assert Path(f"{root}/local/{FILE}").read_bytes() == b"{" * 600
+    assert Path(f"{root}/local/{FILE}").read_bytes() == damage
 
 
 def test_what_an_older_version_left_waits_and_is_taken_over_by_the_first_decision(

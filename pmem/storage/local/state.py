@@ -22,6 +22,8 @@ from pmem.storage.files import durable, safe_files
 from pmem.values.times import in_utc, iso
 
 FILE: Final = "state.sqlite3"
+_LEAST_PAGE: Final = 512
+"""Bytes of the smallest page of a database."""
 VERSION: Final = 1
 BUSY_SECONDS: Final = 5.0
 _FOLDER: Final = "local"
@@ -232,17 +234,23 @@ class LocalState:
         if os.path.islink(self._local):
             raise Damaged(f"{self._local} is a link, not a folder", "remove the link")
         try:
-            mode = os.lstat(self._path).st_mode
+            found = os.lstat(self._path)
         except FileNotFoundError:
-            mode = None
+            found = None
         except OSError as error:
             raise StorageRefused(f"{self._path} cannot be read: {error.strerror}") from None
-        if mode is not None and not stat.S_ISREG(mode):
+        if found is not None and not stat.S_ISREG(found.st_mode):
             raise Damaged(f"{self._path} is a link or a folder, not a file", _START_AFRESH)
         strange = safe_files.foreign(self._path)
         if strange:
             raise Damaged(f"{strange[0]} belongs to something else, too", "remove it")
-        return mode is not None
+        if found is not None and self._is_cut_off(found.st_size):
+            raise self._damaged("file is not a database")
+        return found is not None
+
+    def _is_cut_off(self, size: int) -> bool:
+        """Tell whether a file is too short for a page: SQLite would take it for an empty one."""
+        return 0 < size < _LEAST_PAGE and not os.path.lexists(f"{self._path}-journal")
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
