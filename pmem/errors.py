@@ -112,6 +112,15 @@ class Refused(PmemError):
     code = "refused"
 
 
+class ReadOnly(Refused):
+    """This run may write nothing."""
+
+    default_hint = "leave out --read-only to write"
+
+    def __init__(self) -> None:
+        super().__init__("this run is read-only")
+
+
 class StorageRefused(PmemError):
     """The disk or a file refused: full, read-only or no permission."""
 

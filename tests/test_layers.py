@@ -31,7 +31,7 @@ ARROWS: Final[dict[str, str]] = {
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project memory conversation",
     "upkeep": "errors values core storage storage.files storage.git project memory vcs apps",
-    "operations": "errors core storage storage.local project memory",
+    "operations": "errors core storage project memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",
     "cli": "errors values core storage storage.files storage.local storage.git project "

@@ -12,7 +12,7 @@ from pmem.conversation import exchange
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
 from pmem.core.secrets import unsecret
 from pmem.core.visible import escaped
-from pmem.errors import InvalidValue, Refused
+from pmem.errors import InvalidValue, ReadOnly
 from pmem.memory.journal import AuditRequest
 from pmem.operations import table
 from pmem.values.requests import AtRequest
@@ -125,7 +125,7 @@ def _written(session: CommandSession, folder: str, files: dict[str, bytes]) -> A
 def _write(session: CommandSession, folder: str, files: dict[str, bytes]) -> None:
     """Write files beside the memory, unless this run may write nothing."""
     if session.read_only:
-        raise Refused("this run is read-only", "leave out --read-only to write")
+        raise ReadOnly()
     exchange.write_files(folder, files)
 
 

@@ -19,7 +19,7 @@ from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
-from pmem.values.times import in_utc, parse_time
+from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, parse_time
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -130,7 +130,10 @@ class CommandSession:
             NoProject: There is none.
             PmemError: See `pmem.operations.pipeline.run`.
         """
-        outcome = run(workspace or self.workspace, operation, request, self.caller)
+        try:
+            outcome = run(workspace or self.workspace, operation, request, self.caller)
+        except InvalidValue as error:
+            raise _explain_moment(request, error) from None
         self.outcomes.append(outcome)
         return outcome.result
 
@@ -143,23 +146,10 @@ class CommandSession:
         return None if self.workspace.settings.allowlists else self.asker
 
     def when(self, text: str | None) -> dict[str, Any]:
-        """Read a moment, else a git revision, from an option, as a request's fields say it.
-
-        Raises:
-            InvalidValue: It is neither a time nor a revision.
-        """
+        """Say as a request does which moment an option means, else which git revision."""
         try:
             return {"at": self.time(text)}
-        except InvalidValue as no_time:
-            from pmem.storage.git.repository import NoRevision, Repository
-
-            try:
-                Repository(self.workspace.root, self.environment).commit(str(text))
-            except NoRevision as error:
-                raise InvalidValue(
-                    f"{text!r} is neither a time nor a git revision: {error.reason}",
-                    f"{no_time.hint}; or name a branch, a tag or a commit",
-                ) from None
+        except InvalidValue:
             return {"revision": text}
 
     @property
@@ -248,3 +238,16 @@ class CommandSession:
             raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
             raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
+    """Say of what was read as a git revision, and is none, that it is no time either."""
+    from pmem.storage.git.repository import NoRevision
+
+    text = getattr(request, "revision", None)
+    if text is None or not isinstance(error, NoRevision):
+        return error
+    return InvalidValue(
+        f"{text!r} is neither a time nor a git revision: {error.reason}",
+        f"{HOW_TO_WRITE_A_TIME}; or name a branch, a tag or a commit",
+    )

@@ -40,10 +40,7 @@ from pmem.values.records import (
     dump_line,
     plain,
 )
-from pmem.values.requests import AtRequest
-
-Progress = Callable[[int, int], None]
-"""Called with how much is done and how much there is."""
+from pmem.values.requests import AtRequest, Progress, ignore_progress
 
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
@@ -78,10 +75,6 @@ def _as_it_is(item: Any, where: str) -> Any:  # noqa: ARG001 - as the gate's `ad
     return item
 
 
-def _silent(done: int, total: int) -> None:
-    """Report no progress."""
-
-
 class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript in JSON Lines.
 
@@ -94,7 +87,7 @@ class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     lines: Iterable[bytes]
     name: str = "transcript"
-    progress: Progress = _silent
+    progress: Progress = ignore_progress
     admit: Callable[[Any, str], Any] = _as_it_is
 
 
@@ -110,7 +103,7 @@ class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: str
     untrusted: bool = False
-    progress: Progress = _silent
+    progress: Progress = ignore_progress
     admit: Callable[[Any, str], Any] = _as_it_is
 
 

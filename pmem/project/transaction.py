@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pmem.errors import Refused
+from pmem.errors import ReadOnly, Refused
 from pmem.storage.backend import Change
 from pmem.storage.git.tracked import check_own
 from pmem.values.records import Episode, Memory, RecordType
@@ -22,7 +22,7 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
     references are resolved in the body. What leads to records that it removes is cut.
 
     Raises:
-        Refused: The workspace is read-only.
+        ReadOnly: The workspace is read-only.
         Damaged: A merge is open in the project's settings.
         Locked: Another writer kept the lock, or changed a record meanwhile.
         NotFound: A record would lead to one that is gone.
@@ -46,13 +46,14 @@ def check_writable(workspace: "Workspace") -> None:
     """See that this run may write at all.
 
     Raises:
-        Refused: The workspace is read-only, or git tracks what is each clone's own.
+        ReadOnly: The workspace is read-only.
+        Refused: Git tracks what is each clone's own, or the moment is past.
     """
     check_own(workspace.root, workspace.environment)
     if workspace.is_past:
         raise Refused("what has been cannot be changed", "leave out --at to write")
     if workspace.read_only:
-        raise Refused("this run is read-only", "leave out --read-only to write")
+        raise ReadOnly()
 
 
 def _forget(workspace: "Workspace") -> None:

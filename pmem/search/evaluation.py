@@ -32,6 +32,7 @@ from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own
 from pmem.values.ids import is_id, short
 from pmem.values.records import dump
+from pmem.values.requests import Progress, ignore_progress
 
 DEFAULT_K: Final = 10
 DEFAULT_BUDGET: Final = 1000
@@ -41,13 +42,6 @@ EPSILON: Final = 1e-5
 """Figures that differ by no more are the same."""
 COVERAGE: Final = "budget_coverage"
 _NAMED: Final = 3
-
-Progress = Callable[[int, int], None]
-"""Called with how much is done and how much there is."""
-
-
-def _silent(done: int, total: int) -> None:
-    """Report no progress."""
 
 
 class QuestionResult(Question, frozen=True, kw_only=True):
@@ -86,7 +80,7 @@ class EvaluationRequest(msgspec.Struct, frozen=True, kw_only=True):
     k: int = DEFAULT_K
     budget: int = DEFAULT_BUDGET
     accept: bool = False
-    progress: Progress = _silent
+    progress: Progress = ignore_progress
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

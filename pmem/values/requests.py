@@ -1,8 +1,16 @@
 """What several use cases are asked with."""
 
+from collections.abc import Callable
 from datetime import datetime
 
 import msgspec
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done and how much there is."""
+
+
+def ignore_progress(done: int, total: int) -> None:
+    """Report nothing."""
 
 
 class NoArguments(msgspec.Struct, frozen=True, kw_only=True):

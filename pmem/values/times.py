@@ -9,6 +9,9 @@ from pmem.errors import InvalidValue
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of what came without one; never the present, so that importing a file again finds
 the same records."""
+HOW_TO_WRITE_A_TIME: Final = (
+    "write it as 2026-11-21, 2026-11-21T14:30:00Z or an age such as 3d or 2w"
+)
 
 _AGO = r"(?!\d{6,7}d)(\d{1,7})([smhdw])"
 """Not 1234567d: as days that is three thousand years, as the start of a commit's id a revision."""
@@ -34,7 +37,7 @@ def parse_time(text: str, now: datetime) -> datetime:
     except (InvalidValue, OverflowError):
         raise InvalidValue(
             f"{text!r} is not a time",
-            "write it as 2026-11-21, 2026-11-21T14:30:00Z or an age such as 3d or 2w",
+            HOW_TO_WRITE_A_TIME,
         ) from None
 
 

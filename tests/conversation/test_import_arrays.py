@@ -431,7 +431,16 @@ def test_export_then_import_gives_equal_records(records: dict[RecordType, list[A
     for type_ in STORES:
         expected = sorted(records[type_], key=lambda record: record.id)
         assert expected == parsed.records[type_]
-    assert files == ask(_filled(parsed.records), table.EXPORT_ARRAYS, AtRequest()).files
+
+
+@settings(max_examples=examples(80))
+@given(everything)
+def test_what_was_exported_and_taken_in_is_exported_as_it_came(
+    records: dict[RecordType, list[Any]],
+) -> None:
+    files = ask(_filled(records), table.EXPORT_ARRAYS, AtRequest()).files
+    taken_in = _filled(arrays.parse(files).records)
+    assert files == ask(taken_in, table.EXPORT_ARRAYS, AtRequest()).files
 
 
 _OWN = {name: items[0] for name, items in FILES.items()}

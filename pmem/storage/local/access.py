@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from pmem.errors import PmemError, Refused
+from pmem.errors import PmemError, ReadOnly
 from pmem.storage.files import durable
 from pmem.values.ids import is_id
 from pmem.values.records import Access
@@ -118,11 +118,11 @@ class AccessLog:
         could archive what is in use.
 
         Raises:
-            Refused: This run is read-only.
+            ReadOnly: This run is read-only.
             StorageRefused: The disk or a file refused.
         """
         if self._read_only:
-            raise Refused("this run is read-only", "leave out --read-only to write")
+            raise ReadOnly()
         with ExitStack() as held:
             with durable.refusals(self._root):
                 self._move_aside()
@@ -149,7 +149,7 @@ class AccessLog:
         """Write the log anew, with one line for each record and without damaged lines.
 
         Raises:
-            Refused: This run is read-only.
+            ReadOnly: This run is read-only.
             StorageRefused: The disk or a file refused; nothing is lost.
         """
         with self.folding() as known, durable.refusals(self._root):

@@ -17,7 +17,15 @@ from datetime import datetime
 from itertools import compress
 from typing import Final, NamedTuple
 
-from pmem.errors import Damaged, Locked, NewerSchema, PmemError, Refused, StorageRefused, Unfinished
+from pmem.errors import (
+    Damaged,
+    Locked,
+    NewerSchema,
+    PmemError,
+    ReadOnly,
+    StorageRefused,
+    Unfinished,
+)
 from pmem.storage.files import durable, safe_files
 from pmem.values.times import in_utc, iso
 
@@ -149,11 +157,11 @@ class LocalState:
         Raises:
             Damaged: It is no such database, or a newer one.
             Locked: Another process kept it past the time-out.
-            Refused: This run is read-only.
+            ReadOnly: This run is read-only.
             StorageRefused: The disk or the file refused.
         """
         if self._read_only:
-            raise Refused("this run is read-only", "leave out --read-only to write")
+            raise ReadOnly()
         with self._sentences():
             self._exists()
             with durable.refusals(self._root):
