@@ -14,6 +14,8 @@ _MARKS: Final = (b"<<<<<<< ", b">>>>>>> ")
 _GRAVE: Final = frozenset({"damaged", "newer_schema", "unmerged", "markers", "dropped"})
 """Codes of what keeps a record from being read, or loses what somebody wrote."""
 
+Severity = Literal["error", "warning"]
+
 
 class Finding(msgspec.Struct, frozen=True):
     """Something that is wrong: where, the machine code, and one sentence.
@@ -26,7 +28,7 @@ class Finding(msgspec.Struct, frozen=True):
     code: str
     message: str
     line: int | None = None
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
 
     @property
     def sentence(self) -> str:

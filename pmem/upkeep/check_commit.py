@@ -26,18 +26,8 @@ from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
-from pmem.upkeep.integrity import (
-    Checked,
-    circles,
-    of_links,
-    of_problem,
-    of_record,
-    rivals,
-    settings_findings,
-    targets_of,
-    unknown_settings,
-    weak_settings,
-)
+from pmem.upkeep.integrity import Checked, circles, of_problem, rivals, settings_findings
+from pmem.upkeep.record_checks import RecordCheck
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Memory, RecordType
 from pmem.values.requests import NoArguments
@@ -77,8 +67,7 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
     except Damaged as error:  # a store is a link
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
-        seen = seen_in(within(workspace, EVERYTHING), staged)
-        findings += settings_findings(seen) + weak_settings(seen) + unknown_settings(seen)
+        findings += settings_findings(seen_in(within(workspace, EVERYTHING), staged))
     told = [_untold(finding) for finding in findings] if _is_limited(workspace) else findings
     return Checked(
         records=sum(map(len, changed.values())),
@@ -156,9 +145,9 @@ def _of_records(staged: Staged, root: str, changed: Names, now: datetime) -> Ite
     for type_, names in changed.items():
         for record in staged.some(type_, names):
             path = staged.where(_file(type_, record.id))
-            missing = [target for target in targets_of(record) if target not in times]
-            yield from of_links(path, missing, staged.data)
-            yield from of_record(path, record, now, staged.data)
+            look = RecordCheck(path, record, staged.data)
+            yield from look.dangling(times)
+            yield from look.findings(now)
             if isinstance(record, Memory):
                 memories[record.id] = record
         for name in names:
@@ -195,8 +184,8 @@ def _of_removals(staged: Staged) -> Iterator[Finding]:
     for type_ in STORES:
         names = [name for name in staged.ids(type_) if _file(type_, name) not in staged.changes]
         for record in staged.some(type_, _naming(staged.bytes_of(type_, names), gone)):
-            missing = [target for target in targets_of(record) if target in gone]
-            yield from of_links(staged.where(_file(type_, record.id)), missing, staged.data)
+            path = staged.where(_file(type_, record.id))
+            yield from RecordCheck(path, record, staged.data).left_by(gone)
 
 
 def _naming(files: Iterable[tuple[str, bytes | None]], ids: Iterable[str]) -> list[str]:

@@ -12,13 +12,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
 from pmem.storage.files.filesystems import is_shared, kind_of
 from pmem.storage.git.tracked import HINT, LOCAL, foreign
-from pmem.upkeep.integrity import (
-    check,
-    link_findings,
-    settings_findings,
-    unknown_settings,
-    weak_settings,
-)
+from pmem.upkeep.integrity import check, link_findings, settings_findings
 from pmem.values.records import STORES
 from pmem.values.requests import NoArguments
 from pmem.vcs import gitsetup
@@ -104,24 +98,21 @@ def _version() -> Diagnosis:
 
 def _configuration(workspace: Workspace) -> Diagnosis:
     findings = settings_findings(workspace)
-    if findings:
-        return Diagnosis(name="settings", ok=False, detail=findings[0].message)
+    wrong = [finding.message for finding in findings if finding.severity == "error"]
+    if wrong:
+        return Diagnosis(name="settings", ok=False, detail=wrong[0])
     named = [name for names in workspace.settings.allowlists.values() for name in names]
     is_whole = not any(link_findings(workspace.root))
     unknown = unknown_categories(workspace, named) if is_whole else ""
-    strays = [finding.message for finding in unknown_settings(workspace)]
-    weak = [finding.message for finding in weak_settings(workspace)]
-    detail = "; ".join(
-        [
-            "every known setting is allowed" if strays else "every setting is allowed",
-            *filter(None, (unknown, *strays, *weak)),
-        ]
-    )
+    strays = [found.message for found in findings if found.code == "unknown_setting"]
+    weak = [found.message for found in findings if found.code == "weakened"]
+    head = f"every{' known' * bool(strays)} setting is allowed"
+    detail = "; ".join(filter(None, (head, unknown, *strays, *weak)))
     return Diagnosis(name="settings", ok=True, detail=detail)
 
 
 def _tokenizer(workspace: Workspace) -> Diagnosis:
-    if settings_findings(workspace):
+    if any(finding.severity == "error" for finding in settings_findings(workspace)):
         return Diagnosis(name="tokenizer", ok=False, detail="not known while settings are wrong")
     try:
         workspace.count("")

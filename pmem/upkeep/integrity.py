@@ -2,21 +2,15 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
-from functools import cache
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
-from pmem.core.findings import Finding, FolderPlace, line_of_damage, line_of_field, line_of_value
+from pmem.core.findings import Finding, FolderPlace, line_of_damage, line_of_field
 from pmem.core.lifecycle.states import successor_of, successors_of
-from pmem.core.pointers import leads
-from pmem.core.rawjson import NotJson, load
 from pmem.core.secrets import unsecret
-from pmem.core.threeway.conflicts import open_conflicts
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, TooLarge
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
@@ -26,36 +20,15 @@ from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.store import Store
-from pmem.values.bounds import LARGE_RECORD_BYTES, RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
+from pmem.upkeep.record_checks import ByteSource, RecordCheck
+from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import short
-from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Episode,
-    Memory,
-    Message,
-    Record,
-    State,
-    plain,
-)
+from pmem.values.records import STORES, Chunk, Conversation, Memory, Message, State
 from pmem.values.requests import NoArguments
-from pmem.values.times import iso, shifted
-from pmem.vcs.doubts import forsaken, kept_twice, overruled, same_subjects
+from pmem.vcs.doubts import forsaken, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed
 
 _LONGEST_CIRCLE: Final = 20
-_MOST_LINKS: Final = 100
-"""Links of one record that are told; once they are mended, the next ones are."""
-_CLOCKS_DIFFER: Final = timedelta(days=1)
-"""Clocks that are set by hand, or to another zone, differ by less."""
-_TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
-_SHORT: Final = 4000
-"""Characters of texts that are looked at together."""
-_APART: Final = "\n.\n"
-
-Source = Callable[[str], bytes]
-"""Returns what the file of a path holds; nothing where it cannot be read."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +54,6 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
     others = [problem for problem in workspace.problems if problem.path not in waiting]
     findings += [of_problem(problem, _on_disk) for problem in (*others, *open_)]
     findings += settings_findings(workspace)
-    findings += weak_settings(workspace) + unknown_settings(workspace)
     findings += links
     if LOCAL not in linked and workspace.own.is_ours:
         findings += _of_own_state(workspace)
@@ -125,11 +97,10 @@ class _ReadRecords:
         for record in store.find():
             self.records += 1
             path = os.path.join(folder, f"{record.id}.json")
-            data = cache(_on_disk)  # for this record alone
+            look = RecordCheck(path, record, _on_disk)
             if self._ids is not None:
-                missing = [target for target in targets_of(record) if target not in self._ids]
-                yield from of_links(path, missing, data)
-            yield from of_record(path, record, self._now, data)
+                yield from look.dangling(self._ids)
+            yield from look.findings(self._now)
             if isinstance(record, Memory):
                 self._keep(record)
             elif isinstance(record, Conversation):
@@ -186,40 +157,30 @@ def link_findings(root: str) -> Iterator[Finding]:
 
 
 def settings_findings(workspace: Workspace) -> list[Finding]:
-    """Report settings that do not allow their values."""
+    """Report settings that do not allow their values, and warn of two kinds of the project's own.
+
+    Those that protect less than there would be: whoever clones a project was not asked, so what
+    it says of the gate counts for nothing, and what it says of consent counts and is told. And
+    those that this pmem does not know, which are often slips.
+    """
+    path = os.path.join(workspace.root, CONFIG_FILE)
+    configuration = workspace.configuration
+    findings = []
+    wrong: PmemError | None
     try:
         assert workspace.settings
+        wrong = configuration.conflict
     except PmemError as error:
-        return [_of_settings(workspace, error)]
-    conflict = workspace.configuration.conflict
-    return [] if conflict is None else [_of_settings(workspace, conflict)]
-
-
-def _of_settings(workspace: Workspace, error: PmemError) -> Finding:
-    path = os.path.join(workspace.root, CONFIG_FILE)
-    return Finding(path, error.code, unsecret(error.message))
-
-
-def weak_settings(workspace: Workspace) -> list[Finding]:
-    """Report, as warnings, settings of the project's that protect less than there would be.
-
-    Whoever clones a project was not asked: what it says of the gate counts for nothing, and what
-    it says of consent counts and is told.
-    """
-    return _warnings(workspace, "weakened", workspace.configuration.weaknesses)
-
-
-def unknown_settings(workspace: Workspace) -> list[Finding]:
-    """Report, as warnings, settings of the project's that this pmem does not know: often slips."""
-    return _warnings(workspace, "unknown_setting", workspace.configuration.unknown)
-
-
-def _warnings(workspace: Workspace, code: str, said: Callable[[], list[str]]) -> list[Finding]:
-    path = os.path.join(workspace.root, CONFIG_FILE)
-    try:
-        return [Finding(path, code, unsecret(each), severity="warning") for each in said()]
-    except PmemError:  # reported as settings that are wrong
-        return []
+        wrong = error
+    if wrong is not None:
+        findings.append(Finding(path, wrong.code, unsecret(wrong.message)))
+    for code, say in (
+        ("weakened", configuration.weaknesses),
+        ("unknown_setting", configuration.unknown),
+    ):
+        with suppress(PmemError):  # reported as settings that are wrong
+            findings += [Finding(path, code, unsecret(said), severity="warning") for said in say()]
+    return findings
 
 
 def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
@@ -233,7 +194,7 @@ def _of_own_state(workspace: Workspace) -> Iterator[Finding]:
             return
 
 
-def of_problem(problem: Problem, source: Source) -> Finding:
+def of_problem(problem: Problem, source: ByteSource) -> Finding:
     """Report a file that cannot be used.
 
     Args:
@@ -263,20 +224,6 @@ def _name_of(path: str) -> str:
     return os.path.basename(path).removesuffix(".json")
 
 
-def of_links(path: str, missing: Iterable[str], source: Source) -> Iterator[Finding]:
-    """Report the links of a record that lead nowhere.
-
-    Args:
-        path: The record's file.
-        missing: The ids that it leads to and that do not exist.
-        source: Where the file's bytes come from.
-    """
-    for target in islice(missing, _MOST_LINKS):
-        line = line_of_value(source(path), target)
-        sentence = f"{path} leads to {target}, which does not exist"
-        yield Finding(path, "dangling", sentence, line)
-
-
 def place_of(workspace: Workspace) -> FolderPlace:
     """Return where a memory folder is in its repository; outside of one, in its own folder."""
     try:
@@ -293,133 +240,6 @@ def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
         for identifier, times in Counter(ids).items()
         if times > 1
     ]
-
-
-def of_record(path: str, record: Any, now: datetime, source: Source) -> Iterator[Finding]:
-    """Report what is wrong with a record, whatever others there are.
-
-    Args:
-        path: The record's file.
-        record: The record.
-        now: The present.
-        source: Where the file's bytes come from.
-    """
-    yield from contradictions(path, record, source)
-    yield from repeated_keys(path, source)
-    yield from instructions(path, record, source)
-    yield from ahead(path, record, now, source)
-    yield from large(path, source)
-
-
-def large(path: str, source: Source) -> Iterator[Finding]:
-    """Report, as a warning, a record that is larger than any that people write.
-
-    Args:
-        path: The record's file.
-        source: Where the file's bytes come from.
-    """
-    size = len(source(path))
-    if size > LARGE_RECORD_BYTES:
-        sentence = (
-            f"{path} has {size} bytes: of its texts {SEARCHED_CHARACTERS} characters are searched,"
-            f" and of its tags {SEARCHED_NAMES}"
-        )
-        yield Finding(path, "large", sentence, severity="warning")
-
-
-def ahead(path: str, record: Any, now: datetime, source: Source) -> Iterator[Finding]:
-    """Report, as a warning, a record with a time well in the future: some clock was wrong.
-
-    Args:
-        path: The record's file.
-        record: The record.
-        now: The present.
-        source: Where the file's bytes come from.
-    """
-    if getattr(record, "state", None) is State.SOFT_DELETED:
-        return
-    times = [(name, getattr(record, name, None)) for name in ("created_at", "updated_at")]
-    times += [("history", event.at) for event in getattr(record, "history", ())]
-    limit = shifted(now, _CLOCKS_DIFFER)
-    field = next((name for name, at in times if at is not None and at > limit), None)
-    if field is not None:
-        latest = max(at for _, at in times if at is not None)
-        sentence = (
-            f"{path} has the time {iso(latest)}, which is still to come: set the wrong clock right,"
-            " and if it wrote this record, correct the times in the file"
-        )
-        line = line_of_field(source(path), field)
-        yield Finding(path, "ahead", sentence, line, severity="warning")
-
-
-def contradictions(path: str, record: Any, source: Source) -> Iterator[Finding]:
-    """Report what two branches said differently, until somebody settles it.
-
-    Args:
-        path: The record's file.
-        record: The record.
-        source: Where the file's bytes come from.
-    """
-    if isinstance(record, Memory | Episode) and record.state is not State.SOFT_DELETED:
-        fields = open_conflicts(plain(record.history))
-        left = fields.pop("state", None)
-        if left is not None and record.state is State.ACTIVE:
-            yield overruled(path, record, left, line_of_field(source(path), "state"))
-        for field in fields:
-            message = (
-                f"{path} was changed on two branches: the later {field} holds, `pmem history"
-                f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
-            )
-            yield Finding(path, "conflict", message, line_of_field(source(path), field))
-
-
-def instructions(path: str, record: Any, source: Source) -> Iterator[Finding]:
-    """Report, as a warning, a record that speaks to the model that reads it.
-
-    Args:
-        path: The record's file.
-        record: The record.
-        source: Where the file's bytes come from.
-    """
-    if not isinstance(record, Memory | Episode) or record.state is State.SOFT_DELETED:
-        return
-    from pmem.core.instructions import instruction_in
-
-    texts = dict(_texts_of(record))
-    joined = _APART.join(texts.values())
-    if len(joined) <= _SHORT and instruction_in((joined,)) is None:  # as nearly always
-        return
-    for name, text in texts.items():
-        what = instruction_in((text,))
-        if what is not None:
-            line = line_of_field(source(path), name)
-            sentence = f"{path} {what} in its {name}: see whether it belongs there"
-            yield Finding(path, "instructions", sentence, line, severity="warning")
-            return
-
-
-def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
-    """Yield what a record says, field by field."""
-    for name in _TEXTS:
-        value = getattr(record, name, None)
-        if value:
-            yield name, value if isinstance(value, str) else "\n".join(value)
-
-
-def repeated_keys(path: str, source: Source) -> Iterator[Finding]:
-    """Report a file with a key that stands there twice, as gluing two sides together leaves it.
-
-    It can be read, but only one of the two values is.
-
-    Args:
-        path: A record's file that can be read.
-        source: Where its bytes come from.
-    """
-    data = source(path)
-    try:
-        load(data or b"{}")
-    except NotJson as error:
-        yield Finding(path, "damaged", f"{path} cannot be taken at its word: {error}")
 
 
 def rivals(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
@@ -462,15 +282,6 @@ def circles(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
             path = os.path.join(root, STORES[Memory], f"{start}.json")
             sentence = f"{path} gave way to {first}, and that to it: restore one of them"
             yield Finding(path, "circle", sentence)
-
-
-def targets_of(record: Record) -> Iterator[str]:
-    """Yield the ids of the records that a record leads to.
-
-    Args:
-        record: Any record.
-    """
-    yield from (lead.id for lead in leads(record))
 
 
 def _on_disk(path: str) -> bytes:

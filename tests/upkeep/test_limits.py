@@ -265,7 +265,7 @@ def test_of_many_links_to_nothing_check_names_some(root: str) -> None:
     at.parent.mkdir(exist_ok=True)
     links = [{"target": f"mjwaid1q-{n:08d}", "type": "related_to"} for n in range(10, 1010)]
     at.write_text(memory(OTHER, relationships=links), encoding="utf-8")
-    with mock.patch("pmem.upkeep.integrity.line_of_value", wraps=line_of_value) as placed:
+    with mock.patch("pmem.upkeep.record_checks.line_of_value", wraps=line_of_value) as placed:
         found = project().check().findings
     assert {each.code for each in found} == {"dangling"}
     assert len(found) == placed.call_count == 100

@@ -1,0 +1,170 @@
+"""What is wrong with one record and its file, whatever others there are."""
+
+from collections.abc import Callable, Collection, Iterator
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from pmem.core.findings import Finding, Severity, line_of_field, line_of_value
+from pmem.core.pointers import leads
+from pmem.core.rawjson import NotJson, load
+from pmem.core.threeway.conflicts import open_conflicts
+from pmem.values.bounds import LARGE_RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
+from pmem.values.ids import short
+from pmem.values.records import Episode, Memory, Record, State, plain
+from pmem.values.times import iso, shifted
+from pmem.vcs.doubts import overruled
+
+_MOST_LINKS: Final = 100
+"""Links of one record that are told; once they are mended, the next ones are."""
+_CLOCKS_DIFFER: Final = timedelta(days=1)
+"""Clocks that are set by hand, or to another zone, differ by less."""
+_TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
+_SHORT: Final = 4000
+"""Characters of texts that are looked at together."""
+_APART: Final = "\n.\n"
+
+ByteSource = Callable[[str], bytes]
+"""Returns what the file of a path holds; nothing where it cannot be read."""
+
+
+class RecordCheck:
+    """Looks at one record, as it was read from its file.
+
+    Args:
+        path: The record's file.
+        record: The record.
+        source: Where the file's bytes come from; they are read once, when they are needed.
+    """
+
+    def __init__(self, path: str, record: Record, source: ByteSource) -> None:
+        self._path = path
+        self._record = record
+        self._source = source
+
+    def findings(self, now: datetime) -> Iterator[Finding]:
+        """Yield all that is wrong with the record by itself.
+
+        Args:
+            now: The present.
+        """
+        yield from self._conflicts()
+        yield from self._repeated_keys()
+        yield from self._instructions()
+        yield from self._times_ahead(now)
+        if len(self._data) > LARGE_RECORD_BYTES:
+            sentence = (
+                f"has {len(self._data)} bytes: of its texts {SEARCHED_CHARACTERS} characters are"
+                f" searched, and of its tags {SEARCHED_NAMES}"
+            )
+            yield self._found("large", sentence, severity="warning")
+
+    def dangling(self, known: Collection[str]) -> Iterator[Finding]:
+        """Yield the links that lead nowhere.
+
+        Args:
+            known: The ids of all records.
+        """
+        return self._links_to(lead.id for lead in leads(self._record) if lead.id not in known)
+
+    def left_by(self, gone: Collection[str]) -> Iterator[Finding]:
+        """Yield the links to records that go.
+
+        Args:
+            gone: Their ids.
+        """
+        return self._links_to(lead.id for lead in leads(self._record) if lead.id in gone)
+
+    def _links_to(self, missing: Iterator[str]) -> Iterator[Finding]:
+        for target in islice(missing, _MOST_LINKS):
+            sentence = f"leads to {target}, which does not exist"
+            yield self._found("dangling", sentence, line_of_value(self._data, target))
+
+    @cached_property
+    def _data(self) -> bytes:
+        return self._source(self._path)
+
+    def _line(self, field: str) -> int | None:
+        return line_of_field(self._data, field)
+
+    def _found(
+        self, code: str, sentence: str, line: int | None = None, severity: Severity = "error"
+    ) -> Finding:
+        return Finding(self._path, code, f"{self._path} {sentence}", line, severity)
+
+    @property
+    def _kept(self) -> Memory | Episode | None:
+        """The record, if it says something and has not been removed."""
+        record = self._record
+        if isinstance(record, Memory | Episode) and record.state is not State.SOFT_DELETED:
+            return record
+        return None
+
+    def _conflicts(self) -> Iterator[Finding]:
+        """Yield what two branches said differently, until somebody settles it."""
+        record = self._kept
+        if record is None:
+            return
+        fields = open_conflicts(plain(record.history))
+        left = fields.pop("state", None)
+        if left is not None and record.state is State.ACTIVE:
+            yield overruled(self._path, record, left, self._line("state"))
+        for field in fields:
+            sentence = (
+                f"was changed on two branches: the later {field} holds, `pmem history"
+                f" {short(record.id)}` shows the other; `pmem settle` or `pmem edit` settles it"
+            )
+            yield self._found("conflict", sentence, self._line(field))
+
+    def _repeated_keys(self) -> Iterator[Finding]:
+        """Yield a key that stands there twice, as gluing two sides together leaves it.
+
+        The file can be read, but only one of the two values is.
+        """
+        try:
+            load(self._data or b"{}")
+        except NotJson as error:
+            yield self._found("damaged", f"cannot be taken at its word: {error}")
+
+    def _instructions(self) -> Iterator[Finding]:
+        """Yield, as a warning, what speaks to the model that reads it."""
+        if self._kept is None:
+            return
+        from pmem.core.instructions import instruction_in
+
+        texts = dict(_texts_of(self._kept))
+        joined = _APART.join(texts.values())
+        if len(joined) <= _SHORT and instruction_in((joined,)) is None:  # as nearly always
+            return
+        for name, text in texts.items():
+            what = instruction_in((text,))
+            if what is not None:
+                sentence = f"{what} in its {name}: see whether it belongs there"
+                yield self._found("instructions", sentence, self._line(name), severity="warning")
+                return
+
+    def _times_ahead(self, now: datetime) -> Iterator[Finding]:
+        """Yield, as a warning, a time well in the future: some clock was wrong."""
+        record = self._record
+        if getattr(record, "state", None) is State.SOFT_DELETED:
+            return
+        times = [(name, getattr(record, name, None)) for name in ("created_at", "updated_at")]
+        times += [("history", event.at) for event in getattr(record, "history", ())]
+        limit = shifted(now, _CLOCKS_DIFFER)
+        field = next((name for name, at in times if at is not None and at > limit), None)
+        if field is not None:
+            latest = max(at for _, at in times if at is not None)
+            sentence = (
+                f"has the time {iso(latest)}, which is still to come: set the wrong clock right,"
+                " and if it wrote this record, correct the times in the file"
+            )
+            yield self._found("ahead", sentence, self._line(field), severity="warning")
+
+
+def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
+    """Yield what a record says, field by field."""
+    for name in _TEXTS:
+        value = getattr(record, name, None)
+        if value:
+            yield name, value if isinstance(value, str) else "\n".join(value)
