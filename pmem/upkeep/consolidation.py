@@ -7,7 +7,6 @@ its records are still as the plan found them; what has changed since is left and
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any, Final, Literal
 
 import msgspec
@@ -153,38 +152,32 @@ def rules_of(workspace: Workspace) -> consolidation.ConsolidationRules:
 
 
 def _run(workspace: Workspace, planner: Planner, request: UpkeepRequest) -> UpkeepReport:
-    dry_run, expected = request.dry_run, request.expected
-    asked = None if expected is None else {step.id: step for step in expected}
-    folds = asked is None or any(step.action == Action.FOLD for step in asked.values())
-    with _recalls(workspace, dry_run=dry_run or not folds) as recalls:
-        found: list[Kept] = [*workspace.memories.find(), *workspace.episodes.find()]
-        before = {record.id: record for record in found}
-        folded = _fold_recalls(before, recalls if folds else {})
-        if folds and not dry_run:
-            _fold(workspace, {id_: recalls[id_] for id_ in recalls.keys() & before.keys()})
-            workspace.own.access.keep(_elsewhere(workspace, recalls, before))
+    asked = {step.id: step for step in request.expected or ()}
+    is_asked_for_all = request.expected is None
+    if is_asked_for_all or any(step.action == Action.FOLD for step in asked.values()):
+        before, folded = _fold_recalls(workspace, dry_run=request.dry_run)
+    else:
+        before = folded = _read_records(workspace)
     plan = planner(workspace, folded)
     fold = _fold_step(before, folded)
-    names = {step.name: step for step in plan.steps}
-    steps = {name: step for name, step in names.items() if asked is None or name in asked}
-    changed = [] if dry_run else _apply(workspace, list(steps.values()))
-    left = {id(step) for step in changed}
+    due = {step.name: step for step in plan.steps}
+    steps = {name: step for name, step in due.items() if is_asked_for_all or name in asked}
+    changed = set() if request.dry_run else _apply(workspace, steps)
+    did: Outcome = "planned" if request.dry_run else "done"
+    reports = [_report(step.name, step, did) for step in fold]
+    for name, step in steps.items():
+        reports.append(_report(name, step, "changed" if name in changed else did))
     return UpkeepReport(
-        dry_run=dry_run,
-        plan=plan_name(names),
-        steps=tuple(
-            _report(name, step, "planned" if dry_run else "changed" if id(step) in left else "done")
-            for name, step in (*((step.name, step) for step in fold), *steps.items())
-        ),
+        dry_run=request.dry_run,
+        plan=plan_name(due),
+        steps=tuple(reports),
         missing=tuple(
-            step
-            for name, step in (asked or {}).items()
-            if name not in names and step.action != Action.FOLD
+            step for name, step in asked.items() if name not in due and step.action != Action.FOLD
         ),
-        beyond=len(names) - len(steps),
+        beyond=len(due) - len(steps),
         notices=plan.notices,
         waiting=plan.waiting,
-        counts=_counts([step for step in steps.values() if id(step) not in left], fold),
+        counts=_counts([step for name, step in steps.items() if name not in changed], fold),
     )
 
 
@@ -208,35 +201,49 @@ def _sweep(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
     return sweeping.plan(records.values(), rules, workspace.actor, workspace.now())
 
 
-@contextmanager
-def _recalls(workspace: Workspace, *, dry_run: bool) -> Iterator[dict[str, Access]]:
-    """Take the recalls that no record knows yet; a dry run only looks at them."""
+def _read_records(workspace: Workspace) -> dict[str, Kept]:
+    found: list[Kept] = [*workspace.memories.find(), *workspace.episodes.find()]
+    return {record.id: record for record in found}
+
+
+def _fold_recalls(
+    workspace: Workspace, *, dry_run: bool
+) -> tuple[dict[str, Kept], dict[str, Kept]]:
+    """Return the records without and with the recalls that none of them knows yet.
+
+    Unless it is a dry run, the recalls are taken and written into the records.
+    """
     if dry_run:
-        yield waiting(workspace)
-        return
-    with workspace.own.access.folding() as recalls:
-        yield not_ahead(workspace, recalls)
+        before = _read_records(workspace)
+        return before, _with_recalls(before, waiting(workspace))
+    with workspace.own.access.folding() as taken:
+        recalls = not_ahead(workspace, taken)
+        before = _read_records(workspace)
+        _write_recalls(workspace, before, recalls)
+        workspace.own.access.keep(_elsewhere(workspace, recalls, before))
+    return before, _with_recalls(before, recalls)
 
 
-def _fold_recalls(records: dict[str, Kept], recalls: dict[str, Access]) -> dict[str, Kept]:
+def _with_recalls(records: dict[str, Kept], recalls: dict[str, Access]) -> dict[str, Kept]:
     return {
         id_: with_recalls(record, recalls[id_]) if id_ in recalls else record
         for id_, record in records.items()
     }
 
 
-def _fold(workspace: Workspace, recalls: dict[str, Access]) -> None:
+def _write_recalls(
+    workspace: Workspace, records: dict[str, Kept], recalls: dict[str, Access]
+) -> None:
     """Write recalls into the records that they are about; what is gone has none any more."""
-    ids = sorted(recalls)
+    ids = sorted(recalls.keys() & records.keys())
     for start in range(0, len(ids), BATCH):
         if start:
             time.sleep(PAUSE_SECONDS)
         with workspace.transaction():
             for id_ in ids[start : start + BATCH]:
-                for store in (workspace.memories, workspace.episodes):
-                    record = _current_record(store, id_)
-                    if record is not None:
-                        store.put(with_recalls(record, recalls[id_]))
+                record = _current(workspace, records[id_])
+                if record is not None:
+                    _store(workspace, record).put(with_recalls(record, recalls[id_]))
 
 
 def _elsewhere(
@@ -261,10 +268,10 @@ def _fold_step(before: dict[str, Kept], folded: dict[str, Kept]) -> list[UpkeepS
     return [UpkeepStep(action=Action.FOLD, why=why, touched=touched)] if touched else []
 
 
-def _apply(workspace: Workspace, steps: list[UpkeepStep]) -> list[UpkeepStep]:
-    """Do steps, and return those whose records have changed since the plan."""
+def _apply(workspace: Workspace, steps: dict[str, UpkeepStep]) -> set[str]:
+    """Do steps, and return the names of those whose records have changed since the plan."""
     changed: list[UpkeepStep] = []
-    for number, batch in enumerate(_batches(groups(steps))):
+    for number, batch in enumerate(_batches(groups(list(steps.values())))):
         if number:
             time.sleep(PAUSE_SECONDS)
         with workspace.transaction():
@@ -273,7 +280,7 @@ def _apply(workspace: Workspace, steps: list[UpkeepStep]) -> list[UpkeepStep]:
                     _write_group(workspace, group)
                 else:
                     changed += group
-    return changed
+    return {step.name for step in changed}
 
 
 def _batches(found: Iterable[list[UpkeepStep]]) -> Iterator[list[list[UpkeepStep]]]:
@@ -314,12 +321,13 @@ def _says_the_same(found: Kept | None, record: Kept) -> bool:
 
 def _write_group(workspace: Workspace, group: list[UpkeepStep]) -> None:
     """Write what a group of steps leaves behind; links that led nowhere are not taken over."""
-    for part in (part for step in group for part in step.touched):
+    touched = [part for step in group for part in step.touched]
+    for part in touched:
         if part.new is None:
             _store(workspace, part.record).remove(part.record.id)
         else:
             _store(workspace, part.new).put(part.new)
-    for part in (part for step in group for part in step.touched):
+    for part in touched:
         if part.new is not None:
             _store(workspace, part.new).put(living_news(workspace, part.new))
 
@@ -329,16 +337,12 @@ def _store(workspace: Workspace, record: Kept) -> Store[Any]:
 
 
 def _current(workspace: Workspace, record: Kept) -> Kept | None:
-    found: Kept | None = _current_record(_store(workspace, record), record.id)
-    return found
-
-
-def _current_record(store: Store[Any], identifier: str) -> Any:
     """Return a record as it is now; None for one that is gone or whose file cannot be used."""
     try:
-        return store.get(identifier)
+        found: Kept = _store(workspace, record).get(record.id)
     except (NotFound, Damaged, StorageRefused):
         return None
+    return found
 
 
 def _report(name: str, step: UpkeepStep, outcome: Outcome) -> StepReport:
