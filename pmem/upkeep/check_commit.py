@@ -26,12 +26,12 @@ from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.storage.git.tracked import LOCAL
-from pmem.upkeep.integrity import Checked, circles, of_problem, rivals, settings_findings
+from pmem.upkeep.integrity import Checked, of_problem, settings_findings
 from pmem.upkeep.record_checks import RecordCheck
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Memory, RecordType
 from pmem.values.requests import NoArguments
-from pmem.vcs.doubts import forsaken
+from pmem.vcs.doubts import find_unsound_successions
 from pmem.vcs.ignoring import TRANSCRIPTS, says_shared
 
 _ID: Final = re.compile(rb'"([0-9a-z]{1,11}-[0-9A-Za-z]{8})"')
@@ -169,8 +169,7 @@ def _of_successors(staged: Staged, root: str, changed: Mapping[str, Memory]) -> 
         if not latest:
             break
     names = {staged.where(_file(Memory, id_)) for id_ in changed}
-    findings = [*circles(root, memories), *rivals(root, memories)]
-    findings += forsaken(root, memories, known)
+    findings = find_unsound_successions(root, memories, known)
     yield from (found for found in findings if found.path in names)
 
 

@@ -4,12 +4,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from pmem.core.findings import Finding, FolderPlace, line_of_damage, line_of_field
-from pmem.core.lifecycle.states import successor_of, successors_of
+from pmem.core.lifecycle.states import successors_of
 from pmem.core.secrets import unsecret
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, TooLarge
 from pmem.project.configuration import CONFIG_FILE
@@ -25,10 +25,8 @@ from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import short
 from pmem.values.records import STORES, Chunk, Conversation, Memory, Message, State
 from pmem.values.requests import NoArguments
-from pmem.vcs.doubts import forsaken, kept_twice, same_subjects
+from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed
-
-_LONGEST_CIRCLE: Final = 20
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,12 +58,9 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
     findings += exposed(workspace)
     findings += _duplicates(workspace, ids)
     memories = _with_successors(workspace, read.gave_way)
-    findings += circles(workspace.root, memories)
-    findings += rivals(workspace.root, memories)
+    findings += find_unsound_successions(workspace.root, memories, set(ids) if is_whole else None)
     findings += same_subjects(workspace.root, read.on_subjects, workspace.now())
-    if is_whole:
-        findings += forsaken(workspace.root, memories, set(ids))
-        findings += read.repeats()
+    findings += read.repeats() if is_whole else ()
     return Checked(
         records=read.records,
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
@@ -240,48 +235,6 @@ def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
         for identifier, times in Counter(ids).items()
         if times > 1
     ]
-
-
-def rivals(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
-    """Report memories that took the place of the same one on two branches, while both hold.
-
-    Args:
-        root: The memory folder.
-        memories: The memories by their ids.
-    """
-    for memory in memories.values():
-        found = [memories[id_] for id_ in successors_of(memory) if id_ in memories]
-        active = [short(rival.id) for rival in found if rival.state is State.ACTIVE]
-        if len(active) > 1:
-            path = os.path.join(root, STORES[Memory], f"{memory.id}.json")
-            sentence = (
-                f"{path} was replaced on two branches, by {' and '.join(active)}:"
-                f" `pmem edit {active[0]} --superseded-by {active[1]}` keeps the second alone"
-            )
-            yield Finding(path, "rivals", sentence)
-
-
-def circles(root: str, memories: Mapping[str, Memory]) -> Iterator[Finding]:
-    """Report memories that give way to each other, so that none of them is active.
-
-    Git leaves such a circle when two clones merged or replaced a pair each its own way, and one
-    side of each file was taken.
-
-    Args:
-        root: The memory folder.
-        memories: The memories by their ids.
-    """
-    into = {id_: successor_of(memory) for id_, memory in memories.items() if successor_of(memory)}
-    for start, first in into.items():
-        reached = start
-        for _ in range(_LONGEST_CIRCLE):
-            reached = into.get(reached, "")
-            if reached in ("", start):
-                break
-        if reached == start:
-            path = os.path.join(root, STORES[Memory], f"{start}.json")
-            sentence = f"{path} gave way to {first}, and that to it: restore one of them"
-            yield Finding(path, "circle", sentence)
 
 
 def _on_disk(path: str) -> bytes:

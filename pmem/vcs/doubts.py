@@ -13,6 +13,7 @@ from pmem.core.retention import valid_at
 from pmem.values.ids import short
 from pmem.values.records import STORES, Conversation, Episode, Memory, State
 
+_LONGEST_CIRCLE: Final = 20
 _LEFT: Final[dict[str, str]] = {
     State.SOFT_DELETED: "was removed",
     State.ARCHIVED: "was archived",
@@ -41,27 +42,61 @@ def overruled(path: str, record: Memory | Episode, state: Any, line: int | None)
     return Finding(path, "overruled", sentence, line, severity="warning")
 
 
-def forsaken(
-    root: str, memories: Mapping[str, Memory], known: Collection[str]
+def find_unsound_successions(
+    root: str, memories: Mapping[str, Memory], known: Collection[str] | None
 ) -> Iterator[Finding]:
-    """Report memories that gave way to one that is gone, or was removed before that was known.
+    """Report memories that gave way to others, where that does not hold together any more.
 
     Args:
         root: The memory folder.
         memories: The memories by their ids, as far as they can be read.
-        known: The ids of all that there are.
+        known: The ids of all that there are; None where not all of them can be known.
     """
+    ways = {memory.id: heir for memory in memories.values() if (heir := successor_of(memory))}
     for memory in memories.values():
-        heir = successor_of(memory)
-        is_there = heir in known
-        if heir and (was_unseen(memories.get(heir), memory.id) if is_there else True):
-            path, name = _path(root, memory), short(memory.id)
-            gone = "was removed" if is_there else "is gone"
+        path, name = _path(root, memory), short(memory.id)
+        heirs = [memories[id_] for id_ in successors_of(memory) if id_ in memories]
+        active = [short(heir.id) for heir in heirs if heir.state is State.ACTIVE]
+        if len(active) > 1:
+            sentence = (
+                f"{path} was replaced on two branches, by {' and '.join(active)}:"
+                f" `pmem edit {active[0]} --superseded-by {active[1]}` keeps the second alone"
+            )
+            yield Finding(path, "rivals", sentence)
+        heir = ways.get(memory.id, "")
+        if _leads_back(memory.id, ways):
+            sentence = f"{path} gave way to {heir}, and that to it: restore one of them"
+            yield Finding(path, "circle", sentence)
+        gone = _why_forsaken(memory, heir, memories, known) if heir and known is not None else ""
+        if gone:
             sentence = (
                 f"{path} gave way to {short(heir)}, which {gone}: `pmem restore {name}` brings it"
                 f" back, `pmem rm {name}` removes it"
             )
             yield Finding(path, "forsaken", sentence, severity="warning")
+
+
+def _leads_back(start: str, ways: Mapping[str, str]) -> bool:
+    """Tell whether a memory gave way to others that gave way to it, so that none is active.
+
+    Git leaves such a circle when two clones merged or replaced a pair each its own way, and one
+    side of each file was taken.
+    """
+    reached = start
+    for _ in range(_LONGEST_CIRCLE):
+        reached = ways.get(reached, "")
+        if reached in ("", start):
+            break
+    return reached == start
+
+
+def _why_forsaken(
+    memory: Memory, heir: str, memories: Mapping[str, Memory], known: Collection[str]
+) -> str:
+    """Say what became of the one that took a memory's place, if it cannot stand for it now."""
+    if heir not in known:
+        return "is gone"
+    return "was removed" if was_unseen(memories.get(heir), memory.id) else ""
 
 
 def kept_twice(root: str, conversation: str, count: int) -> Finding:
