@@ -10,6 +10,7 @@ from pmem.apps.reading import AppContextRequest, AppLookRequest, AppOverview, Ap
 from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
 from pmem.cli import options, render
+from pmem.cli.panels import figure
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.secrets import unsecret
 from pmem.errors import UsageError
@@ -21,7 +22,6 @@ from pmem.values.requests import AtRequest, NoArguments
 from pmem.values.times import day
 
 App = Annotated[str, typer.Argument(metavar="APP", help="The app's name.")]
-_LABEL = 15
 
 
 def remember(
@@ -204,17 +204,17 @@ def stats(
 def figure_lines(found: AppFigures) -> Iterator[Line]:
     """Yield the figures about apps as aligned lines."""
     share = f"{found.utilisation:.0%}".replace("%", " %")
-    yield _figure("apps", f"{found.apps}, {found.with_memories} with memories ({share})")
-    yield _figure("apps' memories", f"{found.memories}, {found.created_per_hour:g} made per hour")
-    yield _figure("compactions", f"{found.compactions_per_app_per_day:g} per app and day")
+    yield figure("apps", f"{found.apps}, {found.with_memories} with memories ({share})")
+    yield figure("apps' memories", f"{found.memories}, {found.created_per_hour:g} made per hour")
+    yield figure("compactions", f"{found.compactions_per_app_per_day:g} per app and day")
     told = f"{found.with_context} of {found.conversations} conversations had memories"
-    yield _figure("in contexts", told)
+    yield figure("in contexts", told)
     energy = found.energy
     if energy is not None:
         spent = f"{energy.spent:g} spent, {energy.since_last_poll:g} since the last poll"
         waits = f", {energy.waiting} waiting" if energy.waiting else ""
         units = f"{energy.units:g} of {energy.capacity:g} units"
-        yield _figure("energy", f"{units}, {spent}{waits}")
+        yield figure("energy", f"{units}, {spent}{waits}")
 
 
 def _ask_to_purge(app: str, refused: str, *, yes: bool) -> None:
@@ -226,10 +226,6 @@ def _ask_to_purge(app: str, refused: str, *, yes: bool) -> None:
         raise UsageError(why, "give --yes")
     if not render.confirmed(f"Delete all memories of app {app} for good?"):
         raise UsageError(refused, "answer y, or give --yes")
-
-
-def _figure(name: str, value: str) -> Line:
-    return [(f"{name:<{_LABEL}}", "bold"), (value, "")]
 
 
 def _many(count: int) -> str:
@@ -248,15 +244,15 @@ def _memory_line(memory: AppMemory) -> Line:
 def _memory_lines(memory: AppMemory) -> Iterator[Line]:
     yield [(memory.id, "bold cyan"), (f"  {' '.join(memory.app.split())}", "")]
     yield [(memory.content, "")]
-    yield _figure("importance", f"{memory.importance:g} of 10")
+    yield figure("importance", f"{memory.importance:g} of 10")
     if memory.tags:
-        yield _figure("tags", ", ".join(memory.tags))
+        yield figure("tags", ", ".join(memory.tags))
     if memory.state is not State.ACTIVE:
-        yield _figure("state", memory.state)
+        yield figure("state", memory.state)
     if memory.conversation:
-        yield _figure("conversation", short(memory.conversation))
-    yield _figure("created", day(memory.created_at))
-    yield _figure("updated", day(memory.updated_at))
+        yield figure("conversation", short(memory.conversation))
+    yield figure("created", day(memory.created_at))
+    yield figure("updated", day(memory.updated_at))
 
 
 def _overview_line(app: AppOverview) -> Line:

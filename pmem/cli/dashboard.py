@@ -7,12 +7,14 @@ from typing import Final
 
 from pmem.cli.apps import figure_lines
 from pmem.cli.panels import (
+    LABEL,
     NARROWEST,
     WIDEST,
     bar,
     beside,
     cells,
     cut_line,
+    figure,
     padded,
     panel,
     sparkline,
@@ -28,7 +30,6 @@ NARROW: Final = 60
 _WIDE: Final = 100
 """Columns from which on panels stand in two columns."""
 _GAP: Final = 2
-_LABEL: Final = 15
 _BAR: Final = 20
 _SPARK: Final = 40
 _THIS: Final = {
@@ -55,28 +56,50 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         figures: What to draw.
         width: Cells that the lists are cut to; as long as they are when None.
     """
-    yield _figure("memories", f"{figures.memories}, {figures.tokens} tokens")
+    yield from _figures(("memories", f"{figures.memories}, {figures.tokens} tokens"))
     yield from _bars(figures.by_type, _BAR)
-    for name in ("category", "state"):
-        counts = getattr(figures, f"by_{name}")
-        if counts:
-            yield _figure(f"by {name}", ", ".join(f"{key} {n}" for key, n in counts.items()))
-    yield from _time_lines(figures)
-    yield _figure("pinned", str(figures.pinned))
-    yield _figure("due", f"{figures.due} faded enough for consolidation")
-    yield _figure("budget", _budget(figures))
-    if figures.duplicates:
-        yield _figure("duplicates", f"{figures.duplicates}; `pmem consolidate` merges them")
-    yield _figure("episodes", f"{figures.episodes} of {figures.episodes_limit}")
+    share = f"{figures.budget_share:.1%}".replace("%", " %")
+    merging = f"{figures.duplicates}; `pmem consolidate` merges them"
+    yield from _figures(
+        ("by category", _counted(figures.by_category)),
+        ("by state", _counted(figures.by_state)),
+        ("by age", _counted({name: count for name, count in _ages(figures).items() if count})),
+        ("growth", _growth_text(figures)),
+        ("pinned", f"{figures.pinned}"),
+        ("due", f"{figures.due} faded enough for consolidation"),
+        ("budget", f"{share} of a context's {figures.budget:,} tokens"),
+        ("duplicates", merging if figures.duplicates else ""),
+        ("episodes", f"{figures.episodes} of {figures.episodes_limit}"),
+    )
     yield from _talk_lines(figures)
     yield from _app_lines(figures)
-    if figures.operations:
-        yield _figure("operations", _operations(figures))
-    if figures.oldest and figures.newest:
-        yield _figure("written", f"{iso(figures.oldest)[:10]} to {iso(figures.newest)[:10]}")
-    for line in _list_lines(figures):
-        yield line if width is None else cut_line(line, width)
+    yield from _figures(("operations", _operations(figures)), ("written", _written(figures)))
+    for name, rows in _lists(figures):
+        heading: Line = [(name, "bold")]
+        for line in (heading, *([("  ", ""), *row] for row in rows)):
+            yield line if width is None else cut_line(line, width)
     yield from _warnings(figures)
+
+
+def _figures(*named: tuple[str, str]) -> Iterator[Line]:
+    """Yield a line for each name that there is something to say of."""
+    return (figure(name, value) for name, value in named if value)
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _ages(figures: MemoryFigures) -> dict[str, int]:
+    return {name.replace("_", " "): count for name, count in figures.by_age.items()}
+
+
+def _growth_text(figures: MemoryFigures) -> str:
+    if not figures.growth:
+        return ""
+    groups = _gathered(figures.growth, _SPARK)
+    drawn = sparkline([sum(period.added for period in group) for group in groups])
+    return f"{drawn} {figures.growth[-1].added} {_THIS[figures.growth_per]}"
 
 
 def _operations(figures: MemoryFigures) -> str:
@@ -84,7 +107,13 @@ def _operations(figures: MemoryFigures) -> str:
     found: Counter[str] = Counter()
     for item in figures.operations:
         found[f"{item.node} {item.op}"] += item.count
-    return ", ".join(f"{name} {count}" for name, count in sorted(found.items()))
+    return _counted(dict(sorted(found.items())))
+
+
+def _written(figures: MemoryFigures) -> str:
+    if not (figures.oldest and figures.newest):
+        return ""
+    return f"{iso(figures.oldest)[:10]} to {iso(figures.newest)[:10]}"
 
 
 def screen(figures: MemoryFigures, width: int) -> Iterable[Line]:
@@ -118,13 +147,12 @@ def _halfway(heights: Sequence[int]) -> int:
 
 def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
     inner = min(WIDEST, max(NARROWEST, width)) - 4
-    parts = (
-        (f"Memory: {_many(figures.memories, 'memory', 'memories')}", _memory(figures, inner)),
+    head = f"Memory: {figures.memories:,} {'memory' if figures.memories == 1 else 'memories'}"
+    parts: tuple[tuple[str, Iterable[Line]], ...] = (
+        (head, _memory(figures, inner)),
         ("Growth", _growth(figures, inner)),
         ("Room", _room(figures, inner)),
-        ("Recalled most", _uses(figures.most_used)),
-        ("Recalled least", _uses(figures.least_used) if figures.most_used else ()),
-        ("Ends next", _endings(figures.expiring)),
+        *((name.capitalize(), rows) for name, rows in _lists(figures)),
         ("Conversations", _talk_lines(figures) if figures.conversations else ()),
         ("Apps", _app_lines(figures)),
         ("To look at", _warnings(figures)),
@@ -134,38 +162,39 @@ def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
 
 
 def _memory(figures: MemoryFigures, inner: int) -> Iterator[Line]:
-    yield from _bars(figures.by_type, max(6, inner - _LABEL - 8))
+    yield from _bars(figures.by_type, max(6, inner - LABEL - 8))
     if figures.by_type:
         yield [("", "")]
     yield from _wrapped("state", figures.by_state, inner)
     yield from _wrapped("category", figures.by_category, inner)
-    yield _figure("pinned", f"{figures.pinned:,}")
-    yield _figure("due", f"{figures.due:,} faded, to consolidate")
-    if figures.duplicates:
-        yield _figure("duplicates", f"{figures.duplicates:,}")
+    yield from _figures(
+        ("pinned", f"{figures.pinned:,}"),
+        ("due", f"{figures.due:,} faded, to consolidate"),
+        ("duplicates", f"{figures.duplicates:,}" if figures.duplicates else ""),
+    )
 
 
 def _growth(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     if not figures.growth:
         return
-    cells_left = max(6, inner - _LABEL - 8)
+    cells_left = max(6, inner - LABEL - 8)
     groups = _gathered(figures.growth, cells_left)
     added = [sum(period.added for period in group) for group in groups]
     totals = [group[-1].total for group in groups]
-    yield _spark(_per(figures.growth_per, len(groups[-1])), added)
+    unit, size = figures.growth_per, len(groups[-1])
+    yield _spark(f"per {unit}" if size == 1 else f"per {size} {unit}s", added)
     yield _spark("in all", totals)
     first, last = (day(figures.growth[place].start) for place in (0, -1))
     space = len(groups) - len(first) - len(last)
     dates = f"{first}{' ' * space}{last}" if space > 0 else f"since {first}"
-    yield [(" " * _LABEL, ""), (dates, "dim")]
+    yield [(" " * LABEL, ""), (dates, "dim")]
     if any(figures.by_age.values()):
         yield [("", "")]
-        ages = {name.replace("_", " "): count for name, count in figures.by_age.items()}
-        yield from _bars(ages, cells_left)
+        yield from _bars(_ages(figures), cells_left)
 
 
 def _room(figures: MemoryFigures, inner: int) -> Iterator[Line]:
-    width = max(6, inner - _LABEL - 22)
+    width = max(6, inner - LABEL - 22)
     shares = (
         ("context tokens", figures.tokens, figures.budget),
         ("episodes", figures.episodes, figures.episodes_limit),
@@ -173,7 +202,7 @@ def _room(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     for name, used, room in shares:
         share = used / room if room else 1.0
         yield [
-            (f"{name:<{_LABEL}}", "bold"),
+            (f"{name:<{LABEL}}", "bold"),
             (bar(share, width), _heat(share)),
             (f" {used:,} of {room:,}", ""),
         ]
@@ -182,14 +211,10 @@ def _room(figures: MemoryFigures, inner: int) -> Iterator[Line]:
 def _spark(name: str, values: Sequence[int]) -> Line:
     """Draw values, and say the last one."""
     return [
-        (f"{name:<{_LABEL}}", "bold"),
+        (f"{name:<{LABEL}}", "bold"),
         (sparkline(values), "green"),
         (f" {values[-1]:,}", ""),
     ]
-
-
-def _per(unit: str, periods: int) -> str:
-    return f"per {unit}" if periods == 1 else f"per {periods} {unit}s"
 
 
 def _gathered(periods: Sequence[Period], most: int) -> list[Sequence[Period]]:
@@ -200,43 +225,39 @@ def _gathered(periods: Sequence[Period], most: int) -> list[Sequence[Period]]:
     return [periods[:first], *groups] if first else groups
 
 
-def _uses(used: Sequence[Used]) -> Iterator[Line]:
-    for item in used:
-        yield [
-            (f"{item.count:>6,}× ", "bold"),
-            (day(item.last_at) if item.last_at else f"{'never':<10}", "dim"),
-            (f"  {short(item.id)}", "cyan"),
-            (f"  {item.text}", ""),
-        ]
+def _lists(figures: MemoryFigures) -> Iterator[tuple[str, list[Line]]]:
+    """Yield each list that is not empty, with its name."""
+    is_used = bool(figures.most_used)
+    for name, lines in (
+        ("recalled most", map(_use_line, figures.most_used)),
+        ("recalled least", map(_use_line, figures.least_used if is_used else ())),
+        ("ends next", map(_ending_line, figures.expiring)),
+    ):
+        rows = list(lines)
+        if rows:
+            yield name, rows
 
 
-def _endings(endings: Sequence[Ending]) -> Iterator[Line]:
-    for item in endings:
-        yield [
-            (f"{item.what:<8}", "yellow" if item.what == "expires" else "red"),
-            (day(item.when), "dim"),
-            (f"  {short(item.id)}", "cyan"),
-            (f"  {item.text}", ""),
-        ]
+def _use_line(item: Used) -> Line:
+    last = day(item.last_at) if item.last_at else f"{'never':<10}"
+    return [(f"{item.count:>6,}× ", "bold"), *_listed(item, last)]
 
 
-def _time_lines(figures: MemoryFigures) -> Iterator[Line]:
-    if any(figures.by_age.values()):
-        ages = {name.replace("_", " "): n for name, n in figures.by_age.items() if n}
-        yield _figure("by age", ", ".join(f"{name} {n}" for name, n in ages.items()))
-    if figures.growth:
-        groups = _gathered(figures.growth, _SPARK)
-        drawn = sparkline([sum(period.added for period in group) for group in groups])
-        newest = figures.growth[-1].added
-        yield _figure("growth", f"{drawn} {newest} {_THIS[figures.growth_per]}")
+def _ending_line(item: Ending) -> Line:
+    colour = "yellow" if item.what == "expires" else "red"
+    return [(f"{item.what:<8}", colour), *_listed(item, day(item.when))]
+
+
+def _listed(item: Used | Ending, when: str) -> Line:
+    return [(when, "dim"), (f"  {short(item.id)}", "cyan"), (f"  {item.text}", "")]
 
 
 def _talk_lines(figures: MemoryFigures) -> Iterator[Line]:
     statuses = ", ".join(f"{n} {key}" for key, n in figures.by_status.items())
-    yield _figure("conversations", f"{figures.conversations}" + (f" ({statuses})" * bool(statuses)))
-    yield _figure(
-        "messages",
-        f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks",
+    said = f"{figures.messages}, {figures.message_tokens} tokens, {figures.chunks} chunks"
+    return _figures(
+        ("conversations", f"{figures.conversations}" + (f" ({statuses})" * bool(statuses))),
+        ("messages", said),
     )
 
 
@@ -244,25 +265,11 @@ def _app_lines(figures: MemoryFigures) -> Iterable[Line]:
     return figure_lines(figures.apps) if figures.apps.apps else ()
 
 
-def _list_lines(figures: MemoryFigures) -> Iterator[Line]:
-    """Yield the lists, each under its name; none that is empty."""
-    lists = (
-        ("recalled most", _uses(figures.most_used)),
-        ("recalled least", _uses(figures.least_used) if figures.most_used else ()),
-        ("ends next", _endings(figures.expiring)),
-    )
-    for name, lines in lists:
-        rows = list(lines)
-        if rows:
-            yield [(name, "bold")]
-        yield from ([("  ", ""), *row] for row in rows)
-
-
 def _warnings(figures: MemoryFigures) -> Iterator[Line]:
     if figures.overdue:
-        yield [(f"{'overdue':<{_LABEL}}", "yellow"), (f"{figures.overdue} expired or to purge", "")]
+        yield [(f"{'overdue':<{LABEL}}", "yellow"), (f"{figures.overdue} expired or to purge", "")]
     if figures.damaged:
-        yield [(f"{'damaged':<{_LABEL}}", "red"), (f"{figures.damaged}; run `pmem check`", "")]
+        yield [(f"{'damaged':<{LABEL}}", "red"), (f"{figures.damaged}; run `pmem check`", "")]
 
 
 def _bars(counts: dict[str, int], width: int) -> Iterator[Line]:
@@ -270,7 +277,7 @@ def _bars(counts: dict[str, int], width: int) -> Iterator[Line]:
     for name, count in counts.items():
         full = "█" * max(1, round(width * count / most)) if count else ""
         yield [
-            (f"  {padded(name, _LABEL - 2)}", ""),
+            (f"  {padded(name, LABEL - 2)}", ""),
             (f"{full:<{width}}", "cyan"),
             (f" {count:,}", ""),
         ]
@@ -282,29 +289,16 @@ def _wrapped(name: str, counts: dict[str, int], inner: int) -> Iterator[Line]:
     line = ""
     for key, count in order:
         said = f"{key.replace('_', ' ')} {count:,}"
-        if line and cells(f"{line}, {said}") > inner - _LABEL - 1:
-            yield _figure(name, f"{line},")
+        if line and cells(f"{line}, {said}") > inner - LABEL - 1:
+            yield figure(name, f"{line},")
             name, line = "", said
         else:
             line = f"{line}, {said}" if line else said
     if line:
-        yield _figure(name, line)
-
-
-def _budget(figures: MemoryFigures) -> str:
-    share = f"{figures.budget_share:.1%}".replace("%", " %")
-    return f"{share} of a context's {figures.budget:,} tokens"
+        yield figure(name, line)
 
 
 def _heat(share: float) -> str:
     if share >= _FULL:
         return "red"
     return "yellow" if share >= _FILLING else "green"
-
-
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count:,} {one if count == 1 else more}"
-
-
-def _figure(name: str, value: str) -> Line:
-    return [(name + " " * (_LABEL - cells(name)), "bold"), (value, "")]

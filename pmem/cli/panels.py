@@ -10,6 +10,8 @@ from pmem.core.visible import visible
 
 WIDEST: Final = 78
 NARROWEST: Final = 34
+LABEL: Final = 15
+"""Cells of the names of figures, unless a name is longer."""
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 _DRAWN_OVER: Final = ("Mn", "Me", "Cf")
@@ -34,6 +36,17 @@ def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
         space = inner - sum(cells(text) for text, _ in shown)
         yield [("│ ", "dim"), *shown, (" " * space, ""), (" │", "dim")]
     yield [(f"╰{'─' * (inner + 2)}╯", "dim")]
+
+
+def figure(name: str, value: str, width: int = LABEL) -> Line:
+    """Write a figure behind its name.
+
+    Args:
+        name: What it is a figure of.
+        value: The figure, in words.
+        width: Cells of the column of names.
+    """
+    return [(name + " " * (width - cells(name)), "bold"), (value, "")]
 
 
 def bar(share: float, width: int) -> str:

@@ -1,13 +1,14 @@
 """The commands that show and change what a context sees of a conversation."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from pmem.cli import options
 from pmem.cli.conversation import Which
-from pmem.cli.panels import bar, panel
+from pmem.cli.panels import bar, figure, panel
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import Leaving, PruneRequest, Pruning, Usage
 from pmem.core.pruning.plan import Marker, Strategy
@@ -19,6 +20,7 @@ from pmem.values.ids import short
 from pmem.values.times import iso
 
 _LABEL = 18
+_row = partial(figure, width=_LABEL)
 _NARROW = 60
 """Columns below which a terminal gets no panel."""
 _PARTS = {
@@ -221,7 +223,3 @@ def _history(usage: Usage) -> Iterator[Line]:
 
 def _many(messages: int) -> str:
     return f"{messages:,} message" + "s" * (messages != 1)
-
-
-def _row(name: str, value: str) -> Line:
-    return [(f"{name:<{_LABEL}}", "bold"), (value, "")]
