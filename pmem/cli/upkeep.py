@@ -31,24 +31,18 @@ PlanFile = Annotated[
 _SHOWN: Final = 100
 _MOST: Final = 100
 """Steps of one kind that are printed for people."""
-_COLOURS: Final = {
-    Action.FOLD: "dim",
-    Action.MERGE: "magenta",
-    Action.ARCHIVE: "yellow",
-    Action.LINK: "cyan",
-    Action.INSIGHT: "green",
-    Action.EXPIRE: "yellow",
-    Action.PURGE: "red",
-}
+_MOST_RECALLED: Final = 5
+_INDENT: Final = " " * 11
 _HEADLINES: Final = {
-    Action.FOLD: "fold recalls into records",
-    Action.MERGE: "merge what says the same",
-    Action.ARCHIVE: "archive what has faded",
-    Action.LINK: "link what belongs together",
-    Action.INSIGHT: "note insights",
-    Action.EXPIRE: "remove what is not used (can be restored)",
-    Action.PURGE: "delete for good",
+    Action.FOLD: ("dim", "fold recalls into records"),
+    Action.MERGE: ("magenta", "merge what says the same"),
+    Action.ARCHIVE: ("yellow", "archive what has faded"),
+    Action.LINK: ("cyan", "link what belongs together"),
+    Action.INSIGHT: ("green", "note insights"),
+    Action.EXPIRE: ("yellow", "remove what is not used (can be restored)"),
+    Action.PURGE: ("red", "delete for good"),
 }
+"""The colour and the headline of the steps of one kind."""
 _SAID: Final = ("state",)
 """Fields that the headline says already."""
 
@@ -106,7 +100,8 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
     for action in Action:
         steps = [step for step in done.steps if step.action == action]
         if steps:
-            yield [(_HEADLINES[action], f"bold {_COLOURS[action]}"), (f"  {len(steps)}", "dim")]
+            colour, headline = _HEADLINES[action]
+            yield [(headline, f"bold {colour}"), (f"  {len(steps)}", "dim")]
             for step in steps[:_MOST]:
                 yield from _step(step)
             if len(steps) > _MOST:
@@ -116,7 +111,7 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
     for notice in done.notices:
         yield [("left alone", "bold dim"), (f"  {notice.why}", "dim")]
         for id_, text in zip(notice.records, notice.texts, strict=True):
-            yield [("           ", ""), (id_.rpartition("-")[2], "cyan"), (f"  {_text(text)}", "")]
+            yield [(_INDENT, ""), (id_.rpartition("-")[2], "cyan"), (f"  {_text(text)}", "")]
 
 
 def _step(step: StepReport) -> Iterator[Line]:
@@ -124,30 +119,27 @@ def _step(step: StepReport) -> Iterator[Line]:
         yield from _recalls(step)
         return
     for place, record in enumerate(step.records):
-        yield [
-            (f"  {_word(step, record, place):<9}", "dim"),
-            (record.short, "cyan"),
-            (f"  {_text(record.text)}", ""),
-        ]
+        yield _record_line(_word(step, record, place), record)
         for change in _differences(record):
-            yield [(f"{'':<11}{change}", "dim")]
-    yield [(f"{'':<11}because: ", "dim"), (step.why, "")]
+            yield [(f"{_INDENT}{change}", "dim")]
+    yield [(f"{_INDENT}because: ", "dim"), (step.why, "")]
     if step.advice:
-        yield [(f"{'':<11}you may: ", "dim"), (step.advice, "")]
+        yield [(f"{_INDENT}you may: ", "dim"), (step.advice, "")]
     if step.outcome == "changed":
-        yield [(f"{'':<11}not done: ", "red"), ("a record has changed since the plan", "")]
+        yield [(f"{_INDENT}not done: ", "red"), ("a record has changed since the plan", "")]
 
 
 def _recalls(step: StepReport) -> Iterator[Line]:
-    for record in step.records[:5]:
+    for record in step.records[:_MOST_RECALLED]:
         count = record.after["access"]["count"] - record.before["access"].get("count", 0)
-        yield [
-            (f"  {'+' + str(count):<9}", "dim"),
-            (record.short, "cyan"),
-            (f"  {_text(record.text)}", ""),
-        ]
-    if len(step.records) > 5:
-        yield [(f"  and {len(step.records) - 5} more", "dim")]
+        yield _record_line(f"+{count}", record)
+    more = len(step.records) - _MOST_RECALLED
+    if more > 0:
+        yield [(f"  and {more} more", "dim")]
+
+
+def _record_line(word: str, record: RecordChange) -> Line:
+    return [(f"  {word:<9}", "dim"), (record.short, "cyan"), (f"  {_text(record.text)}", "")]
 
 
 def _word(step: StepReport, record: RecordChange, place: int) -> str:
