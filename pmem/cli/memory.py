@@ -245,8 +245,9 @@ def record_lines(record: Record) -> Iterator[Line]:
     """Yield a record in full: its text, and a line for every field that says something."""
     yield [(record.id, "bold cyan"), (f"  {title_of(record)}", "dim")]
     yield [("", "")]
-    if isinstance(record, Memory):
-        yield [(record.content, "")]
+    content = getattr(record, "content", None)
+    if content is not None:
+        yield [(content, "")]
         yield [("", "")]
     for name, value in _fields(record):
         yield [(f"{name + ':':<15}", "dim"), (value, "")]

@@ -17,8 +17,13 @@ Reference = Annotated[str, typer.Argument(metavar="REF", help="An id, or the sta
 References = Annotated[list[str], typer.Argument(metavar="REF...", help="Ids, or their starts.")]
 
 Types = Annotated[list[MemoryType] | None, typer.Option("--type", help="Only this type.")]
-App = Annotated[str | None, typer.Option(help="Only of this app.")]
-User = Annotated[str | None, typer.Option(help="Only of this user.")]
+_DESCRIBED: Final[dict[str, Any]] = {
+    field: Annotated[str | None, typer.Option(help=kind.__metadata__[0].description)]
+    for field, kind in Filter.__annotations__.items()
+    if hasattr(kind, "__metadata__")
+}
+"""An option for each field of a filter that says of itself what it is."""
+App, User = _DESCRIBED["app"], _DESCRIBED["user"]
 Trusted = Annotated[
     Trust | None, typer.Option("--trust", help="Only what is trusted at least so far.")
 ]
@@ -32,11 +37,7 @@ _FILTERS: Final[dict[str, Any]] = {
     "types": Types,
     "category": Annotated[list[str] | None, typer.Option(help="Only this category.")],
     "tag": Annotated[list[str] | None, typer.Option(help="Only with this tag.")],
-    "subject": Annotated[str | None, typer.Option(help="Only on this subject.")],
-    "app": App,
-    "user": User,
-    "role": Annotated[str | None, typer.Option(help="Only of this role.")],
-    "speaker": Annotated[str | None, typer.Option(help="Only by this speaker.")],
+    **_DESCRIBED,
     "min_importance": Annotated[float | None, typer.Option(help="At least so important, 0 to 1.")],
     "max_importance": Annotated[float | None, typer.Option(help="At most so important, 0 to 1.")],
     "pinned": Annotated[
@@ -96,7 +97,7 @@ def _filter(session: CommandSession, given: Mapping[str, Any]) -> Filter:
     for bound in (given["min_importance"], given["max_importance"]):
         if bound is not None:
             share("importance", bound)
-    same = ("subject", "app", "user", "role", "speaker", "pinned", "trust")
+    same = (*_DESCRIBED, "pinned", "trust")
     return Filter(
         **{name: given[name] for name in same},
         types=tuple(given["types"] or ()),

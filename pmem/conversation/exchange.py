@@ -27,6 +27,7 @@ from pmem.storage.store import Store
 from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
+    SAID,
     Chunk,
     Conversation,
     Episode,
@@ -45,8 +46,6 @@ from pmem.values.requests import AtRequest, Progress, ignore_progress
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
 _ARRAYS: Final = "import arrays"
-_SAID: Final = ("content", "subject", "title", "summary", "context", "outcome", "tags")
-"""Fields that only somebody's change of a record changes: no recall, and no import by itself."""
 _TRUSTED_MORE: Final = "is trusted more as it is here: change it with `pmem edit`"
 
 
@@ -326,7 +325,7 @@ def _is_undecided(kept: Record, record: Record) -> bool:
     at = getattr(record, "updated_at", None)
     if at is None or at != getattr(kept, "updated_at", None):
         return False
-    return any(getattr(kept, name, None) != getattr(record, name, None) for name in _SAID)
+    return any(getattr(kept, name, None) != getattr(record, name, None) for name in SAID)
 
 
 def _replacement(kept: Record, record: Record) -> Record:

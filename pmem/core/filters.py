@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from pmem.core.trust import reaches
 from pmem.values.records import Conversation, Part, Record, State
@@ -13,6 +14,7 @@ from pmem.values.records import Conversation, Part, Record, State
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """What a record must be to pass; an empty field lets everything through.
 
+    What a field's description says is the help of its option on the command line.
     Within one field any of the values will do, tags apart: all of them must be there. `trust` is
     the least that will do: `low`, `medium` or `high` (see `pmem.core.trust`).
     Times are inclusive at the start and exclusive at the end. A record that lacks what a
@@ -22,14 +24,14 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    subject: str | None = None
-    app: str | None = None
-    user: str | None = None
+    subject: Annotated[str | None, Meta(description="Only on this subject.")] = None
+    app: Annotated[str | None, Meta(description="Only of this app.")] = None
+    user: Annotated[str | None, Meta(description="Only of this user.")] = None
     agent: str | None = None
     run: str | None = None
     actor: str | None = None
-    role: str | None = None
-    speaker: str | None = None
+    role: Annotated[str | None, Meta(description="Only of this role.")] = None
+    speaker: Annotated[str | None, Meta(description="Only by this speaker.")] = None
     importance_min: float | None = None
     importance_max: float | None = None
     pinned: bool | None = None

@@ -70,6 +70,8 @@ class _Undone(msgspec.Struct, frozen=True):
 def past(record: Record, at: datetime, around: Around) -> Record | None:
     """Return a record as it was at a moment, or None where it did not exist yet.
 
+    A record of a kind that tells nothing of its past was what it is.
+
     Args:
         record: The record as it is.
         at: The moment; what happened at that very moment has happened.
@@ -85,8 +87,9 @@ def past(record: Record, at: datetime, around: Around) -> Record | None:
         return _undo_history(record, at, around)
     if isinstance(record, Chunk):
         return _chunk(record, at, around)
-    assert isinstance(record, Conversation)
-    return _conversation(record, at, around)
+    if isinstance(record, Conversation):
+        return _conversation(record, at, around)
+    return record
 
 
 def begun(record: Record) -> datetime:

@@ -16,6 +16,7 @@ from pmem.errors import InvalidValue
 from pmem.values.records import (
     DEFAULT_CATEGORY,
     DEFAULT_IMPORTANCE,
+    SAID,
     Access,
     Episode,
     Event,
@@ -42,9 +43,7 @@ AGREED: Final = "consent"
 INHERITED: Final = "trust"
 """What an event's detail has where a record was made of others that are not trusted wholly."""
 
-TOLD: Final = frozenset(
-    ("content", "subject", "category", "tags", "title", "summary", "context", "outcome")
-)
+TOLD: Final = frozenset(SAID)
 """What a memory or an episode says."""
 
 BINDING: Final = (MemoryType.CONSTRAINT, MemoryType.PROCEDURE)

@@ -157,7 +157,8 @@ def _record(type_: RecordType, item: Any, renamed: _Renamed) -> Record:
     nesting(item, MOST_LEVELS)
     if item.get("schema", SCHEMA) != SCHEMA:
         raise InvalidValue(f"has the schema {item['schema']!r}, and this pmem knows {SCHEMA}")
-    value = item if "schema" in item else _READERS[type_](_snake(item), renamed)
+    reader = _READERS.get(type_)  # that design has no other kinds
+    value = item if "schema" in item or reader is None else reader(_snake(item), renamed)
     record = msgspec.convert(value, type_)
     if not is_id(record.id):
         raise InvalidValue(f"has the id {record.id!r}, which is not one of ours")

@@ -18,7 +18,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
-from pmem.values.records import KINDS, Chunk, Conversation, Episode, Event, Memory
+from pmem.values.records import KINDS, Event
 
 SHOWN: Final = 50
 
@@ -202,9 +202,9 @@ def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
 
 def _historic(workspace: Workspace, reference: str) -> Historic:
     record = get(workspace, reference)
-    if isinstance(record, Chunk):
-        raise InvalidValue(
-            f"chunk {record.id} keeps no history", "memories, episodes and conversations do"
-        )
-    assert isinstance(record, Memory | Episode | Conversation)
-    return record
+    if isinstance(record, Historic):
+        return record
+    raise InvalidValue(
+        f"{KINDS[type(record)]} {record.id} keeps no history",
+        "memories, episodes and conversations do",
+    )

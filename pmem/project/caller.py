@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
 
 
-_OF_THE_CALLER: Final = (
-    *("caller", "reach", "backend"),
-    *("memories", "episodes", "conversations", "chunks"),
-)
+_OF_THE_CALLER: Final = ("caller", "reach", "backend", "stores")
 """What a workspace keeps that differs for whoever asks."""
 
 

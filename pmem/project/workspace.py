@@ -17,7 +17,7 @@ from pmem.storage.shared import Shared
 from pmem.storage.store import Store
 from pmem.values import ids
 from pmem.values.config import Settings
-from pmem.values.records import Chunk, Conversation, Episode, Memory, RecordType
+from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory, RecordType
 from pmem.values.times import in_utc
 
 if TYPE_CHECKING:
@@ -136,30 +136,30 @@ class Workspace:
 
         return self.shared.user(lambda: user_name(self.root, self.environment))
 
-    @cached_property
+    @property
     def memories(self) -> Store[Memory]:
         """Long-term memories."""
-        return Store(self.backend, Memory)
-
-    @cached_property
-    def episodes(self) -> Store[Episode]:
-        """Episodes."""
-        return Store(self.backend, Episode)
-
-    @cached_property
-    def conversations(self) -> Store[Conversation]:
-        """Conversations, their recent messages within."""
-        return Store(self.backend, Conversation)
-
-    @cached_property
-    def chunks(self) -> Store[Chunk]:
-        """The older messages of conversations."""
-        return Store(self.backend, Chunk)
+        return self.store(Memory)
 
     @property
+    def episodes(self) -> Store[Episode]:
+        """Episodes."""
+        return self.store(Episode)
+
+    @property
+    def conversations(self) -> Store[Conversation]:
+        """Conversations, their recent messages within."""
+        return self.store(Conversation)
+
+    @property
+    def chunks(self) -> Store[Chunk]:
+        """The older messages of conversations."""
+        return self.store(Chunk)
+
+    @cached_property
     def stores(self) -> tuple[Store[Any], ...]:
-        """All four stores."""
-        return (self.memories, self.episodes, self.conversations, self.chunks)
+        """The store of every kind of record, in the order of `STORES`."""
+        return tuple(Store(self.backend, type_) for type_ in STORES)
 
     def store(self, type_: RecordType) -> Store[Any]:
         """Return the store of a type's records."""

@@ -10,7 +10,7 @@ import msgspec
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
 from pmem.errors import NotFound
 from pmem.values.ids import matches
-from pmem.values.records import KINDS, STORES, Chunk, Conversation, Episode, Memory, Record, State
+from pmem.values.records import KINDS, STORES, Memory, Record, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
@@ -181,7 +181,7 @@ def pool_of(backend: Backend) -> "MemoryPool":
     Args:
         backend: What to search.
     """
-    return memory_pool(record for type_ in _SEARCHED for record in backend.scan(type_))
+    return memory_pool(record for type_ in STORES for record in backend.scan(type_))
 
 
 def memory_pool(records: Iterable[Record]) -> "MemoryPool":
@@ -194,9 +194,6 @@ def memory_pool(records: Iterable[Record]) -> "MemoryPool":
     from pmem.core.retrieval.pool import MemoryPool
 
     return MemoryPool(records, okapi_scores)
-
-
-_SEARCHED = (Memory, Episode, Conversation, Chunk)
 
 
 class InMemory:

@@ -12,7 +12,7 @@ from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.conflicts import open_conflicts
 from pmem.values.bounds import LARGE_RECORD_BYTES, SEARCHED_CHARACTERS, SEARCHED_NAMES
 from pmem.values.ids import short
-from pmem.values.records import Episode, Memory, Record, State, plain
+from pmem.values.records import SAID, Episode, Memory, Record, State, plain
 from pmem.values.times import iso, shifted
 from pmem.vcs.doubts import overruled
 
@@ -20,7 +20,6 @@ _MOST_LINKS: Final = 100
 """Links of one record that are told; once they are mended, the next ones are."""
 _CLOCKS_DIFFER: Final = timedelta(days=1)
 """Clocks that are set by hand, or to another zone, differ by less."""
-_TEXTS: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
 _SHORT: Final = 4000
 """Characters of texts that are looked at together."""
 _APART: Final = "\n.\n"
@@ -164,7 +163,7 @@ class RecordCheck:
 
 def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
     """Yield what a record says, field by field."""
-    for name in _TEXTS:
+    for name in SAID:
         value = getattr(record, name, None)
         if value:
             yield name, value if isinstance(value, str) else "\n".join(value)

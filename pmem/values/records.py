@@ -350,6 +350,12 @@ KINDS: Final[dict[RecordType, str]] = {
 }
 """Each record type's name in commands and answers."""
 
+SAID: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
+"""The fields that say something in words, of all kinds of records."""
+
+_LATER: Final = frozenset({"citations", "app"})
+"""Fields that records of the first version did not have: an empty one is not written."""
+
 DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
     MemoryType.FACT: 0.5,
     MemoryType.DECISION: 0.7,
@@ -387,12 +393,11 @@ def dump_line(value: Any) -> bytes:
 
 
 def stored(record: Record) -> Any:
-    """Turn a record into what its file holds: citations, and an app, only where there are some."""
+    """Turn a record into what its file holds: a later field only where it says something."""
     value = plain(record)
-    if isinstance(record, Memory) and not record.citations:
-        del value["citations"]
-    if isinstance(record, Episode | Conversation | Chunk) and record.app is None:
-        del value["app"]
+    for name in _LATER & value.keys():
+        if value[name] in (None, ()):
+            del value[name]
     return value
 
 
