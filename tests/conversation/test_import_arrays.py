@@ -476,9 +476,14 @@ def test_a_chunk_whose_messages_were_dropped_keeps_its_summary(
     assert (chunk.summary, chunk.messages) == ("Earlier: a. Then: b.", ())
 
 
-def test_what_differs_and_is_as_old_as_ours_is_told(root: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "other", [{"content": "Something else is so"}, {"category": "elsewhere"}, {"tags": ["other"]}]
+)
+def test_what_differs_and_is_as_old_as_ours_is_told(
+    root: str, tmp_path: Path, other: dict[str, Any]
+) -> None:
     pmem("import", "arrays", write(tmp_path / "one", {"long-term-memory.json": MEMORIES}))
-    changed = [{**MEMORIES[0], "content": "Something else is so"}, *MEMORIES[1:]]
+    changed = [{**MEMORIES[0], **other}, *MEMORIES[1:]]
     folder = write(tmp_path / "two", {"long-term-memory.json": changed})
     done = pmem("import", "arrays", folder)
     assert (done.code, done.out) == (0, b"0 added, 0 updated, 2 unchanged, 0 skipped\n")
