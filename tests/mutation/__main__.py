@@ -15,11 +15,15 @@ from typing import Final, NamedTuple
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from parso.python.tree import Function
+from parso.tree import NodeOrLeaf
 
 from tests.mutation.rooms import modules_of, tests_of
 
 SEED: Final = 7
-_LEFT_OUT: Final = ("Variable", "RemoveDecorator", "BinaryOperator_BitOr")  # `int | None`
+_LEFT_OUT: Final = ("Variable", "RemoveDecorator")
+_DECLARED: Final = ("frozen", "kw_only")
+"""Arguments of a class that say what may be written, which the type checker holds."""
 _PATIENCE: Final = 4.0
 _LEAST_SECONDS: Final = 60.0
 """A mutant may take so many times as long as the code as it is, and at least so long."""
@@ -63,11 +67,28 @@ def _places(module: str) -> Iterator[list[Mutant]]:
         if any(left_out in name for left_out in _LEFT_OUT):
             continue
         operator = get_operator(name)()
-        at = [place for node in nodes for place in operator.mutation_positions(node)]
-        for occurrence, (start, _) in enumerate(at):
-            mutant = Mutant(module, name, occurrence)
-            found.setdefault((name.partition("_")[0], start), []).append(mutant)
+        at = [(node, place) for node in nodes for place in operator.mutation_positions(node)]
+        for occurrence, (node, (start, _)) in enumerate(at):
+            if _is_logic(node):
+                mutant = Mutant(module, name, occurrence)
+                found.setdefault((name.partition("_")[0], start), []).append(mutant)
     yield from (found[place] for place in sorted(found))
+
+
+def _is_logic(node: NodeOrLeaf) -> bool:
+    """Return whether a change here can change what is done: not in an annotation or a decorator."""
+    parent = node.parent
+    if parent is None:
+        return True
+    if parent.type in ("decorator", "tfpdef"):
+        return False
+    if parent.type == "annassign" and node is parent.children[1]:
+        return False
+    if isinstance(parent, Function) and node is parent.annotation:
+        return False
+    if parent.type == "argument" and parent.children[0].get_code() in _DECLARED:
+        return False
+    return _is_logic(parent)
 
 
 def _is_killed(mutant: Mutant, folder: str, tests: list[str]) -> bool:
@@ -101,12 +122,12 @@ def _seconds(folder: str, tests: list[str]) -> float:
 
 
 def _run(folder: str, tests: list[str], most: float | None) -> int:
-    """Run tests up to the first that fails; who takes too long has failed.
+    """Run tests up to the first that fails, those that failed before first; too long is failed.
 
     Raises:
         RuntimeError: pytest could not be run at all.
     """
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "--ff", *tests]
     environment = os.environ | {"CI": "1", "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
