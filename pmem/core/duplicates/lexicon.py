@@ -145,12 +145,8 @@ def _listed_words() -> dict[str, tuple[Meaning, ...]]:
     for word in ("avoid", "refuse", "prevent", "lack", "refrain"):
         found[word + "s"] = found[word]
     for word in _CLAUSES:
-        sign = found.get(word, ())
-        found[word] = (
-            *sign,
-            Meaning(WordClass.SIGN, word) if not sign else sign[0],
-            Meaning(WordClass.CLAUSE, word),
-        )[-2:]
+        sign, *_ = found.get(word, (Meaning(WordClass.SIGN, word),))
+        found[word] = (sign, Meaning(WordClass.CLAUSE, word))
     for word in tables.PREPOSITIONS:
         if word not in found:
             opposite = (

@@ -76,6 +76,25 @@ def test_a_reason_is_given_in_plain_words(one: str, other: str, reason: str) -> 
     assert compare(claim_of(one), claim_of(other)).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Decision: we use Redis for sessions.", "We use Redis for sessions."),
+        ("Note, we use Redis for sessions.", "We use Redis for sessions."),
+        ("Over 5mb is refused.", "More than 5mb is refused."),
+        ("The limit is above 12.", "The limit is over 12."),
+        ("The worker copies the report.", "The report is copied by the worker."),
+        ("The worker stores the report.", "The report is stored by the worker."),
+        ("The worker drops the report.", "The report is dropped by the worker."),
+        ("You should use tabs for indentation.", "Use tabs for indentation."),
+        ("Run the tests before a release.", "You must run the tests before a release."),
+    ],
+)
+def test_what_only_sounds_different_is_a_duplicate(one: str, other: str) -> None:
+    assert compare(claim_of(one), claim_of(other)).relation is Relation.DUPLICATE
+    assert compare(claim_of(other), claim_of(one)).relation is Relation.DUPLICATE
+
+
 def test_scores_fall_from_duplicates_to_strangers() -> None:
     first = claim_of("The cache of the login service keeps tokens for 10 minutes.")
     others = (

@@ -190,6 +190,23 @@ def test_the_same_of_another_place_or_person_is_no_update(one: str, other: str) 
     assert verdict(sentence.format(one), sentence.format(other)).relation is Relation.NEIGHBOUR
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The tests have passed.", "The tests passed."),
+        ("The build has been moved.", "The build was moved."),
+        ("The plugin has stored sessions.", "The plugin stored sessions."),
+    ],
+)
+def test_what_is_done_now_is_not_what_was_done_then(one: str, other: str) -> None:
+    assert verdict(one, other).relation is not Relation.DUPLICATE
+
+
+def test_a_word_that_stays_elsewhere_did_not_become_another() -> None:
+    related = verdict("The gateway calls the gateway.", "The gateway calls the proxy.")
+    assert related.relation is Relation.NEIGHBOUR
+
+
 def test_a_place_and_what_is_none_can_follow_each_other() -> None:
     sentence = "We deploy the billing service to {} on Friday."
     assert verdict(sentence.format("staging"), sentence.format("Oslo")).relation is Relation.UPDATE

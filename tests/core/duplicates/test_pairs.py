@@ -2,7 +2,7 @@
 
 import random
 import time
-from itertools import combinations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given, settings
@@ -103,6 +103,13 @@ def test_neighbours_are_not_weaker_than_asked() -> None:
 def test_of_many_copies_each_is_paired_with_the_first() -> None:
     related = found(["We use Redis."] * 50)
     assert [(pair.first, pair.second) for pair in related] == [(0, place) for place in range(1, 50)]
+
+
+def test_of_many_texts_with_the_same_words_each_is_compared_with_the_next() -> None:
+    orders = list(permutations("in Oslo, for Linux, with Docker, on Friday, by Helm".split(", ")))
+    contents = [f"The build runs {' '.join(order)}." for order in orders]
+    assert len(found(contents[:24])) > 24
+    assert len(found(contents[:25])) <= 24
 
 
 def test_nothing_relates_to_nothing() -> None:
