@@ -29,18 +29,10 @@ _TOKEN = re.compile(
     r"`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+"
     r"|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[,;:()–—]|-(?= )"
 )
-_ABBREVIATED: Final = (
-    "dr.",
-    "mr.",
-    "ms.",
-    "mrs.",
-    "prof.",
-    "e.g.",
-    "i.e.",
-    "vs.",
-    "approx.",
-    "st.",
+_ABBREVIATED: Final = re.compile(
+    r"\b(?:dr|mr|ms|mrs|prof|e\.g|i\.e|vs|approx|st)\.$", re.IGNORECASE
 )
+_ABBREVIATION: Final = 7  # characters of the longest
 _SUFFIXES: Final = (
     ("n't", "not"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would"), ("'m", "am"),
 )  # fmt: skip
@@ -182,7 +174,7 @@ def _pieces(line: str) -> Iterator[str]:
     begin = 0
     for match in _SENTENCE_END.finditer(line):
         end = match.start()
-        if not line[max(begin, end - 8) : end].lower().endswith(_ABBREVIATED):
+        if not _ABBREVIATED.search(line, max(begin, end - _ABBREVIATION), end):
             yield line[begin:end].strip()
             begin = match.end()
     yield line[begin:].strip()

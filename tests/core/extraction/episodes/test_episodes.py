@@ -109,6 +109,20 @@ def test_a_solved_problem_begins_with_the_report_and_tells_both() -> None:
     assert ("The import fails with a timeout.", "It's fixed now") == (moment.title, moment.outcome)
 
 
+def test_of_many_moments_in_one_message_the_first_two_are_told() -> None:
+    found = moments(
+        talk(
+            "The import fails with a timeout.",
+            "It works now. The root cause was a typo. We decided to use Kafka because it is fast. "
+            "I finished the guide.",
+        )
+    )
+    assert [moment.type for moment in found] == [
+        EpisodeType.PROBLEM_SOLVED,
+        EpisodeType.BREAKTHROUGH,
+    ]
+
+
 def test_a_solution_without_a_problem_is_no_moment() -> None:
     assert [] == moments(talk("Hello", "It's fixed now."))
 

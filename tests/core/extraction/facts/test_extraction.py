@@ -126,6 +126,54 @@ def test_an_entity_says_whom_it_is_about() -> None:
     assert ["Dr Weber"] == [fact.subject for fact in facts("My dentist is Dr Weber.")]
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("Anna from Oslo is our new tech lead.", MemoryType.ENTITY, "Anna"),
+        ("Anna Lind in Oslo is the lead of design.", MemoryType.ENTITY, "Anna Lind"),
+        ("Every Friday, we update the docs.", MemoryType.PROCEDURE, None),
+        ("Each release, run the tests.", MemoryType.PROCEDURE, None),
+        ("Before every release, we run the tests.", MemoryType.PROCEDURE, None),
+        ("Kafka is required.", MemoryType.CONSTRAINT, None),
+        ("Our build runs on Linux.", MemoryType.FACT, None),
+        ("deploy.sh runs on Linux.", MemoryType.FACT, None),
+    ],
+)
+def test_a_plain_statement_is_found_with_its_type_and_whom_it_is_about(
+    text: str, kind: MemoryType, subject: str | None
+) -> None:
+    assert [(kind, subject)] == [(fact.type, fact.subject) for fact in facts(text)]
+
+
+@pytest.mark.parametrize("lead", ["As you asked,", "So, as you said earlier,"])
+@pytest.mark.parametrize(
+    "fact", ["every Friday, we update the docs", "from now on, answer in French"]
+)
+def test_a_fact_begins_behind_what_only_leads_to_it(lead: str, fact: str) -> None:
+    assert [fact] == [found.content for found in facts(f"{lead} {fact}.")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It feeds two systems. We use Go.", ["It feeds two systems.", "We use Go."]),
+        ("This one is best. We use Go.", ["This one is best.", "We use Go."]),
+        ("Ask Dr. Weber (e.g. today). We use Go.", ["Ask Dr. Weber (e.g. today).", "We use Go."]),
+        ("It holds approx. 5 MB. We use Go.", ["It holds approx. 5 MB.", "We use Go."]),
+    ],
+)
+def test_a_sentence_ends_at_a_full_stop_but_not_at_an_abbreviation(
+    text: str, expected: list[str]
+) -> None:
+    assert expected == [sentence.text for sentence in sentences(text)]
+
+
+@pytest.mark.parametrize("other", ["Sarah is our tech lead", "Sarah Lind runs the shop"])
+def test_a_name_and_what_its_bearer_does_begin_another_statement(other: str) -> None:
+    found = facts(f"We decided to use Kafka and {other}.")
+    assert found[0].content == "We decided to use Kafka"
+
+
 def test_the_same_fact_is_found_once_in_a_message() -> None:
     assert len(facts("We decided to use Kafka. I've decided to use the KAFKA!")) == 1
 
