@@ -59,6 +59,13 @@ def test_a_version_with_markers_is_what_its_sides_merge_into(
     assert version(dump(ours), SHAPES[store]) == ours
 
 
+def test_a_base_that_cannot_be_read_is_none() -> None:
+    _, ours, theirs, _ = sides(4, "long-term-memory")
+    wanted = merged(None, ours, theirs, SHAPES["long-term-memory"]).result
+    data = around(dump(ours), b"no JSON\n", dump(theirs))
+    assert version(data, SHAPES["long-term-memory"]) == wanted
+
+
 def test_a_value_that_is_nowhere_is_missed() -> None:
     _, ours, theirs, _ = sides(4, "long-term-memory")
     theirs = {**theirs, "category": "a place of its own"}

@@ -315,6 +315,16 @@ def test_a_purge_holds_unless_the_other_side_changed_something() -> None:
     assert merged(BASE, changed, None, MEMORY).result == changed
 
 
+def test_two_events_that_are_alike_stay_two() -> None:
+    event = {"event": "UPDATE", "at": day(2), "before": {}}
+    begun = memory(history=[*BASE["history"], event, event])
+    result = merged(
+        begun, edited(begun, 3, importance=0.6), edited(begun, 4, type="decision"), MEMORY
+    ).result
+    assert result is not None
+    assert result["history"].count(event) == 2
+
+
 def test_the_history_goes_by_time_and_keeps_every_event_once() -> None:
     shared = edited(BASE, 2, subject="x")
     one = edited(edited(shared, 4, pinned=True), 7, tags=["a"])
