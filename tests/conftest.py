@@ -14,6 +14,7 @@ from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from tests.effort import IS_THOROUGH, examples
 from tests.once import Once, built_once
+from tests.vocabulary import hide_library
 
 NOW = datetime(2026, 11, 21, 14, 30, 0, 250_000, tzinfo=UTC)
 REAL_HOME = os.path.expanduser("~")
@@ -73,6 +74,7 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setenv("TZ", "UTC")
+    hide_library(monkeypatch)
     own = os.path.dirname(sys.executable)  # where an installed pmem is, for git to find it
     monkeypatch.setenv("PATH", os.pathsep.join((own, os.environ.get("PATH", os.defpath))))
     monkeypatch.chdir(work)

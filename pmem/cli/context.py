@@ -56,7 +56,8 @@ def context(
         **session.when(at),
     )
     built = session.run(table.CONTEXT, request)
-    note = f"{built.tokens:,} of {built.budget:,} tokens"
+    how = "estimated" if built.tokenizer == "estimate" else f"counted by {built.tokenizer}"
+    note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"
     if not built.text:
         note += ": the budget is too small for anything"
     return Answer(

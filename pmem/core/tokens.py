@@ -1,5 +1,8 @@
 """How many tokens a text costs a model: a quick estimate, or the exact count of a vocabulary.
 
+What a record keeps is the estimate as it is. What is held to a budget is counted exactly where a
+vocabulary is at hand, and with a reserve on top of the estimate where none is.
+
 The estimate gives every character one of 29 classes and adds up what each pair of neighbouring
 classes costs. The costs were fitted to exact counts by non-negative least squares; see
 `docs/tokens.md` for how far the sum lies from the truth. A text is read as if a line break stood
@@ -8,11 +11,13 @@ before it, so texts that meet at a line break cost, before rounding up, what the
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pmem.errors import InvalidValue
 
-Tokenizer = Literal["estimate", "o200k_base", "cl100k_base"]
+Tokenizer = Literal["auto", "estimate", "o200k_base", "cl100k_base"]
+PREFERRED: Final = "o200k_base"
+"""The vocabulary that budgets are counted by where nothing else is said."""
 
 _SCALE: Final = 100  # the unit of every cost below: a hundredth of a token
 _FIRST: Final = "\n"  # the class that stands before every text
@@ -97,23 +102,58 @@ _OTHER_RUNS: Final = (
 )  # fmt: skip
 
 
+# What a budget keeps on top of the estimate: of all, in percent, and for each character of a script
+# in which languages, or everyday words and those of manuals, differ most
+_RESERVE: Final = 12
+_RESERVES: Final = (
+    (b"e", 50), (b"h", 20), (b"o", 15), (b"r", 10), (b"g", 8), (b"k", 8), (b"m", 7), (b"i", 3),
+)  # fmt: skip
+
+
+class BudgetCounter(NamedTuple):
+    """What holds a text to a budget: a count that is no lower than a model's, and whose it is."""
+
+    count: Callable[[str], int]
+    name: str
+
+
 def counter(name: Tokenizer) -> Callable[[str], int]:
-    """Return what counts the tokens of a text.
+    """Return what counts the tokens of a text that is kept.
 
     Args:
-        name: `estimate` needs nothing; the others count exactly with that vocabulary, through
-            the library of the extra `tokens`.
+        name: `estimate` needs nothing, and `auto` is the same here, so that a record's count is
+            the same in every clone; the others count exactly with that vocabulary, through the
+            library of the extra `tokens`.
 
     Raises:
         InvalidValue: There is no tokenizer of that name, or its library is not installed.
     """
-    if name == "estimate":
+    if name in ("auto", "estimate"):
         return count_tokens
     if name not in ("o200k_base", "cl100k_base"):
         raise InvalidValue(
-            f"there is no tokenizer {name!r}", "try estimate, o200k_base or cl100k_base"
+            f"there is no tokenizer {name!r}", "try auto, estimate, o200k_base or cl100k_base"
         )
     return _exact(name)
+
+
+def budget_counter(name: Tokenizer) -> BudgetCounter:
+    """Return what counts a text that must keep a budget.
+
+    Args:
+        name: `auto` counts by `PREFERRED` where its library is installed, and estimates elsewhere.
+
+    Raises:
+        InvalidValue: As from `counter`.
+    """
+    if name == "auto":
+        try:
+            return BudgetCounter(_exact(PREFERRED), PREFERRED)
+        except InvalidValue:
+            name = "estimate"
+    if name == "estimate":
+        return BudgetCounter(count_with_reserve, name)
+    return BudgetCounter(counter(name), name)
 
 
 def count_tokens(text: str) -> int:
@@ -125,13 +165,35 @@ def count_tokens(text: str) -> int:
     if not text:
         return 0
     ascii_only = text.isascii()
-    cost = _pair_cost()
+    return -(-_cost(_shape(text, ascii_only), ascii_only) // _SCALE)
+
+
+def count_with_reserve(text: str) -> int:
+    """Estimate how many tokens a text has at the most, in linear time.
+
+    Of real contexts of many kinds fewer than one in a thousand has more; a short text can.
+
+    Args:
+        text: Any text. What is appended to it never lowers the estimate.
+    """
+    if not text:
+        return 0
+    ascii_only = text.isascii()
     shape = _shape(text, ascii_only)
+    total = _cost(shape, ascii_only)
+    if not ascii_only:
+        total += sum(extra * shape.count(script) for script, extra in _RESERVES)
+    return -(-total * (100 + _RESERVE) // (100 * _SCALE))
+
+
+def _cost(shape: bytes, ascii_only: bool) -> int:
+    """Add up what the characters of a text cost, in hundredths of a token."""
+    cost = _pair_cost()
     pairs = zip(shape, shape[1:], strict=False)  # noqa: RUF007 - pairwise takes half as long again
     total = sum(map(cost.__getitem__, pairs))
     for run, extra in _ASCII_RUNS if ascii_only else _ASCII_RUNS + _OTHER_RUNS:
         total += extra * shape.count(run)
-    return -(-total // _SCALE)
+    return total
 
 
 def _shape(text: str, ascii_only: bool) -> bytes:

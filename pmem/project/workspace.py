@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from pmem.core.tokens import counter
+from pmem.core.tokens import BudgetCounter, budget_counter, counter
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration
 from pmem.storage.backend import Backend, Problem
@@ -207,12 +207,21 @@ class Workspace:
 
     @cached_property
     def count(self) -> Callable[[str], int]:
-        """Counts a text's tokens, as the setting `tokenizer` says.
+        """Counts the tokens of a text that is kept, as the setting `tokenizer` says.
 
         Raises:
             InvalidValue: What counts them exactly is not installed.
         """
         return counter(self.settings.tokenizer)
+
+    @cached_property
+    def budget_counter(self) -> BudgetCounter:
+        """Counts what must keep a budget, as the setting `tokenizer` says; never `count`.
+
+        Raises:
+            InvalidValue: What counts them exactly is not installed.
+        """
+        return budget_counter(self.settings.tokenizer)
 
     def now(self) -> datetime:
         """Return the present in UTC, to the millisecond."""

@@ -99,7 +99,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
             budget,
             recent_share=settings.recent_share,
             format_=request.format,
-            count=workspace.count,
+            count=workspace.budget_counter.count,
         )
 
     built = (
@@ -107,7 +107,11 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     )
     best = answers.ranked[: settings.retrieval_top_k] if asked and request.hits else []
     return BuiltContext(
-        **{**msgspec.structs.asdict(built), "notes": notes_on(request.query or "")},
+        **{
+            **msgspec.structs.asdict(built),
+            "notes": notes_on(request.query or ""),
+            "tokenizer": workspace.budget_counter.name,
+        },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
         is_answered=bool(asked and answers.ranked),

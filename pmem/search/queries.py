@@ -53,7 +53,9 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     seen = within(workspace, _reach(workspace, request))
     picked = pick(seen, _search(seen, request))
     found = list(_items(seen, request, picked))
-    shown, too_long = queries.within_budget(found, request.budget_tokens, workspace.count)
+    shown, too_long = queries.within_budget(
+        found, request.budget_tokens, workspace.budget_counter.count
+    )
     reason = _reason(request, picked, too_long, len(shown))
     told = "; ".join(filter(None, (*notes_on(request.query), reason)))
     recalled = tuple(_remembered(picked, shown))

@@ -115,10 +115,12 @@ def _tokenizer(workspace: Workspace) -> Diagnosis:
     if any(finding.severity == "error" for finding in settings_findings(workspace)):
         return Diagnosis(name="tokenizer", ok=False, detail="not known while settings are wrong")
     try:
-        workspace.count("")
+        name = workspace.budget_counter.name
     except InvalidValue as error:
         return Diagnosis(name="tokenizer", ok=False, detail=f"{error.message}; {error.hint}")
-    return Diagnosis(name="tokenizer", ok=True, detail=workspace.settings.tokenizer)
+    chosen = workspace.settings.tokenizer
+    detail = chosen if chosen == name else f"{chosen}, budgets by {name}"
+    return Diagnosis(name="tokenizer", ok=True, detail=detail)
 
 
 def _own_files(workspace: Workspace, *, fix: bool) -> Diagnosis:

@@ -54,11 +54,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     project_name: Annotated[str, says("The project's name, as contexts show it.")] = "Project"
     tokenizer: Annotated[
-        Literal["estimate", "o200k_base", "cl100k_base"],
+        Literal["auto", "estimate", "o200k_base", "cl100k_base"],
         says(
-            "How tokens are counted; the exact vocabularies need `pip install 'pmem-cli[tokens]'`."
+            "How tokens are counted; `auto` counts budgets exactly where "
+            "`pip install 'pmem-cli[tokens]'` was run, and estimates all else."
         ),
-    ] = "estimate"
+    ] = "auto"
 
     max_context_tokens: Annotated[
         int, number(50, "The model's whole context window, in tokens.")

@@ -332,6 +332,7 @@ class Context(Strict):
     sections: list[Section]
     omitted: list[Omitted]
     revision: int | None
+    tokenizer: str
 
 
 class Judged(Strict):

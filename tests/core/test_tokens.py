@@ -2,7 +2,6 @@
 
 import json
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from pmem.core.tokens import Tokenizer, count_tokens, counter
 from pmem.errors import InvalidValue
+from tests.vocabulary import bring_library_back, needs_the_library
 from tests.work import seconds
 
 CORPUS: Final = Path(__file__).parent / "tokens_corpus"
@@ -22,10 +22,12 @@ EVERY_KIND: Final = pytest.mark.parametrize("kind", sorted(COUNTS))
 EVERY_VOCABULARY: Final = pytest.mark.parametrize("vocabulary", ["o200k_base", "cl100k_base"])
 MOST: Final = 1.05
 
-needs_the_library = pytest.mark.skipif(
-    find_spec("rs_bpe") is None, reason="the library of the extra `tokens` is not installed"
-)
 anything = st.text() | st.text("aAbzZ09 \n\t.,:;()\"'-_/=éя日ガ한！😀—\ud800", max_size=40)
+
+
+@pytest.fixture(autouse=True)
+def _with_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    bring_library_back(monkeypatch)
 
 
 def texts(kind: str) -> list[str]:

@@ -16,6 +16,7 @@ from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
+from pmem.core.tokens import counter
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.reading import ConversationRequest
@@ -28,6 +29,7 @@ from pmem.storage.backend import InMemory
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.vocabulary import bring_library_back, needs_the_library
 
 
 def in_memory(**overrides: Any) -> Workspace:
@@ -251,11 +253,23 @@ def test_a_context_has_the_memory_what_was_recalled_and_the_conversation(full: W
     assert built.tokens <= 1000
 
 
+@needs_the_library
+def test_a_context_says_which_vocabulary_counted_it(
+    full: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert context(full, "parser", budget=80).tokenizer == "estimate"
+    bring_library_back(monkeypatch)
+    again = Workspace("nowhere", actor="tester", now=NOW, backend=full.backend)
+    built = context(again, "parser", budget=80)
+    assert built.tokenizer == "o200k_base"
+    assert counter("o200k_base")(built.text) == built.tokens <= 80
+
+
 @pytest.mark.parametrize("budget", [50, 80, 120, 200, 500, 2000, 200_000])
 def test_a_context_of_any_budget_holds_it(full: Workspace, budget: int) -> None:
     for query in (None, "parser", "nothing like it"):
         built = context(full, query, budget=budget)
-        assert full.count(built.text) == built.tokens <= budget
+        assert full.budget_counter.count(built.text) == built.tokens <= budget
         assert built == context(full, query, budget=budget)
 
 

@@ -2,11 +2,13 @@
 
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
@@ -22,6 +24,7 @@ from pmem.values.notation import as_text, flatten
 from pmem.values.rules import AppRules, Scoring
 from tests.faults.console import added, pmem
 from tests.storage.faults import Death, dying, fault
+from tests.vocabulary import LIBRARY, MODULE
 
 DEFAULTS: dict[str, Any] = {
     # the configuration reference of the multi-tier design
@@ -364,9 +367,9 @@ def _episodes(**environment: Any) -> Any:
 
 
 def _tokens(**environment: Any) -> Any:
-    return data("add", "A sentence that is counted, antidisestablishmentarianism.", **environment)[
-        "memory"
-    ]["tokens"]
+    content = "A sentence that is counted, antidisestablishmentarianism."
+    with mock.patch.dict(sys.modules, {MODULE: LIBRARY}):
+        return data("add", content, **environment)["memory"]["tokens"]
 
 
 def _importances(**environment: Any) -> Any:
@@ -611,7 +614,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "max_promotions": ("3", "1", _wishes),
     "max_promotions_per_day": ("100", "2", _wishes),
     "detect_episodes": ("true", "false", _episodes),
-    "tokenizer": ("estimate", "cl100k_base", _tokens),
+    "tokenizer": ("auto", "cl100k_base", _tokens),
     **{
         f"importance.{field.name}": (str(field.default), "0", _importances)
         for field in msgspec.structs.fields(Scoring)

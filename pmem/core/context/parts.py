@@ -114,6 +114,8 @@ class Allocation(msgspec.Struct, frozen=True):
 class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A finished context; `revision` is the thread's, where one was given.
 
+    `tokens` are counted by `tokenizer`: `estimate` is with a reserve, so at the most as many.
+
     `notes` say what of a very long query was not searched for.
     """
 
@@ -123,6 +125,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sections: tuple[Section, ...]
     omitted: tuple[Omitted, ...]
     revision: int | None
+    tokenizer: str = "estimate"
     notes: tuple[str, ...] = ()
 
     @property
