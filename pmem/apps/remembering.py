@@ -295,6 +295,8 @@ def _renewed(
 
 def _new(workspace: Workspace, wanted: AddRequest, detail: dict[str, str]) -> tuple[Action, Memory]:
     added = put_new(workspace, wanted)
+    if added.is_archived:
+        added = put_new(workspace, replace(wanted, force=True))
     memory = added.memory
     if added.action == "suggested":
         return "known", memory

@@ -8,13 +8,23 @@ import typer
 
 from pmem.cli import options
 from pmem.cli.journal import story_lines
-from pmem.cli.memory import Category, Cite, Importance, Since, Subject, Until, memory_line, title_of
+from pmem.cli.memory import (
+    Category,
+    Cite,
+    Importance,
+    Since,
+    Subject,
+    Until,
+    memory_line,
+    neighbour_lines,
+    title_of,
+)
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
-from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkRequest
+from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, Record
@@ -76,7 +86,7 @@ def edit(
         raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
     if supersede:
         return _superseded_answer(session.run(table.SUPERSEDE, request))
-    return _record_answer("edited", session.run(table.EDIT, request))
+    return _edited_answer(session.run(table.EDIT, request))
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:
@@ -182,8 +192,21 @@ def _records_request(references: Iterable[str]) -> RecordsRequest:
 
 
 def _superseded_answer(done: Superseded) -> Answer:
-    lines = [_done_line("superseded", done.superseded), _done_line("by", done.memory)]
+    lines = [
+        _done_line("superseded", done.superseded),
+        _done_line("by", done.memory),
+        *neighbour_lines(done.memory, done.neighbours),
+    ]
     return Answer(data=done, lines=lines)
+
+
+def _edited_answer(done: Edited) -> Answer:
+    lines = [_done_line("edited", done.memory), *neighbour_lines(done.memory, done.neighbours)]
+    note = ""
+    if done.same is not None:
+        one, other = short(done.same.id), short(done.memory.id)
+        note = f"{one} says the same: `pmem edit {one} --superseded-by {other}` keeps one of them"
+    return Answer(data=done, lines=lines, note=note)
 
 
 def _record_answer(word: str, record: Record) -> Answer:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from pmem.cli import options, render
-from pmem.cli.facts import told
+from pmem.cli.facts import judgement_notes, told
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.conversations import (
     ConversationsRequest,
@@ -93,11 +93,15 @@ def _json(text: str | None, option: str) -> Any:
 def _consequences(heard: SayResult) -> Iterator[str]:
     """Yield what a message led to, a line each."""
     promoted = {item.fact.id: item for item in heard.promoted}
+    unpromoted = {item.fact: item.reason for item in heard.unpromoted}
     for fact in heard.facts:
         if fact.id in promoted:
             yield f"remembered as {short(promoted[fact.id].memory.id)}: {fact.content}"
+            yield from judgement_notes(promoted[fact.id])
         else:
             yield f"noted {fact.type} {short(fact.id)} ({fact.confidence:.2f}): {fact.content}"
+        if fact.id in unpromoted:
+            yield f"  {unpromoted[fact.id]}"
     for episode in heard.episodes:
         kind = episode.type.replace("_", " ")
         yield f"episode {short(episode.id)}, {kind}: {episode.title}"

@@ -73,7 +73,7 @@ def promote(
         notes = [_NOTHING]
     return Answer(
         data=done,
-        lines=(_promotion_line(item) for item in done.items),
+        lines=(line for item in done.items for line in _promotion_lines(item)),
         note="\n".join(filter(None, notes)),
         exit_code=Refused.exit_code if done.held else 0,
     )
@@ -100,9 +100,23 @@ def _spans(fact: Fact, *, every: bool) -> Iterator[tuple[str, str]]:
     yield f"  {' '.join(fact.content.split())}", ""
 
 
-def _promotion_line(item: Promotion) -> Line:
+def judgement_notes(item: Promotion) -> Iterator[str]:
+    """Say which memories a promoted fact updates or contradicts, and what to do about it.
+
+    Args:
+        item: What was promoted.
+    """
+    from pmem.cli.memory import neighbour_lines
+
+    for line in neighbour_lines(item.memory, item.neighbours):
+        yield "".join(text for text, _ in line)
+
+
+def _promotion_lines(item: Promotion) -> Iterator[Line]:
+    from pmem.cli.memory import neighbour_lines
+
     word = "promoted" if item.added else "known"
-    return [
+    yield [
         (f"{word} ", "green"),
         (short(item.fact.id), "cyan"),
         (" as ", "dim"),
@@ -110,6 +124,7 @@ def _promotion_line(item: Promotion) -> Line:
         (f"  {item.memory.type}  ", "dim"),
         (" ".join(item.memory.content.split()), ""),
     ]
+    yield from neighbour_lines(item.memory, item.neighbours)
 
 
 def _describe_left_facts(count: int) -> str:

@@ -1,7 +1,8 @@
 """The commands that add memories and show records."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -10,6 +11,7 @@ from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
+from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
@@ -29,6 +31,9 @@ from pmem.values.records import (
     State,
 )
 from pmem.values.times import iso
+
+if TYPE_CHECKING:
+    from pmem.core.lifecycle.neighbours import Neighbour
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
@@ -139,13 +144,16 @@ def list_(
         written = session.run(table.BLOCK, request)
         return Answer(data=written, raw=written.text, note=written.reason)
     found = session.run(table.LIST, request)
-    return Answer(data=found, lines=map(memory_line, found.items), note=found.reason)
+    return Answer(
+        data=found,
+        lines=(memory_line(memory, found.moment) for memory in found.items),
+        note=found.reason,
+    )
 
 
-def memory_line(memory: Memory) -> Line:
-    """Say on one line what a memory is."""
+def memory_line(memory: Memory, at: datetime | None = None) -> Line:
+    """Say on one line what a memory is, and, given a moment, whether it does not hold then."""
     marks = "*" if memory.pinned else " "
-    state = "" if memory.state is State.ACTIVE else f" ({memory.state.replace('_', ' ')})"
     subject = [(f"{memory.subject}: ", "bold")] if memory.subject else []
     return [
         (short(memory.id), "cyan"),
@@ -153,7 +161,7 @@ def memory_line(memory: Memory) -> Line:
         (shown(trust_of(memory)), "yellow"),
         *subject,
         (" ".join(memory.content.split()), ""),
-        (state, "yellow"),
+        (state_mark(memory.state) or validity_mark(memory, at), "yellow"),
     ]
 
 
@@ -209,15 +217,25 @@ def _added_lines(added: Added) -> Iterator[Line]:
     if added.held is not None:
         yield [(f"{added.action} ", "yellow"), (short(added.held.id), "cyan")]
         return
-    from pmem.core.lifecycle.neighbours import advice
-
     word = "added" if added.action == "added" else "exists"
     yield [(f"{word} ", "green" if word == "added" else "yellow"), *memory_line(added.memory)]
-    for neighbour in added.neighbours:
+    yield from neighbour_lines(added.memory, added.neighbours)
+
+
+def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterator[Line]:
+    """Say what a memory has to do with others, and how one may take another's place.
+
+    Args:
+        memory: The newer one.
+        neighbours: Where its links lead.
+    """
+    from pmem.core.lifecycle.neighbours import advice
+
+    for neighbour in neighbours:
         link = neighbour.link
         name = f"  {link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f}): "
         yield [(name, "dim"), (" ".join(neighbour.content.split()), "")]
-        what_next = advice(link.type, link.target, added.memory.id)
+        what_next = advice(link.type, link.target, memory.id)
         if what_next:
             yield [(f"    {what_next}", "dim")]
 
@@ -229,10 +247,7 @@ def _added_note(added: Added) -> str:
         return f"{added.held.sentence}{hint}"
     if added.action == "added":
         return "\n".join(f"better: {lint}" for lint in added.lints)
-    return (
-        f"{added.reason}; update it with `pmem edit {short(added.memory.id)} TEXT`, "
-        "or add yours beside it with --force"
-    )
+    return f"{added.reason}; {added.next_step}, or add yours beside it with --force"
 
 
 def title_of(record: Record) -> str:

@@ -9,12 +9,19 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.filters import Filter
+from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.text import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.search.search import Related, SearchHit, SearchKind, SearchRequest, SearchResult
+from pmem.search.search import (
+    Related,
+    SearchHit,
+    SearchKind,
+    SearchRequest,
+    SearchResult,
+)
 from pmem.values.ids import short
 from pmem.values.times import day
 
@@ -139,6 +146,7 @@ def _hit_line(hit: SearchHit, asked: set[str]) -> Line:
         (shown(hit.trust), "yellow"),
         *who,
         *_marked(_snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
+        (state_mark(hit.state), "yellow"),
         (f" (stale: {', '.join(hit.stale)})" if hit.stale else "", "yellow"),
     ]
 
@@ -166,6 +174,9 @@ def _reason(found: SearchResult) -> str:
         return "nothing found: the query is empty"
     if not terms(found.query):
         return "nothing found: the query has no word that counts"
+    if found.out_of_recall:
+        left = found.out_of_recall
+        return f"nothing found; {describe_matches(left)}: `{state_option(left)}`"
     if found.removed:
         gone = ", ".join(f"{name} removed {n}" for name, n in found.removed.items())
         return f"nothing found: {gone}"

@@ -13,7 +13,7 @@ from pmem.core.chunking import fitting
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
-from pmem.memory.facts import Promotion, noted, promoted_at_once
+from pmem.memory.facts import Promotion, UnpromotedFact, noted, promoted_at_once
 from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, target
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
@@ -49,7 +49,8 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
 
     `facts` are new, those that were promoted at once among them; `episodes` are the key
     moments it made; `pruned` is what contexts leave out from now on; `held` is what waits for a
-    person's consent, or was rejected before, without what it says.
+    person's consent, or was rejected before, without what it says; `unpromoted` are facts for
+    which a memory should be updated or brought back instead.
     """
 
     facts: tuple[Fact, ...] = ()
@@ -57,6 +58,7 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     episodes: tuple[Episode, ...] = ()
     pruned: Pruning | None = None
     held: "tuple[Held, ...]" = ()
+    unpromoted: tuple[UnpromotedFact, ...] = ()
 
     @property
     def noted(self) -> dict[str, str]:
@@ -214,6 +216,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
         episodes=tuple(episodes),
         pruned=pruned,
         held=promoted.held,
+        unpromoted=promoted.unpromoted,
     )
 
 

@@ -107,7 +107,7 @@ class Memories(Asking):
             InvalidValue: A value is not allowed.
         """
         request = made(EditRequest, reference=reference, content=content, **fields)
-        return self._run(table.EDIT, request)
+        return self._run(table.EDIT, request).memory
 
     def supersede(self, reference: str, content: str | None = None, **fields: Any) -> Superseded:
         """Let a new memory take the place of one, which held until now.

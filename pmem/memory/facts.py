@@ -14,7 +14,7 @@ from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.reading import conversation_named
-from pmem.memory.requests import AddRequest
+from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, matches, short
@@ -32,6 +32,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
+    from pmem.core.lifecycle.neighbours import Neighbour
     from pmem.memory.proposals import Held
 
 
@@ -88,18 +89,40 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that became a memory, or that a memory said already."""
+    """A fact that became a memory, or that a memory said already.
+
+    `neighbours` are memories that the new one updates or contradicts.
+    """
 
     fact: Fact
     memory: Memory
     added: bool
+    neighbours: "tuple[Neighbour, ...]" = ()
+
+
+class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that stays pending, as a memory should be updated or brought back instead.
+
+    Attributes:
+        fact: Its id.
+        memory: The memory's.
+        reason: Why, and what to do.
+    """
+
+    fact: str
+    memory: str
+    reason: str
 
 
 class Promotions(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that became memories, what waits for consent instead, and what made room for them."""
+    """Facts that became memories, what waits for consent instead, and what made room for them.
+
+    `unpromoted` stay pending until somebody chooses.
+    """
 
     items: tuple[Promotion, ...] = ()
     held: "tuple[Held, ...]" = ()
+    unpromoted: tuple[UnpromotedFact, ...] = ()
     made_room: "tuple[AppDecision, ...]" = ()
 
     def to_plain(self) -> dict[str, Any]:
@@ -171,6 +194,7 @@ def promoted_at_once(
     most = min(settings.max_promotions, settings.max_promotions_per_day - today)
     done: list[Promotion] = []
     held: list[Held] = []
+    unpromoted: list[UnpromotedFact] = []
     for fact in certain:
         may_see = reaches(workspace, DEFAULT_CATEGORY[fact.type])
         most_are_made = sum(item.added for item in done) >= most
@@ -179,8 +203,9 @@ def promoted_at_once(
                 made = _promote_fact(workspace, Stated(fact=fact, conversation=conversation.id))
                 done += made.items
                 held += made.held
+                unpromoted += made.unpromoted
     settled |= {short(item.fact.id): item.fact for item in done}
-    promotions = Promotions(items=tuple(done), held=tuple(held))
+    promotions = Promotions(items=tuple(done), held=tuple(held), unpromoted=tuple(unpromoted))
     return _with_standing(conversation, settled), promotions
 
 
@@ -363,6 +388,7 @@ def _promote_fact(
         return Promotions()
     memory = _saying(workspace, fact.content, item.app)
     is_new = memory is None
+    neighbours: tuple[Neighbour, ...] = ()
     if memory is None:
         source = Source(kind="conversation", conversation=item.conversation, message=fact.message)
         request = AddRequest(
@@ -377,13 +403,25 @@ def _promote_fact(
         added = memories.put_new(workspace, request, short(fact.id), **detail)
         if added.held is not None:
             return Promotions(held=(added.held,))
-        if added.action != "added":
-            return Promotions()
         memory = added.memory
+        if added.action != "added":
+            why = f"{added.reason}; {added.next_step}"
+            left = UnpromotedFact(fact=fact.id, memory=memory.id, reason=why)
+            return Promotions(unpromoted=(left,))
+        neighbours = _judged(added)
     settled = msgspec.structs.replace(
         fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
     )
-    return Promotions(items=(Promotion(fact=settled, memory=memory, added=is_new),))
+    promotion = Promotion(fact=settled, memory=memory, added=is_new, neighbours=neighbours)
+    return Promotions(items=(promotion,))
+
+
+def _judged(added: Added) -> "tuple[Neighbour, ...]":
+    if not added.neighbours:
+        return ()
+    from pmem.core.lifecycle.neighbours import judgements
+
+    return judgements(added.neighbours)
 
 
 def _agreement_of(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from pmem.core import checks
+from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.states import (
     SUPERSEDES,
     can_move,
@@ -19,6 +20,7 @@ from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import EDITABLE, ChangedRecords, RecordsRequest, Removable, change_all
 from pmem.memory.memories import edited_fields
+from pmem.memory.neighbours import link_to_judged
 from pmem.memory.reading import get
 from pmem.memory.requests import EditRequest
 from pmem.project.events import event_of
@@ -44,10 +46,14 @@ from pmem.values.times import iso
 
 
 class Superseded(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that holds from now on, and the one that held until now."""
+    """A memory that holds from now on, and the one that held until now.
+
+    `neighbours` are others that the new one updates or contradicts.
+    """
 
     memory: Memory
     superseded: Memory
+    neighbours: tuple[Neighbour, ...] = ()
 
     def to_plain(self) -> Memory:
         """Return the memory that holds from now on."""
@@ -129,7 +135,11 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
             f"the new memory holds only from {iso(new.valid_from)}; until then neither would",
             f"add it by itself, and end {short(old.id)} with `pmem edit --valid-until`",
         )
-    return _replace_memory(workspace, old, new, new.valid_from)
+    done = _replace_memory(workspace, old, new, new.valid_from)
+    new, neighbours, _ = link_to_judged(workspace, done.memory)
+    if neighbours:
+        workspace.memories.put(new)
+    return msgspec.structs.replace(done, memory=new, neighbours=neighbours)
 
 
 def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Superseded:

@@ -7,21 +7,24 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.retention import changed, linked, same_link, unlinked
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.changes import Removable, change, change_all
+from pmem.memory.neighbours import NOTHING, compare_with_known, link_to_all, link_to_judged
 from pmem.memory.requests import (
     AddAllRequest,
     Added,
     AddedAll,
     AddRequest,
+    Edited,
     EditRequest,
     LinkRequest,
     PinRequest,
     UnlinkRequest,
 )
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import same_keys
+from pmem.storage.backend import archived_key, same_keys
 from pmem.values.ids import matches, short
 from pmem.values.records import (
     DEFAULT_CATEGORY,
@@ -31,6 +34,7 @@ from pmem.values.records import (
     Memory,
     Relationship,
     Scope,
+    State,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +98,7 @@ def put_approved(workspace: Workspace, memory: Memory) -> Memory:
         memory: The memory.
     """
     twin = _twin(workspace, memory)
-    if twin is not None and twin.memory.content == memory.content:
+    if twin is not None and twin.memory.content == memory.content and not twin.is_archived:
         return twin.memory
     return _add(workspace, memory, force=True).memory
 
@@ -114,8 +118,10 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     return tuple(lint.sentence for lint in lints(request.content))
 
 
-def edit(workspace: Workspace, request: EditRequest) -> Memory:
+def edit(workspace: Workspace, request: EditRequest) -> Edited:
     """Change a memory and keep what it was in its history.
+
+    What it updates or contradicts from now on is linked and told, like what it says as well.
 
     Args:
         request: New values; a request without any changes nothing.
@@ -125,8 +131,11 @@ def edit(workspace: Workspace, request: EditRequest) -> Memory:
         InvalidValue: A value is not allowed.
     """
     fields = edited_fields(workspace, request)
+    neighbours: tuple[Neighbour, ...] = ()
+    same: Memory | None = None
 
     def apply(memory: Memory, event: Event) -> Memory:
+        nonlocal neighbours, same
         wanted = fields | _edited_citation(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
@@ -140,9 +149,12 @@ def edit(workspace: Workspace, request: EditRequest) -> Memory:
         new = changed(memory, event, **fresh)
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)
+        if {"content", "subject"} & fresh.keys():
+            new, neighbours, same = link_to_judged(workspace, new)
         return new
 
-    return change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
+    memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
+    return Edited(memory=memory, neighbours=neighbours, same=same)
 
 
 def pin(workspace: Workspace, request: PinRequest) -> Removable:
@@ -232,55 +244,27 @@ def _add_or_propose(
 
 def _add(workspace: Workspace, memory: Memory, *, force: bool) -> Added:
     """Add a memory, linked to its neighbours, unless one of them says the same."""
-    neighbours: Sequence[Neighbour] = ()
+    found = NOTHING
     if workspace.settings.link_on_add or not force:
-        twin, neighbours = _find_same_memory(workspace, memory)
-        if twin is not None and not force:
-            reason = f"a memory says the same in other words: {short(twin.id)}"
-            return Added(action="suggested", record=twin, reason=reason)
-    for neighbour in neighbours if workspace.settings.link_on_add else ():
-        memory = linked(memory, neighbour.link, workspace.actor, memory.created_at)
+        found = compare_with_known(workspace, memory)
+        if found.same is not None and not force:
+            reason = f"a memory says the same in other words: {short(found.same.id)}"
+            return Added(action="suggested", record=found.same, reason=reason)
+    memory, neighbours = link_to_all(workspace, memory, found.neighbours)
     workspace.memories.put(memory)
-    return Added(
-        action="added",
-        record=memory,
-        links=memory.relationships,
-        neighbours=tuple(neighbours) if memory.relationships else (),
-    )
-
-
-def _find_same_memory(
-    workspace: Workspace, memory: Memory
-) -> tuple[Memory | None, Sequence[Neighbour]]:
-    """Return the memory that says the same as a new one, and what the new one is linked to.
-
-    The comparing is loaded only if it is needed.
-    """
-    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, promising, word_keys
-
-    keys = word_keys(memory.content, memory.scope)
-    alike = workspace.memories.alike(keys, MOST_CANDIDATES)
-    others = promising(memory, alike, memory.created_at)
-    if not others:
-        return None, ()
-    from pmem.core.lifecycle.linking import close_to, linked_to, same_as
-
-    settings = workspace.settings
-    close = close_to(memory, others, settings.link_at)
-    at = memory.created_at
-    return same_as(memory, close), linked_to(
-        memory, close, settings.link_at, settings.max_links, at
-    )
+    return Added(action="added", record=memory, links=memory.relationships, neighbours=neighbours)
 
 
 def _twin(workspace: Workspace, memory: Memory) -> Added | None:
-    """Return the suggestion to update a memory that has the same subject or content."""
-    for key in reversed(same_keys(memory)):
+    """Return the suggestion to update, or bring back, a memory of the same subject or content."""
+    concern = concern_of(memory.scope)
+    for key in (*reversed(same_keys(memory)), archived_key(memory.content)):
         for known in workspace.memories.twins(key):
-            if known.scope == memory.scope:
-                kind = key.partition(":")[0]
-                reason = f"a memory with the same {kind} exists: {short(known.id)}"
-                return Added(action="suggested", record=known, reason=reason)
+            if concern_of(known.scope) == concern:
+                what = f"a memory with the same {key.partition(':')[0]} exists"
+                if known.state is State.ARCHIVED:
+                    what = "an archived memory says the same"
+                return Added(action="suggested", record=known, reason=f"{what}: {short(known.id)}")
     return None
 
 

@@ -23,6 +23,7 @@ from pmem.values.records import (
     Memory,
     Message,
     Record,
+    State,
     Status,
     plain,
 )
@@ -106,12 +107,14 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryListing(msgspec.Struct, frozen=True):
     """Memories that pass the filters, and how many there are in all.
 
-    Where there are none, `reason` says why, and what to do next.
+    Where there are none, `reason` says why, and what to do next. `moment` is the present of the
+    list: what does not hold then is marked.
     """
 
     items: tuple[Memory, ...]
     total: int
     reason: str = ""
+    moment: datetime | None = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories with how far each can be trusted, and how many there are."""
@@ -229,22 +232,33 @@ def _check_not_hidden(workspace: Workspace, reference: str) -> None:
 
 def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
     """Return the memories that pass a filter, the oldest first; of the past, those that held."""
-    passed = workspace.memories.find(request.wanted)
-    then = workspace.moment
-    found = [memory for memory in passed if then is None or valid_at(memory, then)]
+    return _listed(workspace, request, workspace.moment)
+
+
+def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:
+    """Return the memories that pass a filter; of the active ones those that hold at a moment."""
+    found = [
+        memory
+        for memory in workspace.memories.find(request.wanted)
+        if then is None or memory.state is not State.ACTIVE or valid_at(memory, then)
+    ]
     shown = found if request.limit is None else found[max(0, len(found) - request.limit) :]
     reason = "" if shown else _reason_for_none(workspace)
-    return MemoryListing(items=tuple(shown), total=len(found), reason=reason)
+    return MemoryListing(
+        items=tuple(shown), total=len(found), reason=reason, moment=workspace.now()
+    )
 
 
 def write_block(workspace: Workspace, request: ListRequest) -> Block:
     """Write memories as the block of a system prompt: the same ones give the same bytes.
 
-    What belongs to an app is left out, but for the app that the filter names.
+    What does not hold any more, or not yet, is left out, and what belongs to an app, but for the
+    app that the filter names.
     """
     from pmem.core.context.block import block
 
-    found = list_memories(serving(workspace, request.wanted.app), request)
+    workspace = serving(workspace, request.wanted.app)
+    found = _listed(workspace, request, workspace.now())
     text = block(map(workspace.mask.fields, found.items))
     return Block(text=text, total=found.total, reason=found.reason)
 

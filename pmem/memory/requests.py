@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from pmem.values.records import Memory, MemoryType, Relationship, Source
+from pmem.values.ids import short
+from pmem.values.records import Memory, MemoryType, Relationship, Source, State
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
@@ -76,9 +77,22 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
         raise Withheld(self.held)
 
     @property
+    def is_archived(self) -> bool:
+        """Whether it was said before, by a memory that was archived since."""
+        return self.action == "suggested" and self.memory.state is State.ARCHIVED
+
+    @property
     def noted(self) -> dict[str, str] | None:
         """What the log of operations says of it; what was written is noted with the record."""
         return None if self.held is None else {"status": "skipped"}
+
+    @property
+    def next_step(self) -> str:
+        """What to do instead of adding, where it is a suggestion."""
+        name = short(self.memory.id)
+        if self.is_archived:
+            return f"bring it back with `pmem restore {name}`"
+        return f"update it with `pmem edit {name} TEXT`"
 
     def to_plain(self) -> dict[str, Any]:
         """Return what became of it, its memory and its links."""
@@ -148,6 +162,22 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Whether it has no new value."""
         return self == EditRequest(reference=self.reference)
+
+
+class Edited(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory as it now is.
+
+    `neighbours` are those that it updates or contradicts from now on, and `same` is another memory
+    that says the same.
+    """
+
+    memory: Memory
+    neighbours: "tuple[Neighbour, ...]" = ()
+    same: Memory | None = None
+
+    def to_plain(self) -> Memory:
+        """Return the memory."""
+        return self.memory
 
 
 class PinRequest(msgspec.Struct, frozen=True, kw_only=True):

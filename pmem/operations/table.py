@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         Added,
         AddedAll,
         AddRequest,
+        Edited,
         EditRequest,
         LinkRequest,
         PinRequest,
@@ -138,7 +139,7 @@ ADD_ALL: Final[Operation[AddAllRequest, AddedAll]] = Operation(
     "add_all", "Add several memories, all of them or none", "memory.memories:add_all",
     writes="records", gate="request", logged="hotpath:create"
 )  # fmt: skip
-EDIT: Final[Operation[EditRequest, Memory]] = Operation(
+EDIT: Final[Operation[EditRequest, Edited]] = Operation(
     "edit", "Change a memory; its history keeps what it was", "memory.memories:edit",
     writes="records", gate="request", effect="idempotent"
 )  # fmt: skip

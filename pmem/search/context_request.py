@@ -39,18 +39,20 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
 class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=True):
     """A context, for which thread, and whether anything was found for its query.
 
-    `retrieval_results` are the hits that were retrieved for it, where the request wants `hits`.
+    `retrieval_results` are the hits that were retrieved for it, where the request wants `hits`;
+    `kept_in_use` are memories that were shown without being looked for, which is a use of them.
     """
 
     retrieval_results: tuple[SearchHit, ...] = ()
     thread: str | None = None
     is_answered: bool = False
+    kept_in_use: tuple[str, ...] = ()
 
     @property
     def recalled(self) -> list[str]:
         """The ids of what counts as recalled."""
         parts = (part for part in self.sections if part.name == "recalled")
-        return [item.id for part in parts for item in part.items]
+        return [*(item.id for part in parts for item in part.items), *self.kept_in_use]
 
     @property
     def noted(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from pmem.core.context.allocation import build
 from pmem.core.context.modes import Lengths, mode_of
 from pmem.core.context.parts import Candidates, Context, Exchange, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
+from pmem.core.lifecycle.differences import SaidOtherwise, differences, newer_first
+from pmem.core.lifecycle.fading import fading_rules, half_life_of
 from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import place_of
@@ -78,6 +80,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     news = _news(workspace, request, known)
     usable, unshown, early = _usable(workspace, request, known)
     stable = _stable(workspace, usable)
+    differing = differences(usable)
     asked, answers = _recall_answers(workspace, request, usable, talk)
     left_out = [
         *answers.below,
@@ -90,8 +93,8 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         return build(
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
-                _candidates(workspace, stable, talk, answers),
-                mark=_marking(workspace, usable),
+                _candidates(workspace, stable, talk, answers.newer_first(differing)),
+                mark=_marking(workspace, usable, differing),
                 updates=_update_items(news),
                 left_out=left_out,
                 asked=asked,
@@ -115,6 +118,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
         is_answered=bool(asked and answers.ranked),
+        kept_in_use=_kept_in_use(workspace, usable, built),
     )
 
 
@@ -169,6 +173,19 @@ def _shown_ids(built: Context, section: str) -> list[str]:
     return [item.id for part in built.sections if part.name == section for item in part.items]
 
 
+def _kept_in_use(workspace: Workspace, memories: list[Memory], built: Context) -> tuple[str, ...]:
+    """Return the memories that would fade and are shown without being looked for.
+
+    To be shown is a use of them. S2 counts only what was retrieved.
+    """
+    if workspace.settings.decay == "s2":
+        return ()
+    rules = fading_rules(workspace.settings)
+    fading = {memory.id for memory in memories if half_life_of(memory, rules) is not None}
+    shown = (*_shown_ids(built, "memory"), *_shown_ids(built, "further"))
+    return tuple(identifier for identifier in shown if identifier in fading)
+
+
 def _update_items(news: Delta | None) -> list[Item]:
     """Describe what is new; an id is the memory's and the revision since which it is new."""
     if news is None or not news.changes:
@@ -219,15 +236,17 @@ def _candidates(
     )
 
 
-def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], Item]:
+def _marking(
+    workspace: Workspace, memories: list[Memory], differing: Mapping[str, SaidOtherwise]
+) -> Callable[[Item], Item]:
     """Return what takes secrets out of items, and labels those that something speaks against.
 
-    Their citations do not hold any more, or another branch contradicts them.
+    Their citations do not hold any more, or another branch, or a newer memory, contradicts them.
     """
     mask = workspace.mask.fields
     citing = {memory.id: memory for memory in memories if memory.citations}
     merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
-    if not citing and not merged:
+    if not citing and not merged and not differing:
         return mask
     staleness = Staleness(workspace)
     stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
@@ -235,6 +254,8 @@ def _marking(workspace: Workspace, memories: list[Memory]) -> Callable[[Item], I
 
     def mark(item: Item) -> Item:
         item = mask(item)
+        if item.id in differing:
+            item = msgspec.structs.replace(item, difference=differing[item.id])
         fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
         label = item.label
         if fields and _DISPUTED not in label:
@@ -352,6 +373,13 @@ class _Answers(NamedTuple):
     ranked: list[Scored]
     below: list[Omitted]
     related: dict[str, RelatedHit]
+
+    def newer_first(self, differing: Mapping[str, SaidOtherwise]) -> "_Answers":
+        """Return the same with a newer memory before those that it updates or contradicts."""
+        if not differing:
+            return self
+        places = newer_first([place.id for _, place, _ in self.ranked], differing)
+        return self._replace(ranked=[self.ranked[place] for place in places])
 
     def with_related(self) -> Iterator[Scored]:
         """Yield what answers, each followed by what it brings along."""

@@ -1,18 +1,27 @@
 """The one tool of agents: a request for memories, answered within its allowlist and its budget."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
 
 from pmem.core import queries
+from pmem.core.lifecycle.out_of_recall import describe_matches
 from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
 from pmem.core.queries import Item, QueryRequest
 from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
-from pmem.search.search import REMEMBERED, RankedSet, SearchKind, SearchRequest, opened, pick
+from pmem.search.search import (
+    REMEMBERED,
+    RankedSet,
+    SearchKind,
+    SearchRequest,
+    matches_out_of_recall,
+    opened,
+    pick,
+)
 from pmem.values.times import parse_time
 
 _TALK: Final = (SearchKind.CHUNK, SearchKind.MESSAGE)
@@ -56,7 +65,12 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     shown, too_long = queries.within_budget(
         found, request.budget_tokens, workspace.budget_counter.count
     )
-    reason = _reason(request, picked, too_long, len(shown))
+    reason = ""
+    if too_long:
+        reason = f"{too_long} left out: over the budget of {request.budget_tokens} tokens"
+    elif not shown:
+        left = matches_out_of_recall(seen, _search(seen, request))
+        reason = f"nothing found{_why_nothing(request, picked, left)}"
     told = "; ".join(filter(None, (*notes_on(request.query), reason)))
     recalled = tuple(_remembered(picked, shown))
     return QueryAnswer(items=tuple(shown), reason=told, recalled=recalled)
@@ -106,18 +120,16 @@ def _remembered(picked: RankedSet, shown: list[Item]) -> list[str]:
     return [item.id for item in shown if item.id in counting]
 
 
-def _reason(request: QueryRequest, picked: RankedSet, too_long: int, shown: int) -> str:
-    """Say why there is no answer, or how many did not fit."""
-    if too_long:
-        return f"{too_long} left out: over the budget of {request.budget_tokens} tokens"
-    if shown:
-        return ""
+def _why_nothing(request: QueryRequest, picked: RankedSet, out_of_recall: Mapping[str, int]) -> str:
+    """Say why there is no answer, as the end of a sentence."""
     if not request.query.strip():
-        return "nothing found: the query is empty"
+        return ": the query is empty"
     if not terms(searched_part(request.query)):
-        return "nothing found: the query has no word that counts"
+        return ": the query has no word that counts"
+    if out_of_recall:
+        return f"; {describe_matches(out_of_recall)}"
     if picked.removed:
         gone = ", ".join(f"{name} removed {n}" for name, n in sorted(picked.removed.items()))
-        return f"nothing found: {gone}"
+        return f": {gone}"
     where = f" of {', '.join(sorted(set(request.named)))}" if request.named else ""
-    return f"nothing found: no word of the query is in a memory{where} that may be seen"
+    return f": no word of the query is in a memory{where} that may be seen"

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.filters import Filter, rejected_by
+from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import DocumentKey, Pool, labels
@@ -24,7 +25,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.config import Settings
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Memory, Record
+from pmem.values.records import Conversation, Memory, Record, State
 
 RELATION_WEIGHT: Final = 0.1
 """Weight of a memory's strongest link, among the priors."""
@@ -79,7 +80,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `trust` is that of a memory or an episode.
+    `trust` and `state` are those of a memory or an episode.
     """
 
     id: str
@@ -94,6 +95,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     signals: dict[str, float] = {}
     stale: tuple[str, ...] = ()
     trust: Trust | None = None
+    state: State | None = None
 
 
 class Related(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +115,8 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A search's answer: hits, what they bring along, how many there were in all, and what
-    filters took away; `notes` say what of a very long query was not searched for.
+    filters took away; `notes` say what of a very long query was not searched for. Where nothing
+    was found, `out_of_recall` says how many memories of other states match, by their state.
     """
 
     query: str
@@ -122,6 +125,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     removed: dict[str, int]
     related: tuple[Related, ...]
     notes: tuple[str, ...] = ()
+    out_of_recall: dict[str, int] = {}
 
     @property
     def recalled(self) -> list[str]:
@@ -158,7 +162,30 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         total=picked.total,
         removed=dict(sorted(picked.removed.items())),
         notes=notes_on(request.query),
+        out_of_recall={} if picked.ranked else matches_out_of_recall(workspace, request),
     )
+
+
+def matches_out_of_recall(workspace: Workspace, request: SearchRequest) -> dict[str, int]:
+    """Count the memories and episodes out of recall that would answer a search, by their state.
+
+    What was removed is not among them: somebody did not want it found.
+
+    Args:
+        workspace: Where to look.
+        request: What was looked for; one that names states finds what it names.
+    """
+    kinds = tuple(kind for kind in request.kinds or REMEMBERED if kind in REMEMBERED)
+    if not kinds or request.wanted.states != Filter().states:
+        return {}
+    found = {}
+    for state in OUT_OF_RECALL:
+        wanted = msgspec.structs.replace(request.wanted, states=(state,))
+        asked = msgspec.structs.replace(request, kinds=kinds, wanted=wanted, related=0)
+        total = pick(workspace, asked).total
+        if total:
+            found[str(state)] = total
+    return found
 
 
 Scored = tuple[SearchKind, DocumentKey, Ranked]
@@ -427,6 +454,7 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         score=hit.score,
         text=text_of(document),
         created_at=document.created_at,
+        state=getattr(document, "state", None),
         external_id=getattr(document, "external_id", None),
         conversation=found.conversation,
         speaker=getattr(document, "speaker", None),

@@ -122,8 +122,10 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     """Return what memories are found by: their app, and what makes two suspects (`same_keys`).
 
     Args:
-        record: Any record; only memories that are active have keys.
+        record: Any record; only memories that are active have keys, and archived ones one.
     """
+    if isinstance(record, Memory) and record.state is State.ARCHIVED:
+        return (archived_key(record.content),)
     same = same_keys(record)
     app = record.scope.app if same and isinstance(record, Memory) else None
     return (app_key(app), *same) if app else same
@@ -139,6 +141,11 @@ def same_keys(record: Record) -> tuple[str, ...]:
         return ()
     subject = (f"subject:{fold(record.subject)}",) if record.subject else ()
     return (*subject, f"content:{fold(record.content)}")
+
+
+def archived_key(content: str) -> str:
+    """Return the key by which archived memories of a content are found."""
+    return f"archived:{fold(content)}"
 
 
 def app_key(app: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pmem.core.lifecycle import consolidation, sweeping
+from pmem.core.lifecycle.fading import fading_rules
 from pmem.core.lifecycle.plan import (
     Action,
     Kept,
@@ -139,7 +140,7 @@ def rules_of(workspace: Workspace) -> consolidation.ConsolidationRules:
     """Return what the settings say about consolidation."""
     settings = workspace.settings
     return consolidation.ConsolidationRules(
-        half_life_days=settings.half_life_days,
+        fading=fading_rules(settings),
         consolidation_threshold_days=settings.consolidation_threshold_days,
         archive_below=settings.archive_below,
         link_at=settings.link_at,
@@ -197,6 +198,7 @@ def _sweep(workspace: Workspace, records: dict[str, Kept]) -> UpkeepPlan:
         ttl_days=settings.ttl_days,
         ttl_importance=settings.ttl_importance,
         purge_days=settings.purge_days,
+        fading=fading_rules(settings),
     )
     return sweeping.plan(records.values(), rules, workspace.actor, workspace.now())
 

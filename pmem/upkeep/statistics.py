@@ -108,15 +108,6 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     )
 
 
-def is_due(workspace: Workspace, memory: Memory) -> bool:
-    """Tell whether consolidation would archive an active memory.
-
-    Args:
-        memory: Which one, its recalls folded in.
-    """
-    return bool(faded(memory, workspace.now(), rules_of(workspace)))
-
-
 def _of_memories(workspace: Workspace, memories: list[Memory]) -> dict[str, Any]:
     active = [memory for memory in memories if memory.state is State.ACTIVE]
     times = sorted(memory.created_at for memory in memories)
@@ -130,7 +121,7 @@ def _of_memories(workspace: Workspace, memories: list[Memory]) -> dict[str, Any]
         "by_state": _counts(memory.state for memory in memories),
         "by_age": by_age((memory.created_at for memory in active), workspace.now()),
         "pinned": sum(memory.pinned for memory in active),
-        "due": sum(is_due(workspace, memory) for memory in active),
+        "due": len(faded(active, workspace.now(), rules_of(workspace))),
         "duplicates": duplicates(active),
         "tokens": tokens,
         "budget": budget,

@@ -18,6 +18,7 @@ from pmem.values.rules import (
     AppRules,
     Categories,
     Consent,
+    Fading,
     Limits,
     Scoring,
     Secrets,
@@ -132,8 +133,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     consolidation_threshold_days: Annotated[
         int, number(1, "Age from which a faded memory is due for consolidation, in days.")
     ] = 30
+    decay: Annotated[
+        Literal["by_type", "s2"],
+        says("What fades: facts, episodes, entities and insights (`fading`), or all alike (`s2`)."),
+    ] = "by_type"
     half_life_days: Annotated[
-        int, number(1, "Days without recall after which a memory counts half.")
+        int,
+        number(1, "Days without recall that halve a memory in rankings, and where decay is `s2`."),
     ] = 30
     archive_below: Annotated[
         float, share("Importance times presence below which an old memory is archived.")
@@ -207,6 +213,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     categories: Categories = Categories()
     importance: Scoring = Scoring()
     apps: AppRules = AppRules()
+    fading: Fading = Fading()
     consent: Consent = Consent()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()

@@ -106,6 +106,17 @@ class Categories(msgspec.Struct, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=RAG_LENGTHS.copy)
 
 
+class Fading(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast fades what is bound to its time, in days without use after which it counts half."""
+
+    facts: Annotated[int, number(1, "Days without use that halve a fact, or an episode.")] = 180
+    entities: Annotated[int, number(1, "Days without use that halve an entity.")] = 365
+    insights: Annotated[int, number(1, "Days without use that halve an insight.")] = 90
+    least: Annotated[
+        int, number(0, "How many active memories stay, however faded; beyond them some may go.")
+    ] = 200
+
+
 class AppRules(msgspec.Struct, frozen=True, kw_only=True):
     """How many memories an app has, and what a model may spend on them."""
 

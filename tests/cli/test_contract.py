@@ -143,6 +143,7 @@ class Hit(Strict):
     signals: dict[str, float]
     stale: list[str]
     trust: Trust | None
+    state: str | None
 
 
 class Bullet(Strict):
@@ -323,6 +324,7 @@ class Heard(Strict):
     episodes: list[Episode]
     pruned: Pruning | None
     held: list[Held]
+    unpromoted: list[dict[str, Any]]
 
 
 class Context(Strict):

@@ -1,5 +1,6 @@
 """Which memories are worth a comparison, by their words alone."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,12 +8,14 @@ from hypothesis import strategies as st
 from pmem.core.lifecycle.candidates import (
     MOST_HOLDERS,
     MOST_WORDS,
+    asked_keys,
     likeliest,
     promising,
     word_keys,
     words_of,
 )
 from pmem.core.lifecycle.neighbours import advice
+from pmem.core.lifecycle.scopes import may_meet
 from pmem.values.records import Scope, State
 from tests.conftest import NOW
 from tests.storage.folders import memory
@@ -52,11 +55,29 @@ def test_a_megabyte_of_anything_is_read_in_part() -> None:
         assert len(words_of(piece * 1_000_000)) <= MOST_WORDS
 
 
-@given(st.text(max_size=9), st.text(max_size=9))
-def test_each_scope_has_keys_of_its_own(one: str, other: str) -> None:
-    scopes = [Scope(), Scope(user=one), Scope(app=one), Scope(user=other, agent=one)]
-    keys = [tuple(word_keys("alpha beta", scope)) for scope in scopes]
-    assert len(set(keys)) == len(set(scopes))
+names = st.none() | st.sampled_from(("mira", "jonas", ""))
+scopes = st.builds(Scope, app=names, user=names, agent=names, role=names)
+
+
+@given(scopes, scopes)
+def test_keys_lead_to_the_words_of_all_that_may_meet_and_to_no_others(
+    one: Scope, other: Scope
+) -> None:
+    asked = set(asked_keys("alpha beta", one))
+    found = asked & set(word_keys("alpha beta", other))
+    assert bool(found) == may_meet(scope_of_words(one), scope_of_words(other))
+
+
+def scope_of_words(scope: Scope) -> Scope:
+    """Return what of a scope an index knows."""
+    return Scope(app=scope.app, user=scope.user)
+
+
+@given(scopes, scopes)
+def test_who_meets_whom_is_mutual_and_does_not_ask_who_noted_it(one: Scope, other: Scope) -> None:
+    assert may_meet(one, other) == may_meet(other, one)
+    noted = msgspec.structs.replace(other, agent="somebody", actor="else", run="7")
+    assert may_meet(one, noted) == may_meet(one, other)
 
 
 @given(st.dictionaries(words, ids), st.integers(0, 5))
@@ -86,7 +107,7 @@ def test_only_what_holds_now_for_the_same_people_is_promising() -> None:
         fine,
         new,
         memory("2-aaaaaaaa", text, state=State.ARCHIVED),
-        memory("3-aaaaaaaa", text, scope=Scope(user="mira")),
+        memory("3-aaaaaaaa", text, scope=Scope(app="mail")),
         memory("4-aaaaaaaa", text, valid_until=NOW),
         memory("5-aaaaaaaa", "Something about a ledger, cats, dogs, birds and whales"),
     ]

@@ -19,6 +19,7 @@ from pmem.core.journal import Historic, JournalKind
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.journal import AuditRequest, EventsRequest
 from pmem.operations import table
+from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change, InMemory
 from pmem.values.records import Chunk, EventKind
@@ -152,6 +153,7 @@ def test_every_write_to_memories_and_episodes_is_in_the_audit(
     command: str, ids: dict[str, str], root: str
 ) -> None:
     words, expected = LEAVES_EVENTS[command]
+    write_setting(f"{root}/config.toml", "decay", "s2")  # so that a few old ones are archived
     before, files = trail(), _kept(root)
     done = pmem(*command.split(), *(ids.get(word, word) for word in words))
     assert done.code == 0, done

@@ -14,6 +14,7 @@ from pmem import AddRequest, Project
 from pmem.conversation.conversations import SayRequest
 from pmem.core.duplicates import claim_of, pairs
 from pmem.core.lifecycle.plan import Action
+from pmem.core.lifecycle.scopes import may_meet
 from pmem.core.retention import valid_at
 from pmem.errors import InvalidValue
 from pmem.operations import table
@@ -69,7 +70,7 @@ def active(project: Project, memory: Memory) -> list[Memory]:
         other
         for other in project.workspace.memories.find()
         if other.state is State.ACTIVE
-        and other.scope == memory.scope
+        and may_meet(other.scope, memory.scope)
         and other.id != memory.id
         and valid_at(other, NOW)
     ]
@@ -143,13 +144,33 @@ def test_what_is_about_another_subject_is_only_related(make: Make) -> None:
     assert ["related_to"] == [type_ for _, type_, _ in links(other)]
 
 
-def test_nothing_is_linked_across_scopes(make: Make) -> None:
+def test_nothing_is_linked_to_what_concerns_another_user_or_app(make: Make) -> None:
     project = make()
     first = project.add("The ledger keeps its entries in PostgreSQL", user="mira").memory
-    for scope in ({}, {"user": "jonas"}, {"app": "mira"}, {"agent": "mira"}):
+    for scope in ({"user": "jonas"}, {"app": "mira"}, {"app": "mail", "user": "mira"}):
         assert not project.add("The ledger keeps its entries in MySQL", force=True, **scope).links
     own = project.add("The ledger keeps its entries in SQLite", user="mira")
     assert [first.id] == [link.target for link in own.links]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ({"agent": "bot"}, {}),
+        ({}, {"agent": "bot"}),
+        ({"agent": "bot"}, {"agent": "helper"}),
+        ({"user": "mira"}, {}),
+        ({}, {"user": "mira"}),
+        ({"user": "mira", "agent": "bot"}, {"user": "mira"}),
+    ],
+)
+def test_what_one_context_would_show_is_linked_whoever_noted_it(
+    make: Make, first: dict[str, str], later: dict[str, str]
+) -> None:
+    project = make()
+    known = project.add("We use Redis for sessions", **first).memory
+    added = project.add("We do not use Redis for sessions", **later)
+    assert [(known.id, "contradicts", 0.85)] == links(added.memory)
 
 
 def test_many_memories_of_others_do_not_hide_the_own(make: Make) -> None:

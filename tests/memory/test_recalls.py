@@ -71,13 +71,19 @@ def test_showing_a_memory_or_an_episode_counts(project: Project) -> None:
     assert counted(project) == {first: 2, episode: 1}
 
 
-def test_a_context_counts_what_it_recalls_and_not_its_stable_block(project: Project) -> None:
+@pytest.mark.parametrize("decay", ["by_type", "s2"])
+def test_a_context_counts_what_it_recalls_and_what_it_shows_that_would_fade(
+    root: str, decay: str
+) -> None:
+    project = Project(root, actor="tester", now=NOW, decay=decay)
     first, second, episode = filled(project)
+    decision = project.add("The parser is written by hand", type="decision").memory.id
     built = project.build_context("parser", budget=2000)
     shown = {part.name: {item.id for item in part.items} for part in built.sections}
-    assert {first, second} <= shown["memory"]
+    assert {first, second, decision} <= shown["memory"]
     assert shown["recalled"] == {episode}
-    assert counted(project) == {episode: 1}
+    in_use = {first: 1, second: 1} if decay == "by_type" else {}
+    assert counted(project) == {episode: 1, **in_use}
 
 
 def test_a_context_counts_nothing_that_it_had_no_room_for(project: Project) -> None:

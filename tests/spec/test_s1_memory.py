@@ -17,6 +17,7 @@ from pmem.core.operations import UPKEEP
 from pmem.core.style_rules import lints
 from pmem.memory.proposals import Withheld
 from pmem.memory.requests import Added
+from pmem.project.setup import write_setting
 from pmem.storage.local.operations import BEFORE, FILE, MOST_BYTES, Operations
 from pmem.values.records import EventKind, MemoryType, State
 from tests.cli.shell import pmem
@@ -168,6 +169,7 @@ def test_7_what_is_soft_deleted_is_told_once_and_can_be_restored(root: str) -> N
 
 
 def test_8_no_kind_of_write_is_left_out(root: str) -> None:
+    write_setting(f"{root}/config.toml", "decay", "s2")  # so that a few old ones are archived
     project = opened(root)
     texts = ("Tea is green.", "Zebras graze.", "Noon is lunch.", "Lunch is noon.", "Ink is red.")
     one, two, _, _, five = (project.add(text, force=True, user="mira").memory.id for text in texts)

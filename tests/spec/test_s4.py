@@ -93,11 +93,20 @@ def test_what_says_the_same_in_other_order_is_suggested_to_be_updated(
     assert added.action == expected
 
 
-def test_no_update_is_suggested_across_scopes(project: Project) -> None:
+def test_no_update_is_suggested_to_what_concerns_others(project: Project) -> None:
     project.add("The deploy happens on Friday at noon.", subject="deploy", user="mira")
-    for scope in ({}, {"user": "ben"}, {"app": "shop"}, {"agent": "bot"}):
+    for scope in ({}, {"user": "ben"}, {"app": "shop"}):
         again = project.add("On Friday at noon the deploy happens.", subject="deploy", **scope)
         assert again.action == "added"
+
+
+@pytest.mark.parametrize(("first", "later"), [("bot", None), (None, "bot"), ("bot", "helper")])
+def test_it_makes_no_difference_to_a_suggestion_who_noted_what(
+    project: Project, first: str | None, later: str | None
+) -> None:
+    project.add("Ana works on the Platform team.", subject="Ana", agent=first)
+    for text in ("Ana works on the Design team.", "Ana works on the Platform team."):
+        assert project.add(text, subject="Ana", agent=later).action == "suggested"
 
 
 def test_force_adds_beside_what_says_the_same(project: Project) -> None:

@@ -25,7 +25,7 @@ from pmem.core.lifecycle.plan import Action
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
 from pmem.operations import table
-from pmem.project.setup import initialise
+from pmem.project.setup import initialise, write_setting
 from pmem.project.workspace import Workspace
 from pmem.upkeep import consolidation
 from pmem.upkeep.consolidation import PlannedStep, UpkeepReport, UpkeepRequest
@@ -152,7 +152,8 @@ def test_a_thousand_memories_come_to_rest(root: str) -> None:
 
 @pytest.fixture
 def due(root: str) -> str:
-    """Return a folder in which much is due: an old memory, two pairs of copies, an update."""
+    """Return a folder in which much is due in S2's manner: an old memory, copies, an update."""
+    write_setting(f"{root}/config.toml", "decay", "s2")
     fill(
         root,
         [

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.operations import table
+from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change, InMemory
 from pmem.upkeep.statistics import LISTED
@@ -138,6 +139,7 @@ def test_nothing_that_was_never_recalled_is_most_used() -> None:
 def test_recalls_that_wait_count_like_those_in_the_records(root: str) -> None:
     project = Project(root, actor="ada", now=days(-90))
     faint = project.add("Faint", importance=0.4).memory.id
+    write_setting(f"{root}/config.toml", "decay", "s2")
     later = Project(root, actor="ada", now=NOW)
     assert 1 == later.stats().due
     for _ in range(5):

@@ -400,8 +400,19 @@ def _importances(**environment: Any) -> Any:
 
 def _due(**environment: Any) -> Any:
     pmem("add", "Old and faint", "--importance", "0.4", environment=MUCH_OLDER)
-    now = {"PMEM_NOW": "2026-02-05"}  # 35 days later
+    now = {"PMEM_NOW": "2026-02-05", "PMEM_DECAY": "s2"}  # 35 days later
     return pmem("stats", "--json", environment=now | environment).data["due"]
+
+
+def _faded(type_: str) -> Callable[..., Any]:
+    """Count what is due of a type 200 days later, however few there are."""
+
+    def look(**environment: Any) -> Any:
+        pmem("add", "Old and faint", "--type", type_, environment=MUCH_OLDER)
+        now = {"PMEM_NOW": "2026-07-20", "PMEM_FADING_LEAST": "0"}
+        return pmem("stats", "--json", environment=now | environment).data["due"]
+
+    return look
 
 
 def _steps(*command: str, at: str = "2026-02-05") -> Callable[..., Any]:
@@ -414,7 +425,7 @@ def _steps(*command: str, at: str = "2026-02-05") -> Callable[..., Any]:
             then = {"PMEM_NOW": f"2026-02-04T10:0{minute}:00Z"}
             then["PMEM_LINK_ON_ADD"] = "false"
             pmem("add", text, "--subject", "port", "--force", environment=then)
-        now = {"PMEM_NOW": at, "PMEM_LINK_AT": "0.2"}
+        now = {"PMEM_NOW": at, "PMEM_LINK_AT": "0.2", "PMEM_DECAY": "s2"}
         done = pmem(*command, "--dry-run", "--json", environment=now | environment).data
         return [(step["action"], step["records"][0]["text"]) for step in done["steps"]], done[
             "waiting"
@@ -620,6 +631,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
         for field in msgspec.structs.fields(Scoring)
     },
     "consolidation_threshold_days": ("30", "90", _due),
+    "decay": ("by_type", "s2", _due),
     "half_life_days": ("30", "9000", _due),
     "archive_below": ("0.3", "0.1", _steps("consolidate")),
     "link_on_add": ("true", "false", _links),
@@ -644,6 +656,10 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "prior_share": ("0.1", "0.5", _scores),
     "lock_timeout": ("0", "0.3", _lock_timeout),
     "purge_days": ("30", "3", _purge_at),
+    "fading.facts": ("180", "9000", _faded("fact")),
+    "fading.entities": ("180", "9000", _faded("entity")),
+    "fading.insights": ("90", "9000", _faded("insight")),
+    "fading.least": ("0", "1", _faded("fact")),
     "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
     "apps.limit": ("10", "1", _app_memories),
     **{

@@ -5,6 +5,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from pmem.core.lifecycle.differences import SaidOtherwise
+
 Format = Literal["markdown", "json", "messages"]
 Counter = Callable[[str], int]
 
@@ -36,6 +38,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         tokens: of the text, as counted when it was stored.
         via: the id of the item that brought it along, without which it is not shown.
         stale: what it cites and does not find there any more, as its label says too.
+        difference: how it stands beside another memory that says something else of the same.
     """
 
     id: str
@@ -50,13 +53,14 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int = 0
     via: str | None = None
     stale: tuple[str, ...] = ()
+    difference: SaidOtherwise | None = None
 
 
 Exchange = Sequence[Sequence[Item]]
 """Recent messages that belong together: bonds (a call and its result, say) of items."""
 
 
-class ShownItem(msgspec.Struct, frozen=True, kw_only=True):
+class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An item as it was shown; `label` stood before its text."""
 
     id: str
@@ -67,6 +71,7 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     score: float | None
     stale: tuple[str, ...]
+    difference: SaidOtherwise | None = None
 
 
 def shown(item: Item) -> ShownItem:
@@ -80,6 +85,7 @@ def shown(item: Item) -> ShownItem:
         role=item.role,
         score=item.score,
         stale=item.stale,
+        difference=item.difference,
     )
 
 

@@ -173,7 +173,8 @@ def _line(item: Item) -> str:
 
 
 def _label(item: Item) -> str:
-    return _with_lines(item.label, between=" ")
+    mark = item.difference.mark if item.difference else ""
+    return _with_lines(item.label, between=" ") + mark
 
 
 def _with_lines(text: str, between: str) -> str:
@@ -183,8 +184,9 @@ def _with_lines(text: str, between: str) -> str:
 
 def _bare(item: Item) -> dict[str, Any]:
     """Return an item as JSON shows it."""
-    value = {"id": item.id, "text": visible(f"{_label(item)}{item.text}")}
-    return value | ({"heading": _one_line(item.heading)} if item.heading else {})
+    value: dict[str, Any] = {"id": item.id, "text": visible(f"{_label(item)}{item.text}")}
+    value |= {"heading": _one_line(item.heading)} if item.heading else {}
+    return value | ({"difference": item.difference} if item.difference else {})
 
 
 def _turn(item: Item) -> dict[str, Any]:

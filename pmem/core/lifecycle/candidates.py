@@ -18,8 +18,7 @@ from math import log
 from typing import Final
 from zlib import crc32
 
-import msgspec
-
+from pmem.core.lifecycle.scopes import may_meet
 from pmem.core.retention import valid_at
 from pmem.core.text import terms
 from pmem.values.records import Memory, Scope, State
@@ -29,7 +28,8 @@ MOST_READ: Final = 6000
 MOST_HOLDERS: Final = 256
 MOST_CANDIDATES: Final = 16
 _LEAST_SHARED: Final = 1 / 3
-_EVERYONE: Final = Scope()
+_ANY: Final = "\0"
+"""Stands for any user; no user is called so."""
 
 
 @lru_cache(maxsize=4096)
@@ -46,16 +46,36 @@ def words_of(content: str) -> frozenset[str]:
 
 
 def word_keys(content: str, scope: Scope) -> list[str]:
-    """Return a memory's words as an index keeps them: those of other scopes differ.
+    """Return a memory's words as an index keeps them.
+
+    They differ by the app and the user that it concerns, so that what many users say is not in
+    each other's way. What concerns a user is kept under "any user" as well.
 
     Args:
         content: What it says.
         scope: Whom it concerns.
     """
     words = sorted(words_of(content))
-    if scope == _EVERYONE:
-        return words
-    parts = "\0".join("" if part is None else f"={part}" for part in msgspec.structs.astuple(scope))
+    own = _marked(words, scope.app, scope.user)
+    return own if scope.user is None else [*own, *_marked(words, scope.app, _ANY)]
+
+
+def asked_keys(content: str, scope: Scope) -> list[str]:
+    """Return the keys under which those stand that a memory may meet (see `scopes.may_meet`).
+
+    Args:
+        content: What it says.
+        scope: Whom it concerns.
+    """
+    words = sorted(words_of(content))
+    others = _ANY if scope.user is None else None
+    return [*_marked(words, scope.app, scope.user), *_marked(words, scope.app, others)]
+
+
+def _marked(words: Sequence[str], app: str | None, user: str | None) -> list[str]:
+    if app is None and user is None:
+        return list(words)
+    parts = "\0".join("" if part is None else f"={part}" for part in (app, user))
     mark = crc32(parts.encode("utf-8", "surrogatepass"))
     return [f"{mark:08x} {word}" for word in words]
 
@@ -95,7 +115,7 @@ def promising(memory: Memory, candidates: Iterable[Memory], now: datetime) -> li
             other
             for other in candidates
             if other.id != memory.id
-            and other.scope == memory.scope
+            and may_meet(other.scope, memory.scope)
             and other.state is State.ACTIVE
             and valid_at(other, now)
             and _shared(words, words_of(other.content)) >= _LEAST_SHARED

@@ -12,6 +12,7 @@ from pmem.core.duplicates import Pair, Verdict, pairs
 from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.draft import Draft, Links
 from pmem.core.lifecycle.episodes import archive_beyond, merge_overlapping
+from pmem.core.lifecycle.fading import FadingRules, half_life_of
 from pmem.core.lifecycle.insights import is_insight, note_insights
 from pmem.core.lifecycle.linking import relationship
 from pmem.core.lifecycle.neighbours import advice
@@ -33,7 +34,7 @@ from pmem.values.records import EventKind, Memory, State
 class ConsolidationRules(msgspec.Struct, frozen=True, kw_only=True):
     """What the settings say about consolidation; see `config.Settings`."""
 
-    half_life_days: float
+    fading: FadingRules
     consolidation_threshold_days: int
     archive_below: float
     link_at: float
@@ -65,12 +66,13 @@ def plan(
     known = comparable(draft)
     judged = merge_duplicates(draft, rules, known)
     known = as_planned(draft, known.without(judged.merged))
-    related = pairs(known.claims, known.scopes, link_min=rules.link_at, most_links=rules.max_links)
+    concerns = known.concerns
+    related = pairs(known.claims, concerns, link_min=rules.link_at, most_links=rules.max_links)
     waiting = judged.waiting
     if not waiting:
         waiting = link_similar(draft, known, related, rules.max_pairs - len(judged.merged))
     merge_overlapping(draft, rules.most_characters)
-    archive_beyond(draft, rules.max_episodes, rules.half_life_days)
+    archive_beyond(draft, rules.max_episodes, rules.fading.episodes)
     if rules.insights:
         note_insights(draft)
     return UpkeepPlan(
@@ -81,32 +83,46 @@ def plan(
 
 
 def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
-    """Archive the memories that are old, unpinned and hardly present (S2).
+    """Archive the memories that have faded.
 
     Args:
         draft: The plan so far.
-        rules: From which age, and below which importance times presence.
+        rules: What fades, from which age, and below which importance times presence.
     """
-    for memory in draft.active():
-        why = faded(memory, draft.now, rules)
-        if why:
-            event = draft.event(EventKind.ARCHIVE)
-            end = closed(memory, draft.now)
-            draft.take(Action.ARCHIVE, why, moved(memory, event, valid_until=end))
+    for memory, left in faded(draft.active(), draft.now, rules):
+        why = (
+            f"importance {memory.importance:g} x presence {left:.2f} is below"
+            f" {rules.archive_below:g}; last used {last_use(memory):%Y-%m-%d}"
+        )
+        event = draft.event(EventKind.ARCHIVE, reason=why)
+        draft.take(Action.ARCHIVE, why, moved(memory, event, valid_until=closed(memory, draft.now)))
 
 
-def faded(memory: Memory, now: datetime, rules: ConsolidationRules) -> str:
-    """Say why a memory is due to be archived; nothing where it is not."""
-    age = age_in_days(memory.created_at, now)
-    if memory.pinned or age < rules.consolidation_threshold_days:
-        return ""
-    left = presence(memory, now, rules.half_life_days)
-    if memory.importance * left >= rules.archive_below:
-        return ""
-    return (
-        f"importance {memory.importance:g} x presence {left:.2f} is below"
-        f" {rules.archive_below:g}; last used {last_use(memory):%Y-%m-%d}"
-    )
+def faded(
+    active: Sequence[Memory], now: datetime, rules: ConsolidationRules
+) -> list[tuple[Memory, float]]:
+    """Return the memories that are due to be archived, each with its presence, by id.
+
+    They are old, fade, and are hardly present (S2). Where all of them would leave fewer than the
+    rules want to stay, those that count least go.
+
+    Args:
+        active: All active memories.
+        now: The present.
+        rules: What the settings say.
+    """
+    found = []
+    for memory in active:
+        half_life = half_life_of(memory, rules.fading)
+        if half_life is None:
+            continue
+        left = presence(memory, now, half_life)
+        is_old = age_in_days(memory.created_at, now) >= rules.consolidation_threshold_days
+        if is_old and memory.importance * left < rules.archive_below:
+            found.append((memory, left))
+    found.sort(key=lambda one: (one[0].importance * one[1], one[0].id))
+    most = max(0, len(active) - rules.fading.least)
+    return sorted(found[:most], key=lambda one: one[0].id)
 
 
 def comparable(draft: Draft) -> Similar:
@@ -202,10 +218,12 @@ def _merge(
     draft: Draft, survivor: Memory, others: Sequence[tuple[Memory, str]], links: Links
 ) -> None:
     memories = [draft.memory(memory.id) for memory, _ in others]
-    whole = merging.absorbing(draft.memory(survivor.id), memories, draft.actor, draft.now)
+    reasons = ", ".join(dict.fromkeys(reason for _, reason in others))
+    by, at = draft.actor, draft.now
+    whole = merging.absorbing(draft.memory(survivor.id), memories, by, at, reasons)
     news: dict[str, Memory] = {survivor.id: whole}
-    for memory in memories:
-        news[memory.id] = merging.absorbed(memory, survivor.id, draft.actor, draft.now)
+    for memory, (_, reason) in zip(memories, others, strict=True):
+        news[memory.id] = merging.absorbed(memory, survivor.id, by, at, reason)
     for memory in memories:
         for start in sorted(links.get(memory.id, ())):
             known = news.get(start) or draft.records[start]
@@ -216,7 +234,6 @@ def _merge(
                     links[survivor.id].add(start)
     for link in whole.relationships:
         links[link.target].add(survivor.id)
-    reasons = ", ".join(dict.fromkeys(reason for _, reason in others))
     draft.take(Action.MERGE, reasons, *news.values())
 
 

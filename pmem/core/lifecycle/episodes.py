@@ -95,12 +95,12 @@ def archive_beyond(draft: Draft, most: int, half_life_days: float) -> None:
     )
     for episode in free[: max(0, len(episodes) - most)]:
         weight = _weight(episode, draft.now, half_life_days)
-        draft.take(
-            Action.ARCHIVE,
+        why = (
             f"one of the least present of {len(episodes)} episodes, and {most} stay:"
-            f" significance {episode.significance:g}, with its age {weight:.2f}",
-            moved(episode, draft.event(EventKind.ARCHIVE)),
+            f" significance {episode.significance:g}, with its age {weight:.2f}"
         )
+        event = draft.event(EventKind.ARCHIVE, reason=why)
+        draft.take(Action.ARCHIVE, why, moved(episode, event))
 
 
 def _weight(episode: Episode, now: datetime, half_life_days: float) -> float:

@@ -8,6 +8,7 @@ from typing import Final
 from pmem.core.duplicates import Claim, Relation, Verdict, claim_of, pairs
 from pmem.core.filters import same_text
 from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.lifecycle.scopes import concern_of
 from pmem.values.records import Memory, Relationship
 
 LINK_TYPES: Final = {
@@ -30,7 +31,7 @@ def close_to(memory: Memory, others: Sequence[Memory], link_at: float) -> Close:
 
     Args:
         memory: The new memory.
-        others: Older ones of the same scope, by ascending id.
+        others: Those that it may meet, by ascending id.
         link_at: From which score neighbours belong together.
     """
     new = len(others)
@@ -46,14 +47,15 @@ def close_to(memory: Memory, others: Sequence[Memory], link_at: float) -> Close:
 
 
 def same_as(memory: Memory, close: Close) -> Memory | None:
-    """Return the closest memory that says the same as a new one, if one does.
+    """Return the closest memory that says the same as a new one to the same people, if one does.
 
     Args:
         memory: The new memory.
         close: How others relate to it.
     """
     for verdict, other in close:
-        if verdict.relation is Relation.DUPLICATE and same_subject(memory, other):
+        says_same = verdict.relation is Relation.DUPLICATE and same_subject(memory, other)
+        if says_same and concern_of(other.scope) == concern_of(memory.scope):
             return other
     return None
 

@@ -20,7 +20,9 @@ def rank(memory: Memory) -> tuple[int, bool, float, datetime, str]:
     return (doubt(memory), not memory.pinned, -memory.importance, memory.created_at, memory.id)
 
 
-def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: datetime) -> Memory:
+def absorbing(
+    survivor: Memory, others: Sequence[Memory], actor: str, at: datetime, reason: str = ""
+) -> Memory:
     """Return a memory that has taken others in: their tags, links, citations, validity and recalls.
 
     What another one says or claims to be worth (subject, tags, importance, pin, validity) counts
@@ -32,6 +34,7 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
         others: Those that say the same.
         actor: Who merges.
         at: When.
+        reason: Why they say the same, a short phrase.
     """
     together = (survivor, *others)
     trusted = (survivor, *peers(survivor, others))
@@ -47,13 +50,7 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
     used = max(last_use(memory) for memory in others)
     if used > last_use(survivor):
         recalled.append(used)  # else it would fade before they would have
-    event = Event(
-        event=EventKind.MERGE,
-        at=at,
-        actor=actor,
-        source=SOURCE,
-        detail={"merged": [memory.id for memory in others]},
-    )
+    event = _merge_event({"merged": [memory.id for memory in others]}, actor, at, reason)
     return changed(
         survivor,
         event,
@@ -71,7 +68,7 @@ def absorbing(survivor: Memory, others: Sequence[Memory], actor: str, at: dateti
     )
 
 
-def absorbed(memory: Memory, survivor: str, actor: str, at: datetime) -> Memory:
+def absorbed(memory: Memory, survivor: str, actor: str, at: datetime, reason: str = "") -> Memory:
     """Return a memory that another one has taken in.
 
     Args:
@@ -79,11 +76,15 @@ def absorbed(memory: Memory, survivor: str, actor: str, at: datetime) -> Memory:
         survivor: The id of the one that stays.
         actor: Who merges.
         at: When.
+        reason: Why they say the same, a short phrase.
     """
-    event = Event(
-        event=EventKind.MERGE, at=at, actor=actor, source=SOURCE, detail={"into": survivor}
-    )
+    event = _merge_event({"into": survivor}, actor, at, reason)
     return moved(memory, event)
+
+
+def _merge_event(detail: dict[str, Any], actor: str, at: datetime, reason: str) -> Event:
+    why = {"reason": reason} if reason else {}
+    return Event(event=EventKind.MERGE, at=at, actor=actor, source=SOURCE, detail={**detail, **why})
 
 
 def redirected(memory: Memory, gone: str, survivor: str, actor: str, at: datetime) -> Memory:

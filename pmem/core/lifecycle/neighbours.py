@@ -1,9 +1,15 @@
 """Links that are made because memories belong together, and what to do about them."""
 
+from collections.abc import Iterable
+from typing import Final
+
 import msgspec
 
 from pmem.values.ids import short
 from pmem.values.records import Relationship
+
+JUDGED: Final = ("updates", "contradicts")
+"""The types of links from a memory to an older one that may not hold any more."""
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +26,11 @@ class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+def judgements(neighbours: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
+    """Return the neighbours that a memory updates or contradicts."""
+    return tuple(neighbour for neighbour in neighbours if neighbour.link.type in JUDGED)
+
+
 def advice(type_: str, older: str, newer: str) -> str:
     """Say what to do about a newer memory that changes or contradicts an older one.
 
@@ -28,7 +39,7 @@ def advice(type_: str, older: str, newer: str) -> str:
         older: The older memory's id.
         newer: The newer one's.
     """
-    if type_ not in ("updates", "contradicts"):
+    if type_ not in JUDGED:
         return ""
     return (
         "if the newer one holds instead of the older:"

@@ -13,6 +13,7 @@ from pmem.core.filters import fold
 from pmem.core.lifecycle import merging
 from pmem.core.lifecycle.linking import same_subject
 from pmem.core.lifecycle.plan import Notice
+from pmem.core.lifecycle.scopes import Concern, concern_of
 from pmem.values.records import Memory, Scope
 
 COPIES: Final = "the same words"
@@ -28,8 +29,13 @@ class Similar(msgspec.Struct, frozen=True):
 
     @property
     def scopes(self) -> list[Scope]:
-        """Whom each concerns; what concerns others is never compared."""
+        """The scope of each; only what has the same one is merged."""
         return [memory.scope for memory in self.memories]
+
+    @property
+    def concerns(self) -> list[Concern]:
+        """Whom each concerns; what concerns others is never linked."""
+        return [concern_of(memory.scope) for memory in self.memories]
 
     def at(self, places: Iterable[int]) -> "Similar":
         """Return those at the given places."""
@@ -168,6 +174,8 @@ def obstacle(one: Memory, other: Memory) -> str:
     """Say why two memories that say the same are not to be merged; nothing if they are."""
     if merging.was_undone(one, other):
         return "they were merged once, and brought back"
+    if one.scope != other.scope:
+        return "others noted them: their scopes differ"
     if one.category != other.category:
         return f"they are in the categories {one.category} and {other.category}"
     if not same_subject(one, other):

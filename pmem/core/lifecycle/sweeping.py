@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from pmem.core.lifecycle.draft import Draft
+from pmem.core.lifecycle.fading import FadingRules, half_life_of
 from pmem.core.lifecycle.plan import Action, Kept, Touched, UpkeepPlan, UpkeepStep
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
@@ -19,6 +20,7 @@ class SweepRules(msgspec.Struct, frozen=True, kw_only=True):
     ttl_days: int
     ttl_importance: float
     purge_days: int
+    fading: FadingRules
 
 
 def plan(records: Iterable[Kept], rules: SweepRules, actor: str, now: datetime) -> UpkeepPlan:
@@ -37,25 +39,31 @@ def plan(records: Iterable[Kept], rules: SweepRules, actor: str, now: datetime) 
 
 
 def expire_unused(draft: Draft, rules: SweepRules) -> None:
-    """Remove what is unimportant, unpinned and was not used for long (S1); it can be restored.
+    """Remove what fades, is unimportant and was not used for long (S1); it can be restored.
 
     Args:
         draft: The plan so far.
         rules: For how long, how unimportant, and until when it can be restored.
     """
     for _, record in sorted(draft.records.items()):
-        if record.state is State.SOFT_DELETED or record.pinned:
+        if record.state is State.SOFT_DELETED or not _may_expire(record, rules):
             continue
         weight = record.importance if isinstance(record, Memory) else record.significance
         used = last_use(record)
         if weight < rules.ttl_importance and age_in_days(used, draft.now) > rules.ttl_days:
             purge_at = purge_time(draft.now, rules.purge_days)
-            draft.take(
-                Action.EXPIRE,
+            why = (
                 f"importance {weight:g} is below {rules.ttl_importance:g},"
-                f" last used {used:%Y-%m-%d}; can be restored until {purge_at:%Y-%m-%d}",
-                moved(record, draft.event(EventKind.TTL), purge_at=purge_at),
+                f" last used {used:%Y-%m-%d}; can be restored until {purge_at:%Y-%m-%d}"
             )
+            event = draft.event(EventKind.TTL, reason=why)
+            draft.take(Action.EXPIRE, why, moved(record, event, purge_at=purge_at))
+
+
+def _may_expire(record: Kept, rules: SweepRules) -> bool:
+    if isinstance(record, Memory):
+        return half_life_of(record, rules.fading) is not None
+    return not record.pinned
 
 
 def purge_due(draft: Draft) -> None:

@@ -91,7 +91,7 @@ class Pool(Protocol):
         ...
 
     def invalid(self, at: datetime) -> Collection[int]:
-        """Return the memories that do not hold at a moment."""
+        """Return the active memories that do not hold at a moment."""
         ...
 
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
@@ -119,8 +119,11 @@ def labels(kind: str, states: Collection[State]) -> tuple[str, ...]:
 def holds_at(facts: Facts, at: datetime) -> bool:
     """Tell whether a document holds at a moment; what has no validity always does.
 
-    What holds since it was made holds now, even if it was made where the clock is ahead.
+    What holds since it was made holds now, even if it was made where the clock is ahead. What left
+    recall had its validity closed by that: it is found by its state, and never hidden by validity.
     """
+    if facts.state is not State.ACTIVE:
+        return True
     begun = facts.valid_from is None or facts.valid_from <= max(at, facts.created_at)
     return begun and (facts.valid_until is None or at < facts.valid_until)
 

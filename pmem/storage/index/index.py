@@ -18,7 +18,7 @@ from pmem.storage.files.recordfile import Stamp
 from pmem.values.ids import is_id
 
 FILE: Final = "index.sqlite3"
-_VERSION: Final = 7
+_VERSION: Final = 8
 _BUSY_SECONDS: Final = 2.0
 _BATCH: Final = 20_000
 """Records that are taken in together: more at once would take more memory, not less time."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.draft import Draft
+from pmem.core.lifecycle.fading import fading_by_type, fading_of_s2
 from pmem.core.lifecycle.plan import UpkeepPlan
 from pmem.values.records import (
     Access,
@@ -22,8 +23,10 @@ from pmem.values.records import (
 from tests.conftest import NOW
 
 DAY: Final = timedelta(days=1)
+S2: Final = fading_of_s2(30)
+BY_TYPE: Final = fading_by_type(facts=180, entities=365, insights=90, least=200)
 RULES: Final = consolidation.ConsolidationRules(
-    half_life_days=30,
+    fading=S2,
     consolidation_threshold_days=30,
     archive_below=0.3,
     link_at=0.6,

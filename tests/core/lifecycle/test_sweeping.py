@@ -13,6 +13,7 @@ from pmem.values.records import Access, Episode, EventKind, Memory, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import (
     DAY,
+    S2,
     after,
     crowds,
     episode,
@@ -22,7 +23,7 @@ from tests.core.lifecycle.makers import (
     memory,
 )
 
-RULES = sweeping.SweepRules(ttl_days=60, ttl_importance=0.3, purge_days=30)
+RULES = sweeping.SweepRules(ttl_days=60, ttl_importance=0.3, purge_days=30, fading=S2)
 LONG_AGO = NOW - 60 * DAY - timedelta(milliseconds=1)
 
 
