@@ -24,7 +24,7 @@ from pmem.core.lifecycle.plan import Action
 from pmem.errors import PmemError
 from pmem.operations.table import CHANGE_SETTING
 from pmem.project.configuration import CONFIG_FILE
-from pmem.project.setup import SettingChangeRequest
+from pmem.project.setup import SettingChangeRequest, write_setting
 from pmem.upkeep.consolidation import PlannedStep
 from pmem.values.records import STORES, Chunk, Conversation, Memory, State
 from pmem.vcs.gitmerge import CONFLICT, merge_driver
@@ -184,6 +184,8 @@ def ground(name: str) -> Ground:
     """Return where branches begin."""
     with folder({}) as root, mock.patch("os.urandom", Random(name).randbytes):
         Project(root, actor="Cy", now=BEGUN)
+        if name == "faded":
+            write_setting(os.path.join(root, CONFIG_FILE), "decay", "s2")
         old = BEGUN - timedelta(days=400 if name == "faded" else 9)
         x = _add(root, "The mail port is 25.", old, 0.1 if name == "faded" else 0.6)
         text = "the mail port is 25" if name == "twins" else "Lunch is at noon in the canteen."

@@ -32,6 +32,7 @@ def clones(tmp_path: Path) -> tuple[Path, Path]:
     """Return two clones of a repository in which much is due."""
     git("init", "--quiet", "--initial-branch=main")
     ok("init", "--name", "Phoenix")
+    ok("config", "set", "decay", "s2")
     for number, content in enumerate(BEFORE):
         ok("add", content, "--force", "--tag", f"t{number}", "--now", f"2026-11-0{number + 1}")
     ok("add", "The old printer is gone.", "--now", "2026-05-01")
