@@ -14,8 +14,8 @@ from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import DocumentKey, Pool, labels
 from pmem.core.retrieval.question import notes_on, searched_part
+from pmem.core.retrieval.ranking import DEFAULTS, MEMORIES, Ranking, RankingSettings, rank
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
-from pmem.core.retrieval.ranking import Ranking, RankingSettings, rank
 from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.trust import Trust, trust_of
@@ -361,12 +361,13 @@ def _rank(
     return rank(
         request.query,
         statistics,
-        _measured(settings),
+        _measured(settings, kind),
         now=workspace.now().timestamp(),
         accept=accept,
         limit=limit,
         score=pool.scorer,
         links=pool.links if kind is SearchKind.MEMORY else None,
+        hidden=sieve.hidden,
     )
 
 
@@ -380,9 +381,9 @@ def _weights(settings: Settings) -> Weights:
     )
 
 
-def _measured(settings: Settings) -> RankingSettings:
-    """Return the measured weights with the project's priors."""
-    return RankingSettings(
+def _measured(settings: Settings, kind: SearchKind) -> RankingSettings:
+    """Return the measured weights of a kind with the project's priors."""
+    return (MEMORIES if kind is SearchKind.MEMORY else DEFAULTS)._replace(
         prior=settings.prior_share,
         merits=(
             settings.recency_weight,
@@ -409,16 +410,16 @@ class _Sieve:
         self._wanted = wanted
         self._filtering = wanted != Filter()
         self._invalid = set(pool.invalid(at))
-        self._hidden = frozenset(pool.hidden())
+        self.hidden = frozenset(pool.hidden())
         self._judged: dict[int, bool] = {}
 
     def is_needed(self, kind: SearchKind) -> bool:
         """Tell whether anything of a kind could be filtered away."""
         rarely = kind is SearchKind.MEMORY and bool(self._invalid)
-        return self._filtering or bool(self._hidden) or rarely
+        return self._filtering or bool(self.hidden) or rarely
 
     def __call__(self, numbers: Collection[int]) -> Collection[int]:
-        numbers = [number for number in numbers if number not in self._hidden]
+        numbers = [number for number in numbers if number not in self.hidden]
         fresh = [number for number in numbers if number not in self._judged]
         facts = self._pool.facts(fresh) if self._filtering else {}
         for number in fresh:

@@ -18,8 +18,8 @@ from pmem.core.retrieval.signals import (
     asks_several,
     asks_what,
     asks_when,
+    day_terms,
     holds_phrase,
-    message_terms,
     spoken_dates,
     traits,
 )
@@ -244,7 +244,7 @@ def test_a_hundred_kilobytes_of_anything_take_less_than_a_second(name: str) -> N
     parse_query(text)
     characters(text)
     traits(text, terms(text))
-    message_terms(text, DAY)
+    day_terms(text, DAY)
     for asks in (asks_when, asks_how_many, asks_what, asks_several):
         asks(text)
     assert time.process_time() - start < (4.0 if name == "ligatures" else 1.0)

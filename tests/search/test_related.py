@@ -21,6 +21,7 @@ from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import Golden, Question
 from pmem.search.search import SearchKind, SearchResult
 from pmem.values.ids import short
+from pmem.values.records import Source
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.search.test_search import find, in_memory, keep, later
@@ -186,7 +187,10 @@ def test_time_travel_follows_the_links_of_that_time() -> None:
 
 def test_a_link_settles_a_tie_and_shows_in_the_prior_alone() -> None:
     workspace = in_memory()
-    ids = [keep(workspace, text).id for text in ("parser alpha", "parser beta", "lunch")]
+    ids = [
+        keep(workspace, text, source=Source(conversation=f"talk {place}")).id
+        for place, text in enumerate(("parser alpha", "parser beta", "lunch"))
+    ]
     assert [hit.id for hit in find(workspace, "parser").hits] == ids[:2]
     plain = {hit.id: hit.signals for hit in find(workspace, "parser").hits}
     ask(workspace, table.LINK, LinkRequest(start=ids[2], end=ids[1], strength=0.8))
@@ -278,7 +282,8 @@ def test_a_hit_in_the_stable_block_still_brings_its_memories_along(
 def test_what_answers_too_badly_may_still_be_brought_along() -> None:
     workspace = in_memory(relevance_threshold=0.5)
     good = keep(workspace, "parser speed parser speed")
-    weak = keep(workspace, "one parser among " + "very many other words indeed " * 20)
+    text = "one parser among " + "very many other words indeed " * 20
+    weak = keep(workspace, text, source=Source(conversation="another talk"))
     for number in range(40):
         ask(
             workspace,

@@ -19,6 +19,7 @@ class Document(NamedTuple):
         traits: bits set by `signals.traits`.
         session: number of its session; None for a document that stands alone.
         speaker: name of who said it; empty for a document nobody said.
+        about: whom or what a memory is about; empty where it does not say.
         timestamp: seconds since 1970.
         importance: 0 to 1.
         accesses: how often it was used.
@@ -34,6 +35,7 @@ class Document(NamedTuple):
     timestamp: float = 0.0
     importance: float = 0.5
     accesses: int = 0
+    about: str = ""
 
 
 class SessionDocuments(NamedTuple):
@@ -74,8 +76,10 @@ class CollectionStatistics(Protocol):
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
         """Return the facts of the documents with these numbers."""
 
-    def sessions(self, keys: Iterable[int]) -> Mapping[int, SessionDocuments]:
-        """Return the sessions with these numbers."""
+    def sessions(
+        self, keys: Iterable[int], most: int | None = None
+    ) -> Mapping[int, SessionDocuments]:
+        """Return those of the sessions with these numbers that hold no more than `most`."""
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
         """Return, for each term of a speaker's name, the speakers it may mean."""
@@ -150,9 +154,12 @@ class MemoryStatistics:
         """Return the facts of the documents with these numbers."""
         return {number: self._documents[number] for number in numbers}
 
-    def sessions(self, keys: Iterable[int]) -> Mapping[int, SessionDocuments]:
-        """Return the sessions with these numbers."""
-        return {key: self._session(key) for key in keys}
+    def sessions(
+        self, keys: Iterable[int], most: int | None = None
+    ) -> Mapping[int, SessionDocuments]:
+        """Return those of the sessions with these numbers that hold no more than `most`."""
+        sized = (key for key in keys if most is None or len(self._sessions[key]) <= most)
+        return {key: self._session(key) for key in sized}
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
         """Return, for each term of a speaker's name, the speakers it may mean."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.searched import searched_messages, searched_part
-from pmem.core.retrieval.signals import INSIGHT, frequencies, message_terms, traits
+from pmem.core.retrieval.signals import INSIGHT, day_terms, frequencies, traits
 from pmem.core.text import characters, terms, written_dates
 from pmem.core.trust import trust_of
 from pmem.values.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
@@ -40,6 +40,8 @@ _MOST_ACCESSES: Final = 10**9
 _SUBJECT: Final = 2.0
 _TAGS: Final = 1.5
 _LABEL: Final = 0.5
+_SITTING: Final = 3600
+"""Seconds: memories of one hour were written for one occasion."""
 
 
 class Facts(Part, frozen=True, kw_only=True):
@@ -195,10 +197,11 @@ def _add_unspelt(counts: dict[str, float], text: str) -> None:
 
 def _memory(memory: Memory) -> IndexedDocument:
     words = terms(memory.content)
+    about = memory.subject or memory.scope.user or memory.scope.actor or ""
     counts = frequencies(
         [
             (words, 1.0),
-            (terms(memory.subject or ""), _SUBJECT),
+            (terms(about), _SUBJECT),
             (terms(" ".join(memory.tags)), _TAGS),
             (terms(f"{memory.category} {memory.type}"), _LABEL),
         ]
@@ -228,10 +231,27 @@ def _memory(memory: Memory) -> IndexedDocument:
         timestamp=memory.updated_at.timestamp(),
         importance=memory.importance,
         accesses=min(memory.access.count, _MOST_ACCESSES),
+        session=_sitting(memory),
+        about=about,
     )
+    for term in day_terms(memory.content, memory.created_at.date()):
+        counts[term] = counts.get(term, 0.0) + 1.0
     _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")
     links = memory.relationships[:SEARCHED_NAMES]
-    return IndexedDocument(memory.id, document, counts, 0, memory.content, (), facts, links)
+    place = int(memory.id.partition("-")[0], 36) if is_id(memory.id) else 0
+    return IndexedDocument(memory.id, document, counts, place, memory.content, (), facts, links)
+
+
+def _sitting(memory: Memory) -> int | None:
+    """Return what a memory was written along with: its conversation, else the hour.
+
+    What is not active any more keeps nothing company.
+    """
+    if memory.state is not State.ACTIVE:
+        return None
+    if memory.source.conversation:
+        return number_of(memory.source.conversation)
+    return int(memory.created_at.timestamp()) // _SITTING
 
 
 def _episode(episode: Episode) -> IndexedDocument:
@@ -286,7 +306,7 @@ def _chunk(chunk: Chunk) -> IndexedDocument:
 
 def _message(message: Message, conversation: str, app: str | None, place: int) -> IndexedDocument:
     words = terms(message.content)
-    told = message_terms(message.content, message.created_at.date(), words)
+    told = words + day_terms(message.content, message.created_at.date())
     counts = frequencies([(told, 1.0)])
     document = Document(
         number=number_of(message.id),

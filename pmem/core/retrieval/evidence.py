@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from pmem.core.retrieval.bm25 import idf, length_norm
+from pmem.core.retrieval.bm25 import idf, length_norm, saturation
 from pmem.core.retrieval.collection import CollectionStatistics, Document, SessionDocuments, Totals
 from pmem.core.retrieval.question import QueryTerm, QuestionPlan
 
@@ -49,8 +49,10 @@ class Constants(NamedTuple):
         structure: the weights within a window.
         room: how many times the average length a message may have. What is longer, such as a
             log, counts in windows as a sample of that length would.
-        breadth: of how many of the best documents the sessions are looked at. Only a question
-            that matches more than that many is affected.
+        breadth: of how many of the best documents the sessions are looked at, at least. Only a
+            question that matches more than that many is affected.
+        crowd: how many documents a session may hold to be looked at; None for any number.
+            Memories that are written by the hundred were imported, and are no company.
     """
 
     text: Bm25 = Bm25(0.9, 0.2)
@@ -59,6 +61,7 @@ class Constants(NamedTuple):
     structure: Structure = Structure()
     room: float = 3.0
     breadth: int = 200
+    crowd: int | None = None
 
 
 class Evidence(NamedTuple):
@@ -70,7 +73,9 @@ class Evidence(NamedTuple):
         text: score of each document that holds a term.
         window: score of each message together with its neighbours.
         session: score of each session.
-        attainable: the text score of a document that holds every word of the question.
+        attainable: the text score of a document as long as the best one that holds every word of
+            the question.
+        beyond: documents that hold a term, but are not among the `breadth` best.
     """
 
     documents: Mapping[int, Document]
@@ -79,6 +84,7 @@ class Evidence(NamedTuple):
     window: dict[int, float]
     session: dict[int, float]
     attainable: float
+    beyond: frozenset[int] = frozenset()
 
 
 Accept = Callable[[Collection[int]], Collection[int]]
@@ -127,6 +133,7 @@ def gather(
     constants: Constants,
     accept: Accept | None = None,
     score: Scorer = bm25_scores,
+    hidden: Collection[int] = (),
 ) -> Evidence:
     """Score documents, windows and sessions for a plan.
 
@@ -139,22 +146,25 @@ def gather(
         constants: settings of BM25.
         accept: filter of the documents that choose those sessions; None accepts all.
         score: computes BM25 scores.
+        hidden: documents that do not even count as neighbours.
     """
     totals = statistics.totals()
-    found = _find(plan, statistics, totals, constants, accept)
+    found = _find(plan, statistics, totals, constants, accept, frozenset(hidden))
     around = _Around(found.sessions, totals, constants)
     windows = {term: around.spread(singles) for term, singles in found.singles.items()}
-    whole = {term: _by_session(held, found.documents) for term, held in found.singles.items()}
+    whole = {
+        term: _by_session(held, found.documents, found.sessions)
+        for term, held in found.singles.items()
+    }
     reached = {number for held in windows.values() for number in held}
     documents = dict(found.documents)
     documents.update(statistics.documents(sorted(reached - documents.keys())))
+    norms = _single_norms(found.documents, totals, constants.text)
+    text = score(plan.everything, found.singles, found.rarity, norms, constants.text.k1)
     return Evidence(
         documents=documents,
         sessions=found.sessions,
-        text=score(
-            plan.everything, found.singles, found.rarity,
-            _single_norms(found.documents, totals, constants.text), constants.text.k1,
-        ),
+        text=text,
         window=score(
             plan.everything, windows, _rarity(windows, found.share, totals.said),
             around.norms(), constants.window.k1,
@@ -163,7 +173,8 @@ def gather(
             plan.everything, whole, _rarity(whole, found.share, totals.sessions),
             _session_norms(found.sessions, totals, constants.whole), constants.whole.k1,
         ),
-        attainable=_attainable(plan, found.rarity),
+        attainable=_attainable(plan, found.rarity, text, norms, constants.text.k1),
+        beyond=found.beyond,
     )  # fmt: skip
 
 
@@ -171,7 +182,8 @@ class _Found(NamedTuple):
     """The matching documents that are worth a close look, and their sessions.
 
     `singles` are frequencies by term and document; `rarity` is the idf of each term in the whole
-    collection, `share` the share of its documents that `singles` holds.
+    collection, `share` the share of its documents that `singles` holds. `beyond` are those that
+    match as well.
     """
 
     documents: Mapping[int, Document]
@@ -179,6 +191,7 @@ class _Found(NamedTuple):
     singles: Frequencies
     rarity: Mapping[str, float]
     share: Mapping[str, float]
+    beyond: frozenset[int]
 
 
 def _find(
@@ -187,18 +200,21 @@ def _find(
     totals: Totals,
     constants: Constants,
     accept: Accept | None,
+    hidden: frozenset[int],
 ) -> _Found:
     postings = {term.term: statistics.postings(term.term) for term in plan.everything}
     rarity = {term: idf(totals.documents, len(held)) for term, held in postings.items()}
-    matched: set[int] = set().union(*postings.values())
+    every: set[int] = set().union(*postings.values())
     if accept is not None:
-        matched = set(accept(matched))
-    if len(matched) > constants.breadth:
-        matched = _broadest(plan, postings, rarity, matched, constants)
+        every = set(accept(every))
+    matched = every
+    if len(every) > constants.breadth:
+        matched = _broadest(plan, postings, rarity, every, constants)
     documents = dict(statistics.documents(sorted(matched)))
     keys = {document.session for document in documents.values()}
-    sessions = statistics.sessions(sorted(key for key in keys if key is not None))
-    inside = matched.union(*(session.numbers for session in sessions.values()))
+    said_in = sorted(key for key in keys if key is not None)
+    sessions = statistics.sessions(said_in, constants.crowd)
+    inside = matched.union(*(session.numbers for session in sessions.values())) - hidden
     held_inside = {
         term: {number: held[number] for number in sorted(inside & held.keys())}
         for term, held in postings.items()
@@ -209,7 +225,7 @@ def _find(
     for name in plan.names:  # counts only where nobody speaks
         held = held_inside[name.term]
         held_inside[name.term] = {n: c for n, c in held.items() if not documents[n].speaker}
-    return _Found(documents, sessions, held_inside, rarity, share)
+    return _Found(documents, sessions, held_inside, rarity, share, frozenset(every - matched))
 
 
 def _broadest(
@@ -342,11 +358,15 @@ class _Around:
         return sums
 
 
-def _by_session(found: Mapping[int, float], documents: Mapping[int, Document]) -> dict[int, float]:
+def _by_session(
+    found: Mapping[int, float],
+    documents: Mapping[int, Document],
+    sessions: Mapping[int, SessionDocuments],
+) -> dict[int, float]:
     sums: dict[int, float] = {}
     for number, frequency in found.items():
         session = documents[number].session
-        if session is not None:
+        if session is not None and session in sessions:
             sums[session] = sums.get(session, 0.0) + frequency
     return sums
 
@@ -372,6 +392,15 @@ def _session_norms(
     }
 
 
-def _attainable(plan: QuestionPlan, rarity: Mapping[str, float]) -> float:
-    """The score of a document of average length that holds every word of the question once."""
-    return sum(rarity[term.term] for term in plan.terms if term.term == term.source)
+def _attainable(
+    plan: QuestionPlan,
+    rarity: Mapping[str, float],
+    scores: Mapping[int, float],
+    norms: Mapping[int, float],
+    k1: float,
+) -> float:
+    """The score of a document as long as the best one that holds every word as often as asked."""
+    best = min(scores, key=lambda number: (-scores[number], number), default=None)
+    once = 1.0 if best is None else saturation(1.0, norms[best], k1)
+    direct = (term for term in plan.terms if term.term == term.source)
+    return once * sum(term.weight * rarity[term.term] for term in direct)

@@ -1,6 +1,7 @@
 """From a question to a plan of what to look for. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -55,7 +56,7 @@ class QueryTerm(NamedTuple):
 
     Attributes:
         term: the term.
-        weight: 1 for a word of the question, less for a related word.
+        weight: how often the question says the word; less than 1 for a related word.
         source: the word of the question it stands for; never counts as rarer than that one.
     """
 
@@ -125,14 +126,15 @@ def plan_question(
         related_weight: weight of related words; 0 leaves them out.
     """
     query = parse_query(question)
-    distinct = list(dict.fromkeys(query.terms))[:MAX_TERMS]
+    said = Counter(query.terms)
+    distinct = list(said)[:MAX_TERMS]
     names = [term for term in distinct if term in speakers and term not in ROLES]
     words = [term for term in distinct if term not in names]
     if not words:
         words, names = names, []
     return QuestionPlan(
-        terms=tuple(_direct(words) + _related_terms(words, set(distinct), related_weight)),
-        names=tuple(_direct(names)),
+        terms=tuple(_direct(words, said) + _related_terms(words, set(distinct), related_weight)),
+        names=tuple(_direct(names, said)),
         speakers=frozenset(speaker for name in names for speaker in speakers[name]),
         phrases=tuple(query.phrases),
         wanted=_count_wanted(question),
@@ -141,8 +143,8 @@ def plan_question(
     )
 
 
-def _direct(words: Sequence[str]) -> list[QueryTerm]:
-    return [QueryTerm(word, 1.0, word) for word in words]
+def _direct(words: Sequence[str], said: Mapping[str, int]) -> list[QueryTerm]:
+    return [QueryTerm(word, float(said[word]), word) for word in words]
 
 
 def _related_terms(words: Sequence[str], known: set[str], weight: float) -> list[QueryTerm]:

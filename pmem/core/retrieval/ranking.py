@@ -5,7 +5,8 @@ carries these parts as `signals`, and `total` computes the score from them again
 """
 
 import heapq
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from math import sqrt
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_sh
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import (
     Accept,
+    Bm25,
     Constants,
     Evidence,
     Scorer,
@@ -22,6 +24,7 @@ from pmem.core.retrieval.evidence import (
 from pmem.core.retrieval.question import QuestionPlan, plan_question
 from pmem.core.retrieval.relations import Links, boosts
 from pmem.core.retrieval.signals import INSIGHT, NUMBER, QUESTION, QUOTED, TIME, holds_phrase
+from pmem.core.text import terms
 
 Parts = tuple[float, float, float]  # in the order of ADDED
 ADDED = ("text", "neighbours", "session")
@@ -29,6 +32,7 @@ FACTORS = (
     "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "bulk", "phrase",
     "exact", "insight", "prior", "repeat",
 )  # fmt: skip
+SAID = "message"  # the kind of what somebody said
 DIGITS = 12  # of a score
 SLACK = 1e-9  # within which scores are not told apart before they are exact
 WITHIN = 0.5  # share of an identifier that a message holds within a longer one
@@ -45,8 +49,9 @@ class RankingSettings(NamedTuple):
     Attributes:
         constants: BM25 constants and the weights of neighbouring turns.
         neighbours, session: weights of windows and sessions.
+        reply: whether what holds no word of the question is found beside what does.
         related: weight of a related word against a word of the question.
-        speaker: gain of messages of the person whom the question names.
+        speaker: gain of messages of the person whom the question names, and of memories about it.
         elsewhere: gain of sessions in which the named person takes part.
         trust: ratio of the best score of the named person to that of others: from no gain
             (first) to all of it (second). It limits the harm of a wrong name.
@@ -65,6 +70,7 @@ class RankingSettings(NamedTuple):
     constants: Constants = Constants()
     neighbours: float = 3.0
     session: float = 1.4
+    reply: bool = True
     related: float = 0.35
     speaker: float = 1.7
     elsewhere: float = 3.0
@@ -99,6 +105,15 @@ class Ranking(NamedTuple):
 
 
 DEFAULTS = RankingSettings()
+MEMORIES = RankingSettings(
+    Constants(text=Bm25(1.2, 0.75), crowd=50),
+    neighbours=0.5,
+    session=0.5,
+    reply=False,
+    time=1.3,
+    repeat=1.0,
+)
+"""How memories are ranked: each stands alone, or with the few that were written along with it."""
 
 
 def rank(
@@ -111,6 +126,7 @@ def rank(
     limit: int | None = None,
     score: Scorer = bm25_scores,
     links: Links | None = None,
+    hidden: Collection[int] = (),
 ) -> Ranking:
     """Return the documents that speak to a question, best first, ties by ascending number.
 
@@ -123,19 +139,29 @@ def rank(
         limit: how many hits at most; None for all.
         score: computes BM25 scores.
         links: knows how documents are linked; None links nothing.
+        hidden: documents that do not even count as neighbours.
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
-    evidence = gather(plan, statistics, settings.constants, accept, score)
+    constants = _as_broad_as(settings.constants, limit)
+    evidence = gather(plan, statistics, constants, accept, score, hidden)
     parts = _additional_parts(evidence, settings)
     if accept is not None:
         passed = set(accept(parts.keys()))
         parts = {number: part for number, part in parts.items() if number in passed}
     judge = _QuestionScorer(plan, statistics, settings, evidence, parts, now, links)
     wanted = len(parts) if limit is None else limit
-    if not plan.several or not evidence.sessions:
-        return Ranking(_best(judge, parts, wanted), len(parts))
+    whole = len(parts) + len(evidence.beyond - parts.keys())
+    if not plan.several or not evidence.sessions or settings.repeat == 1.0:
+        return Ranking(_best(judge, parts, wanted), whole)
     pool = _best(judge, parts, max(POOL, 2 * wanted))
-    return Ranking(_mixed(pool, evidence.documents, settings.repeat, wanted), len(parts))
+    return Ranking(_mixed(pool, evidence.documents, settings.repeat, wanted), whole)
+
+
+def _as_broad_as(constants: Constants, limit: int | None) -> Constants:
+    """Look at as many documents as are wanted, at least."""
+    return constants._replace(
+        breadth=max(constants.breadth, sys.maxsize if limit is None else limit)
+    )
 
 
 def total(signals: Mapping[str, float]) -> float:
@@ -173,10 +199,11 @@ def _additional_parts(evidence: Evidence, settings: RankingSettings) -> dict[int
         scale * settings.session / best["session"],
     )
     parts: dict[int, Parts] = {}
-    for number in sorted(evidence.text.keys() | evidence.window.keys()):
+    near_ones = evidence.window.keys() if settings.reply else set[int]()
+    for number in sorted(evidence.text.keys() | near_ones):
         said_in = evidence.documents[number].session
         own = evidence.text.get(number, 0.0) * text
-        if said_in is None:
+        if said_in is None or said_in not in evidence.sessions:
             parts[number] = (own * whole, 0.0, 0.0)
         else:
             window, around = evidence.window.get(number, 0.0), evidence.session.get(said_in, 0.0)
@@ -192,6 +219,7 @@ class _QuestionScorer:
         "_gain",
         "_held",
         "_links",
+        "_named",
         "_now",
         "_phrased",
         "_plan",
@@ -215,7 +243,8 @@ class _QuestionScorer:
         self._documents = evidence.documents
         self._now = now
         self._links = links
-        self._gain = _speaker_gain(plan, settings, evidence.documents, parts)
+        self._named = _named(plan, evidence.documents)
+        self._gain = _speaker_gain(self._named, settings, evidence.documents, parts)
         self._present = frozenset(
             key
             for key, session in evidence.sessions.items()
@@ -270,8 +299,8 @@ class _QuestionScorer:
         return RankedDocument(hit.number, total(signals), signals)
 
     def _speaker(self, document: Document) -> float:
-        named = not document.speaker or document.speaker in self._plan.speakers
-        return 1.0 if named else 1.0 / self._gain
+        person = _person(document)
+        return 1.0 if not person or person in self._named else 1.0 / self._gain
 
     def _elsewhere(self, document: Document) -> float:
         if not self._present or document.session is None or document.session in self._present:
@@ -290,7 +319,7 @@ class _QuestionScorer:
             "quoted": 1.0 / settings.quoted if missing & QUOTED else 1.0,
             "insight": settings.insight if document.traits & INSIGHT else 1.0,
         }
-        if document.session is not None:
+        if document.kind == SAID:
             factors["question"] = settings.question if document.traits & QUESTION else 1.0
             factors["substance"] = substance(document.length)
             factors["exact"] = self._exact(document.number)
@@ -330,21 +359,35 @@ class _QuestionScorer:
         return 1.0 - self._settings.prior * (1.0 - merit)
 
 
+def _person(document: Document) -> str:
+    return document.speaker or document.about
+
+
+def _named(plan: QuestionPlan, documents: Mapping[int, Document]) -> frozenset[str]:
+    """Whom the question names: speakers, and the subjects of memories.
+
+    A subject is text as well: it may be a thing as much as a person.
+    """
+    asked = {term.term for term in plan.terms if term.term == term.source}
+    subjects = {document.about for document in documents.values()} - {""}
+    return plan.speakers.union(name for name in subjects if not asked.isdisjoint(terms(name)))
+
+
 def _speaker_gain(
-    plan: QuestionPlan,
+    names: frozenset[str],
     settings: RankingSettings,
     documents: Mapping[int, Document],
     parts: Mapping[int, Parts],
 ) -> float:
     """How many times more the named people's messages count, 1 if the name looks wrong."""
-    if not plan.speakers:
+    if not names:
         return 1.0
     named = others = 0.0
     for number, added in parts.items():
-        speaker = documents[number].speaker
-        if speaker in plan.speakers:
+        person = _person(documents[number])
+        if person in names:
             named = max(named, _sum(added))
-        elif speaker:
+        elif person:
             others = max(others, _sum(added))
     trust = confidence(named / others, *settings.trust) if others else 1.0
     return 1.0 + (settings.speaker - 1.0) * trust

@@ -4,7 +4,7 @@ import datetime
 import re
 from collections.abc import Iterable, Sequence
 
-from pmem.core.text import date_terms, terms, time_vocabulary
+from pmem.core.text import date_terms, time_vocabulary
 from pmem.core.words import NUMBER_WORDS, WEEKDAYS
 
 TIME = 1  # holds a word of time
@@ -67,16 +67,14 @@ def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, floa
     return counts
 
 
-def message_terms(text: str, day: datetime.date, words: list[str] | None = None) -> list[str]:
-    """Return the terms of a message: its words, its date and the dates it speaks of.
+def day_terms(text: str, day: datetime.date) -> list[str]:
+    """Return the terms of a text's date and of the dates that it speaks of.
 
     Args:
-        text: what it says.
+        text: what was said or written.
         day: when.
-        words: the terms of its text, where they are known.
     """
-    words = terms(text) if words is None else words
-    return words + date_terms(day.year, day.month, day.day) + spoken_dates(text, day)
+    return date_terms(day.year, day.month, day.day) + spoken_dates(text, day)
 
 
 def spoken_dates(text: str, day: datetime.date) -> list[str]:

@@ -298,24 +298,41 @@ class _Statistics:
         return postings.read(self._connection, self._labels, term)
 
     def documents(self, numbers: Iterable[int]) -> Mapping[int, Document]:
-        columns = "number, label, length, peak, traits, session, speaker, at, importance, accesses"
+        columns = (
+            "number, label, length, peak, traits, session, speaker, at, importance, accesses, about"
+        )
         return {
             row[0]: Document(row[0], row[1].rstrip("!"), *row[2:])
             for row in _select(self._connection, columns, list(numbers))
         }
 
-    def sessions(self, keys: Iterable[int]) -> Mapping[int, SessionDocuments]:
+    def sessions(
+        self, keys: Iterable[int], most: int | None = None
+    ) -> Mapping[int, SessionDocuments]:
         query = (
             "select session, number, length, speaker from document where session in"
-            " (select value from json_each(?)) order by session, place, number"
+            f" (select value from json_each(?)) and label in ({self._marks})"
+            " order by session, place, number"
         )
+        asked = (_array(self._small(keys, most)), *self._labels)
         found: dict[int, SessionDocuments] = {}
-        for key, number, length, speaker in self._connection.execute(query, (_array(keys),)):
+        for key, number, length, speaker in self._connection.execute(query, asked):
             session = found.setdefault(key, SessionDocuments([], [], {}))
             session.numbers.append(number)
             session.lengths.append(length)
             session.speakers[speaker] = None
         return found
+
+    def _small(self, keys: Iterable[int], most: int | None) -> Iterable[int]:
+        """Those of these sessions that hold no more than so many documents."""
+        if most is None:
+            return keys
+        query = (
+            "select value from json_each(?) where not exists (select 1 from document"
+            f" where session = value and label in ({self._marks}) limit 1 offset ?)"
+        )
+        asked = (_array(keys), *self._labels, most)
+        return [key for (key,) in self._connection.execute(query, asked)]
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
         query = f"select name, terms from speaker where label in ({self._marks}) order by name"

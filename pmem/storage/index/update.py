@@ -22,12 +22,12 @@ from pmem.storage.index.postings import TABLE, Postings
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Record, RecordType
 
-VERSION: Final = 11
+VERSION: Final = 12
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table document (number integer primary key, label text, store text, record text, id text,
                        length real, peak real, traits integer, session integer, place integer,
-                       speaker text, at real, importance real, accesses integer,
+                       speaker text, at real, importance real, accesses integer, about text,
                        bounded integer, category text, procedural integer, app text, facts blob,
                        terms blob);
 create index document_by_record on document (store, record);
@@ -201,7 +201,7 @@ def _learn(
         label = label_of(entry)
         documents.append(_row(number, label, source, entry))
         postings.add(label, entry.frequencies, number)
-    marks = ", ".join("?" * 20)
+    marks = ", ".join("?" * 21)
     connection.executemany(f"insert into document values ({marks})", documents)
     connection.executemany("insert into link values (?, ?, ?, ?)", _links(learnt))
     return touched | {label_of(entry) for _, entry in learnt.values()}
@@ -273,6 +273,7 @@ def _row(number: int, label: str, source: Source, entry: IndexedDocument) -> tup
         document.timestamp,
         document.importance,
         document.accesses,
+        document.about,
         bounded,
         entry.category,
         entry.is_procedural,

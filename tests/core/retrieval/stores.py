@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pmem.core.retrieval.collection import Document, MemoryStatistics
-from pmem.core.retrieval.signals import frequencies, message_terms, traits
+from pmem.core.retrieval.signals import day_terms, frequencies, traits
 from pmem.core.text import sequence, terms
 
 WORDS: Final = (
@@ -30,7 +30,7 @@ QUESTIONS: Final = (
 def add(store: MemoryStatistics, number: int, text: str, **fields: Any) -> None:
     """Add a text as a document; one with a session is a message of `DAY`."""
     said = fields.get("session") is not None
-    found = message_terms(text, DAY) if said else terms(text)
+    found = terms(text) + (day_terms(text, DAY) if said else [])
     counts = frequencies([(found, 1.0)])
     known = {"kind": "message" if said else "memory", "length": sum(counts.values())}
     known |= {"peak": max(counts.values(), default=0.0), "traits": traits(text, terms(text))}
