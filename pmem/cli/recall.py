@@ -73,7 +73,7 @@ def search(
     found = session.run(table.SEARCH, request)
     return Answer(
         data=found,
-        lines=chain(_hit_lines(found, explain=explain), _related_lines(found)),
+        lines=chain(_hit_lines(found, explain=explain), _related_lines(found), _fill_lines(found)),
         note="\n".join([*found.notes, *([] if found.hits else [_reason(found)])]),
         exit_code=1 if exit_status and not found.hits else 0,
     )
@@ -127,6 +127,12 @@ def _related_lines(found: SearchResult) -> Iterator[Line]:
             (f" {_tie(related)}: ", "dim"),
             (text, ""),
         ]
+
+
+def _fill_lines(found: SearchResult) -> Iterator[Line]:
+    """Yield what answers nothing and is only the newest, and say so on each line."""
+    for hit in found.fill:
+        yield [("  not a match, only recent: ", "yellow"), *_hit_line(hit, set())]
 
 
 def _tie(related: Related) -> str:

@@ -1,9 +1,10 @@
 """Finding what is kept: ranking, filters, and the hits themselves."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,11 +14,12 @@ from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.documents import text_of
 from pmem.core.retrieval.pool import DocumentKey, Pool, labels
-from pmem.core.retrieval.question import notes_on, searched_part
+from pmem.core.retrieval.question import ROLES, notes_on, searched_part
 from pmem.core.retrieval.ranking import DEFAULTS, MEMORIES, Ranking, RankingSettings, rank
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
+from pmem.core.text import terms
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.memory.reading import Staleness
@@ -27,6 +29,7 @@ from pmem.values.config import Settings
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Memory, Record, State
 
+_SIEVED: Final = 100
 RELATION_WEIGHT: Final = 0.1
 """Weight of a memory's strongest link, among the priors."""
 
@@ -98,6 +101,10 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
 
 
+FILL: Final = 5
+"""How many of the newest are shown, at the most, where nothing answers."""
+
+
 class Related(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that a hit brings along: the link's type and strength, and the hit's id.
 
@@ -115,8 +122,11 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A search's answer: hits, what they bring along, how many there were in all, and what
-    filters took away; `notes` say what of a very long query was not searched for. Where nothing
-    was found, `out_of_recall` says how many memories of other states match, by their state.
+    filters took away; `notes` say what of a very long query was not searched for.
+
+    Where there is no hit at all, `out_of_recall` says how many memories of other states match, by
+    their state, and `fill` is the newest of what passes the filters, of the people
+    whom the query names if it names any. It answers nothing, has no score, and is not counted.
     """
 
     query: str
@@ -126,6 +136,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     related: tuple[Related, ...]
     notes: tuple[str, ...] = ()
     out_of_recall: dict[str, int] = {}
+    fill: tuple[SearchHit, ...] = ()
 
     @property
     def recalled(self) -> list[str]:
@@ -152,7 +163,7 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    picked = pick(workspace, request)
+    picked = pick(workspace, request, fill=FILL)
     hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
     most = most_related(workspace, request.related)
     return SearchResult(
@@ -163,6 +174,7 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         removed=dict(sorted(picked.removed.items())),
         notes=notes_on(request.query),
         out_of_recall={} if picked.ranked else matches_out_of_recall(workspace, request),
+        fill=tuple(hits_of(workspace, opened(workspace, picked.fill))),
     )
 
 
@@ -194,13 +206,15 @@ Scored = tuple[SearchKind, DocumentKey, Ranked]
 class RankedSet(msgspec.Struct, frozen=True):
     """The best documents: kind, place, score and signals; how many; what was filtered away.
 
-    `ties` are links of those memories to others that pass the filters.
+    `ties` are links of those memories to others that pass the filters, `fill` the newest where
+    nothing was found.
     """
 
     ranked: list[Scored]
     total: int
     removed: Counter[str]
     ties: list[LinkedMemory]
+    fill: list[Scored] = []
 
 
 class LoadedHit(NamedTuple):
@@ -219,18 +233,20 @@ class LoadedHit(NamedTuple):
         return getattr(self.record, "conversation", None)
 
 
-def pick(workspace: Workspace, request: SearchRequest) -> RankedSet:
+def pick(workspace: Workspace, request: SearchRequest, *, fill: int = 0) -> RankedSet:
     """Rank everything kept by how well it answers a query, without reading the records.
 
     Args:
         workspace: Where to look, at the request's moment already.
+        request: What to look for.
+        fill: How many of the newest to name where nothing is found.
 
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
     _check(request)
     request = msgspec.structs.replace(request, query=searched_part(request.query))
-    return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
+    return workspace.backend.searched(lambda pool: _pick(workspace, request, pool, fill))
 
 
 def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:
@@ -302,8 +318,11 @@ def _check(request: SearchRequest) -> None:
         raise InvalidValue(f"related memories must be 0 or more, not {request.related}")
 
 
-def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> RankedSet:
-    """Rank the kinds one by one, each among its own, and take the best of all."""
+def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -> RankedSet:
+    """Rank the kinds one by one, each among its own, and take the best of all.
+
+    Summaries that nobody asked for come last: what they are made of is found itself.
+    """
     most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
     sieve = _Sieve(pool, request.wanted, workspace.now())
     found: list[tuple[SearchKind, Ranked]] = []
@@ -317,11 +336,38 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool) -> RankedSet
         sieve.removed["threshold"] = len(found) - len(passed)
         total -= len(found) - len(passed)
     places = pool.places([hit.number for _, hit in passed])
-    passed.sort(key=lambda item: (-item[1].score, places[item[1].number].id))
+    last = SearchKind.CHUNK if not request.kinds else None
+    passed.sort(key=lambda item: (item[0] is last, -item[1].score, places[item[1].number].id))
     ranked = [(kind, places[hit.number], hit) for kind, hit in passed[:most]]
     removed = sieve.removed.copy()
     wants_related = most_related(workspace, request.related) > 0
-    return RankedSet(ranked, total, removed, _ties(pool, ranked, sieve) if wants_related else [])
+    ties = _ties(pool, ranked, sieve) if wants_related else []
+    newest = [] if found or not fill else _newest(pool, request, sieve, min(fill, most))
+    return RankedSet(ranked, total, removed, ties, newest)
+
+
+def _newest(pool: Pool, request: SearchRequest, sieve: "_Sieve", most: int) -> list[Scored]:
+    """Return the newest of what passes the filters, if the query has a word to look for."""
+    kinds = request.kinds or (SearchKind.MEMORY, SearchKind.EPISODE, SearchKind.MESSAGE)
+    wanted = [label for kind in kinds for label in labels(kind, request.wanted.states)]
+    statistics = pool.statistics(wanted)
+    words, known = terms(request.query), statistics.speakers()
+    names = {name for word in words if word not in ROLES for name in known.get(word, ())}
+    passed = _passed(pool.newest(wanted, names), sieve) if words else iter(())
+    chosen = list(islice(passed, most))
+    documents, places = statistics.documents(chosen), pool.places(chosen)
+    return [
+        (SearchKind(documents[number].kind), places[number], Ranked(number, 0.0, {}))
+        for number in chosen
+    ]
+
+
+def _passed(numbers: Sequence[int], sieve: "_Sieve") -> Iterator[int]:
+    """Yield the documents that pass the filters, without looking at more than are taken."""
+    for start in range(0, len(numbers), _SIEVED):
+        batch = numbers[start : start + _SIEVED]
+        passed = sieve(batch)
+        yield from (number for number in batch if number in passed)
 
 
 def _ties(pool: Pool, ranked: Iterable[Scored], sieve: "_Sieve") -> list[LinkedMemory]:

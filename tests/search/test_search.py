@@ -86,9 +86,9 @@ def test_search_finds_every_kind(full: Workspace) -> None:
     assert {hit.kind for hit in found.hits} == set(SearchKind)
     assert len(found.hits) == found.total == 9
     assert all(0 < hit.score <= 1 for hit in found.hits)
-    assert [hit.score for hit in found.hits] == sorted(
-        (hit.score for hit in found.hits), reverse=True
-    )
+    *told, summary = found.hits
+    assert summary.kind is SearchKind.CHUNK
+    assert [hit.score for hit in told] == sorted((hit.score for hit in told), reverse=True)
     assert "Lunch is at noon" not in texts(found)
 
 

@@ -3,7 +3,7 @@
 The disk's index is one pool, and `MemoryPool` is another; both rank the same.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from functools import cached_property, partial
@@ -98,6 +98,15 @@ class Pool(Protocol):
         """Return where documents are kept."""
         ...
 
+    def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
+        """Return the documents with these labels, the newest first, equals by number.
+
+        Args:
+            labels: Which lists they are in.
+            names: By whom they were said; none for anybody, and for what nobody said.
+        """
+        ...
+
     def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
         """Return the links of active memories to and from others, whichever way they lead."""
         ...
@@ -188,6 +197,14 @@ class MemoryPool:
 
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         return {number: self._entries[number][0] for number in numbers}
+
+    def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
+        chosen = [
+            (-entry.document.timestamp, number)
+            for number, (_, entry) in self._entries.items()
+            if label_of(entry) in labels and (not names or entry.document.speaker in names)
+        ]
+        return [number for _, number in sorted(chosen)]
 
     def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
         return [link for number in sorted(numbers) for link in self._links.get(number, ())]

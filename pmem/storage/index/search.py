@@ -165,6 +165,13 @@ class SearchIndex:
             number: DocumentKey(TYPES[store], record, id_) for number, store, record, id_ in rows
         }
 
+    def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
+        query = "select number from document where label in (select value from json_each(:labels))"
+        query += " and speaker in (select value from json_each(:names))" if names else ""
+        asked = {"labels": _texts(labels), "names": _texts(names)}
+        rows = self._connection.execute(query + " order by at desc, number", asked)
+        return [number for (number,) in rows]
+
     def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
         if self._connection.execute("select 1 from link limit 1").fetchone() is None:
             return []
