@@ -181,3 +181,11 @@ def test_what_is_only_recent_does_not_enter_a_context() -> None:
     keep(workspace, "Lunch is at noon", type="fact")
     shown = ask(workspace, table.CONTEXT, ContextRequest(query="zebra", budget=500))
     assert not shown.omitted
+
+
+@pytest.mark.parametrize(("apart", "together"), [("work out", "workout"), ("log in", "login")])
+def test_a_word_is_found_however_it_is_written(apart: str, together: str) -> None:
+    workspace = in_memory()
+    keep(workspace, f"Do not {apart} before noon")
+    keep(workspace, f"Each {together} takes a minute")
+    assert len(find(workspace, together).hits) == len(find(workspace, apart).hits) == 2

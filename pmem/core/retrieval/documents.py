@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
+from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.searched import searched_messages, searched_part
 from pmem.core.retrieval.signals import INSIGHT, day_terms, frequencies, traits
 from pmem.core.text import characters, terms, written_dates
@@ -187,11 +188,12 @@ def text_of(record: Memory | Episode | Chunk | Message) -> str:
 def _add_unspelt(counts: dict[str, float], text: str) -> None:
     """Count what a text says without spelling it out, which makes it no longer.
 
-    Single characters within its words, and the names of months in dates of digits.
+    Single characters within its words, the names of months in dates of digits, and words written
+    apart that others write together.
     """
     for letter in characters(text):
         counts[letter] = counts.get(letter, 0.0) + 1.0
-    for term in written_dates(text):
+    for term in written_dates(text) + joined_words(text):
         counts.setdefault(term, 1.0)
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.signals import (
     NUMBER,
@@ -133,7 +134,11 @@ def plan_question(
     if not words:
         words, names = names, []
     return QuestionPlan(
-        terms=tuple(_direct(words, said) + _related_terms(words, set(distinct), related_weight)),
+        terms=tuple(
+            _direct(words, said)
+            + _joined(question, words)
+            + _related_terms(words, set(distinct), related_weight)
+        ),
         names=tuple(_direct(names, said)),
         speakers=frozenset(speaker for name in names for speaker in speakers[name]),
         phrases=tuple(query.phrases),
@@ -145,6 +150,12 @@ def plan_question(
 
 def _direct(words: Sequence[str], said: Mapping[str, int]) -> list[QueryTerm]:
     return [QueryTerm(word, float(said[word]), word) for word in words]
+
+
+def _joined(question: str, words: Sequence[str]) -> list[QueryTerm]:
+    """Words that the question writes apart, as others write them."""
+    found = dict.fromkeys(joined_words(question))
+    return [QueryTerm(term, 1.0, words[0]) for term in found if words and term not in words]
 
 
 def _related_terms(words: Sequence[str], known: set[str], weight: float) -> list[QueryTerm]:
