@@ -5,7 +5,6 @@ carries these parts as `signals`, and `total` computes the score from them again
 """
 
 import heapq
-import sys
 from collections.abc import Collection, Iterable, Mapping
 from math import sqrt
 from typing import NamedTuple
@@ -34,6 +33,7 @@ FACTORS = (
 )  # fmt: skip
 SAID = "message"  # the kind of what somebody said
 DIGITS = 12  # of a score
+EVERY = 2**62  # more documents than there can be
 SLACK = 1e-9  # within which scores are not told apart before they are exact
 WITHIN = 0.5  # share of an identifier that a message holds within a longer one
 POOL = 200  # hits, at least, among which several sessions are mixed
@@ -158,10 +158,8 @@ def rank(
 
 
 def _as_broad_as(constants: Constants, limit: int | None) -> Constants:
-    """Look at as many documents as are wanted, at least."""
-    return constants._replace(
-        breadth=max(constants.breadth, sys.maxsize if limit is None else limit)
-    )
+    """Look at as many documents as are wanted, at least; None wants all."""
+    return constants._replace(breadth=max(constants.breadth, EVERY if limit is None else limit))
 
 
 def total(signals: Mapping[str, float]) -> float:
