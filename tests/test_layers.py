@@ -24,14 +24,16 @@ ARROWS: Final[dict[str, str]] = {
     "storage.index storage.shared storage.git",
     "project": "errors values core storage storage.files storage.local storage.shared "
     "storage.git storage.jsonfiles",
+    "embedding": "errors values core storage.index storage.git project",
     "memory": "errors values core storage storage.local storage.git project",
     "vcs": "errors values core storage storage.files storage.git storage.jsonfiles project memory",
     "apps": "errors values core storage.local project memory",
     "conversation": "errors values core interchange storage storage.files project memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
-    "project memory conversation",
-    "upkeep": "errors values core storage storage.files storage.git project memory vcs apps",
-    "operations": "errors core storage project memory",
+    "project embedding memory conversation",
+    "upkeep": "errors values core storage storage.files storage.git project embedding memory "
+    "vcs apps",
+    "operations": "errors core storage project embedding memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",
     "cli": "errors values core storage storage.files storage.local storage.git project "

@@ -43,6 +43,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
         recalls: Whether what its answer shows counts as recalled: its `recalled` says what.
         logged: What the log of operations calls it: a part of pmem, a colon, and what it did. The
             answer's `noted` says how it went.
+        embeds: Whether what it leaves is embedded after it, where a model is set.
         effect: What a second run would do.
         by_person: Whether no agent may do it.
     """
@@ -59,5 +60,6 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     gate: GateScope = ""
     recalls: bool = False
     logged: str = ""
+    embeds: bool = False
     effect: Effect = "safe"
     by_person: bool = False

@@ -70,6 +70,10 @@ def run(
         if unit.has_written:
             raise Unfinished(error.message) from None
         raise
+    if operation.embeds and writes and unit.settings.vectors.model:
+        from pmem.embedding.embedding import embed_missing
+
+        embed_missing(unit)
     if getattr(request, "counts", True):
         _count_recalls(unit, operation, result)
         _note_run(unit, operation, result)

@@ -281,12 +281,12 @@ EPISODE: Final[Operation[ShowRequest, Episode]] = Operation(
 IMPORT_MESSAGES: Final[Operation[MessagesRequest, Imported]] = Operation(
     "import.messages", "Import a transcript; importing it again adds nothing",
     "conversation.exchange:import_messages", "whole", doing="import",
-    writes="beside", gate="items", effect="idempotent"
+    writes="beside", gate="items", embeds=True, effect="idempotent"
 )  # fmt: skip
 IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "import.arrays", "Import the four array files of the multi-tier design",
     "conversation.exchange:import_arrays", "whole", doing="import",
-    writes="beside", gate="items", effect="idempotent"
+    writes="beside", gate="items", embeds=True, effect="idempotent"
 )  # fmt: skip
 EXPORT_ARRAYS: Final[Operation[AtRequest, Exported]] = Operation(
     "export.arrays", "Export everything as four array files", "conversation.exchange:export_arrays"
@@ -414,7 +414,7 @@ DOCTOR: Final[Operation[DoctorRequest, Examination]] = Operation(
 CONSOLIDATE: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "consolidate", "Archive what has faded, merge duplicates, link neighbours, fold recalls in",
     "upkeep.consolidation:consolidate", "whole", doing="consolidate",
-    writes="beside", unless="dry_run", effect="idempotent"
+    writes="beside", unless="dry_run", embeds=True, effect="idempotent"
 )  # fmt: skip
 SWEEP: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "sweep", "Remove what is unused, and delete what was removed long ago",

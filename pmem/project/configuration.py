@@ -24,7 +24,13 @@ CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
 _NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False}
 """Settings that a project cannot make: whoever clones it would not have been asked."""
-_ONLY_YOURS: Final = ("limits.record", "safe_folders")
+_ONLY_YOURS: Final = (
+    "limits.record",
+    "safe_folders",
+    "vectors.model",
+    "vectors.command",
+    "vectors.url",
+)
 """Settings that no project makes at all."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""

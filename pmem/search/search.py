@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,9 @@ from pmem.storage.store import Store
 from pmem.values.config import Settings
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Memory, Record, State
+
+if TYPE_CHECKING:
+    from pmem.core.retrieval.meaning import Nearness
 
 _SIEVED: Final = 100
 RELATION_WEIGHT: Final = 0.1
@@ -327,8 +330,9 @@ def _pick(workspace: Workspace, request: SearchRequest, pool: Pool, fill: int) -
     sieve = _Sieve(pool, request.wanted, workspace.now())
     found: list[tuple[SearchKind, Ranked]] = []
     total = 0
+    nearness = _nearness(workspace, request.query, pool)
     for kind in request.kinds or tuple(SearchKind):
-        ranking = _rank(workspace, request, pool, kind, sieve, most)
+        ranking = _rank(workspace, request, pool, kind, sieve, most, nearness)
         found += [(kind, hit) for hit in ranking.hits]
         total += ranking.total
     passed = [(kind, hit) for kind, hit in found if hit.score >= request.threshold]
@@ -389,6 +393,7 @@ def _rank(
     kind: SearchKind,
     sieve: "_Sieve",
     most: int,
+    nearness: "Nearness | None",
 ) -> Ranking:
     settings = workspace.settings
     statistics = pool.statistics(labels(kind, request.wanted.states))
@@ -414,7 +419,16 @@ def _rank(
         score=pool.scorer,
         links=pool.links if kind is SearchKind.MEMORY else None,
         hidden=sieve.hidden,
+        nearness=nearness,
     )
+
+
+def _nearness(workspace: Workspace, question: str, pool: Pool) -> "Nearness | None":
+    if not workspace.settings.vectors.model:
+        return None
+    from pmem.embedding.embedding import nearness_to
+
+    return nearness_to(workspace, question, pool)
 
 
 def _weights(settings: Settings) -> Weights:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
 
 SEARCH: Final = "search.sqlite3"
+VECTORS: Final = "vectors.sqlite3"
 STATE: Final = "state.sqlite3"
 _LESS: Final = "say less in one record, or in several"
 
@@ -293,7 +294,7 @@ class JsonFiles:
             durable.sweep(self._local)
         from pmem.storage.local import journals
 
-        journals.play_back(self._local, (INDEX, SEARCH), (STATE,))
+        journals.play_back(self._local, (INDEX, SEARCH, VECTORS), (STATE,))
 
 
 def scratch(root: str) -> str:

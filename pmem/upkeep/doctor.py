@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from pmem.errors import Damaged, InvalidValue, Locked, StorageRefused
+from pmem.errors import Damaged, InvalidValue, Locked, PmemError, StorageRefused
 from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
@@ -68,7 +68,25 @@ def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
         _tried(_records, workspace, fix=fix),
         _tried(_recalls, workspace, fix=fix),
         _tried(_git, workspace, fix=fix),
+        *_vectors(workspace),
     ]
+
+
+def _vectors(workspace: Workspace) -> list[Diagnosis]:
+    """Look at the vectors, where a model is set."""
+    if settings_findings(workspace) or not workspace.settings.vectors.model:
+        return []
+    from pmem.embedding.embedders import EmbeddingFailed
+    from pmem.embedding.embedding import embedded_count
+
+    try:
+        found = embedded_count(workspace)
+    except (EmbeddingFailed, PmemError) as error:
+        return [Diagnosis(name="vectors", ok=False, detail=f"{error}; ranked by words alone")]
+    detail = f"{found.embedded} of {found.texts} texts embedded"
+    if left := found.texts - found.embedded:
+        detail += f": `pmem consolidate` embeds the other {left}, ranked by words alone so far"
+    return [Diagnosis(name="vectors", ok=True, detail=detail)]
 
 
 class _Look(Protocol):

@@ -22,6 +22,7 @@ from pmem.values.rules import (
     Limits,
     Scoring,
     Secrets,
+    VectorRules,
     Writing,
     number,
     says,
@@ -217,6 +218,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     consent: Consent = Consent()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
+    vectors: VectorRules = VectorRules()
 
     @property
     def conversation_tokens(self) -> int:

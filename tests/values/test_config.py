@@ -487,6 +487,13 @@ def _sums(**environment: Any) -> Any:
     return _scores(**environment, PMEM_RANKING="weighted_sum")
 
 
+def _embedded(**environment: Any) -> Any:
+    """What `consolidate` says of a memory that is to be embedded."""
+    added("We use Go")
+    chosen = {"PMEM_VECTORS_MODEL": "made-up", **environment}
+    return pmem("consolidate", environment=chosen).err
+
+
 def _purge_at(**environment: Any) -> Any:
     return data("rm", added("x"), **environment)["purge_at"]
 
@@ -660,6 +667,9 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "fading.entities": ("180", "9000", _faded("entity")),
     "fading.insights": ("90", "9000", _faded("insight")),
     "fading.least": ("0", "1", _faded("fact")),
+    "vectors.model": ("", "other", _embedded),
+    "vectors.command": ("/nowhere/a", "", _embedded),
+    "vectors.url": ("/nowhere", "", _embedded),
     "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
     "apps.limit": ("10", "1", _app_memories),
     **{

@@ -7,7 +7,7 @@ carries these parts as `signals`, and `total` computes the score from them again
 import heapq
 from collections.abc import Collection, Iterable, Mapping
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pmem.core.retrieval.bm25 import confidence, familiarity, recency, smooth_share, substance
 from pmem.core.retrieval.collection import CollectionStatistics, Document
@@ -25,11 +25,14 @@ from pmem.core.retrieval.relations import Links, boosts
 from pmem.core.retrieval.signals import INSIGHT, NUMBER, QUESTION, QUOTED, TIME, holds_phrase
 from pmem.core.text import terms
 
+if TYPE_CHECKING:
+    from pmem.core.retrieval.meaning import Nearness
+
 Parts = tuple[float, float, float]  # in the order of ADDED
 ADDED = ("text", "neighbours", "session")
 FACTORS = (
     "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "bulk", "phrase",
-    "exact", "insight", "prior", "repeat",
+    "exact", "insight", "prior", "meaning", "repeat",
 )  # fmt: skip
 SAID = "message"  # the kind of what somebody said
 DIGITS = 12  # of a score
@@ -61,6 +64,7 @@ class RankingSettings(NamedTuple):
         exact: gain of messages that hold every key of the question themselves.
         insight: factor of insights, which nobody said.
         bulk: the least factor of messages longer than `constants.room` averages.
+        meaning: what one standard deviation of nearness in meaning is worth, as a logarithm.
         repeat: factor for each better hit of the same session, if an answer has several parts.
         prior: the most that recency, importance, access and links take away.
         merits: how these four are weighed among each other.
@@ -83,6 +87,7 @@ class RankingSettings(NamedTuple):
     exact: float = 10.0
     bulk: float = 0.5
     insight: float = 0.5
+    meaning: float = 0.15
     repeat: float = 0.9
     prior: float = 0.02
     merits: tuple[float, float, float, float] = (0.3, 0.4, 0.2, 0.1)
@@ -127,6 +132,7 @@ def rank(
     score: Scorer = bm25_scores,
     links: Links | None = None,
     hidden: Collection[int] = (),
+    nearness: "Nearness | None" = None,
 ) -> Ranking:
     """Return the documents that speak to a question, best first, ties by ascending number.
 
@@ -140,6 +146,7 @@ def rank(
         score: computes BM25 scores.
         links: knows how documents are linked; None links nothing.
         hidden: documents that do not even count as neighbours.
+        nearness: knows how near documents are in meaning; None asks nothing.
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
     constants = _as_broad_as(settings.constants, limit)
@@ -151,10 +158,15 @@ def rank(
     judge = _QuestionScorer(plan, statistics, settings, evidence, parts, now, links)
     wanted = len(parts) if limit is None else limit
     whole = len(parts) + len(evidence.beyond - parts.keys())
-    if not plan.several or not evidence.sessions or settings.repeat == 1.0:
+    mixes = plan.several and bool(evidence.sessions) and settings.repeat != 1.0
+    if not mixes and nearness is None:
         return Ranking(_best(judge, parts, wanted), whole)
     pool = _best(judge, parts, max(POOL, 2 * wanted))
-    return Ranking(_mixed(pool, evidence.documents, settings.repeat, wanted), whole)
+    if nearness is not None:
+        pool = _by_meaning(pool, evidence, nearness, settings.meaning)
+    if mixes:
+        pool = _mixed(pool, evidence.documents, settings.repeat, wanted)
+    return Ranking(pool[:wanted], whole)
 
 
 def _as_broad_as(constants: Constants, limit: int | None) -> Constants:
@@ -457,6 +469,30 @@ def _best(judge: _QuestionScorer, parts: Mapping[int, Parts], wanted: int) -> li
     return [hit for hit in ranked[:wanted] if hit.score > 0.0]
 
 
+def _by_meaning(
+    hits: list[RankedDocument], evidence: Evidence, nearness: "Nearness", weight: float
+) -> list[RankedDocument]:
+    """Rank the best hits by their nearness in meaning too; the others stay below them."""
+    from pmem.core.retrieval.meaning import (
+        NEAREST,
+        nearness_factors,
+        turns_after,
+        with_turns_after,
+    )
+
+    best, others = hits[:NEAREST], hits[NEAREST:]
+    numbers = [hit.number for hit in best]
+    after = turns_after(numbers, evidence.sessions.values())
+    known = nearness([*dict.fromkeys([*numbers, *after.values()])])
+    factors = nearness_factors(with_turns_after(numbers, after, known), weight)
+    least = min(factors, default=1.0)
+    judged = [
+        _with_factor(hit, "meaning", factor)
+        for hit, factor in zip(hits, [*factors, *[least] * len(others)], strict=True)
+    ]
+    return sorted(judged, key=lambda hit: (-hit.score, hit.number))
+
+
 def _mixed(
     hits: list[RankedDocument], documents: Mapping[int, Document], rate: float, wanted: int
 ) -> list[RankedDocument]:
@@ -473,10 +509,12 @@ def _mixed(
         count = 0 if session is None else sessions.get(session, 0)
         if session is not None:
             sessions[session] = count + 1
-        mixed.append(_with_factor(hit, rate**count) if count else hit)
+        mixed.append(_with_factor(hit, "repeat", rate**count) if count else hit)
     return heapq.nsmallest(wanted, mixed, key=lambda hit: (-hit.score, hit.number))
 
 
-def _with_factor(hit: RankedDocument, factor: float) -> RankedDocument:
-    signals = {**hit.signals, "repeat": factor}
+def _with_factor(hit: RankedDocument, name: str, factor: float) -> RankedDocument:
+    if factor == 1.0:
+        return hit
+    signals = {**hit.signals, name: factor}
     return RankedDocument(hit.number, total(signals), signals)

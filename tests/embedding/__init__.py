@@ -1,0 +1,1 @@
+"""What embeds texts, and what comes of it."""
