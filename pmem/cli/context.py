@@ -56,7 +56,7 @@ def context(
         **session.when(at),
     )
     built = session.run(table.CONTEXT, request)
-    how = "estimated" if built.tokenizer == "estimate" else f"counted by {built.tokenizer}"
+    how = "estimated" if built.tokenizer == "estimate" else "counted"
     note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"
     if not built.text:
         note += ": the budget is too small for anything"

@@ -326,7 +326,11 @@ def surroundings(home: str) -> Iterator[None]:
         if not name.startswith(("PMEM_", "GIT_", "XDG_"))
     }
     fixed = {"HOME": home, "PMEM_ACTOR": ACTOR, "PMEM_NOW": NOW, "GIT_CEILING_DIRECTORIES": home}
-    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    own = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PMEM_TOKENIZER": "estimate",  # whether or not the extra is installed
+    }
     with mock.patch.dict(os.environ, {**clean, **fixed, **own}, clear=True):
         yield
 
