@@ -12,6 +12,7 @@ from pmem.operations import table
 from pmem.search.context_request import ContextRequest
 
 Format = Literal["markdown", "json", "messages"]
+Only = Literal["memories", "conversation"]
 _START = 50
 
 
@@ -39,6 +40,8 @@ def context(
         bool,
         typer.Option("--explain", help="Say on standard error what became of every candidate."),
     ] = False,
+    only: Annotated[Only | None, typer.Option(help="Leave out conversations, or memories.")] = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Name memories by their short ids.")] = False,
     trust: options.Trusted = None,
     at: options.At = None,
 ) -> Answer:
@@ -53,6 +56,8 @@ def context(
         app=app,
         format=format,
         trust=trust,
+        only=only,
+        ids=ids,
         **session.when(at),
     )
     built = session.run(table.CONTEXT, request)

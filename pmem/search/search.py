@@ -201,9 +201,24 @@ def pick(workspace: Workspace, request: SearchRequest) -> RankedSet:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    _check(request)
-    request = msgspec.structs.replace(request, query=searched_part(request.query))
-    return workspace.backend.searched(lambda pool: _pick(workspace, request, pool))
+    return pick_each(workspace, [request])[0]
+
+
+def pick_each(workspace: Workspace, requests: Iterable[SearchRequest]) -> list[RankedSet]:
+    """Do the same for several requests, in one look at what is kept.
+
+    Args:
+        workspace: Where to look, at the requests' moment already.
+        requests: What to look for.
+
+    Raises:
+        InvalidValue: `top_k`, `threshold` or `related` of one is out of range.
+    """
+    asked = []
+    for request in requests:
+        _check(request)
+        asked.append(msgspec.structs.replace(request, query=searched_part(request.query)))
+    return workspace.backend.searched(lambda pool: [_pick(workspace, one, pool) for one in asked])
 
 
 def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:

@@ -66,7 +66,7 @@ RagLength = Annotated[int, number(0, "")]
 MODES: Final[dict[str, Mode]] = {
     "activity": "rag",
     "event": "rag",
-    "procedural": "none",
+    "procedural": "rag",
     "profile": "all",
 }
 """How contexts show categories, where it is not the usual way."""
@@ -104,6 +104,20 @@ class Categories(msgspec.Struct, frozen=True, kw_only=True):
         dict[str, RagLength],
         says("How many memories of a category that is shown by `rag` there are at the most."),
     ] = msgspec.field(default_factory=RAG_LENGTHS.copy)
+
+
+class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a context for a task shows whatever the task, and how much of what was said."""
+
+    standing: Annotated[
+        str, says("What nearly every task needs, in words: memories that answer it are standing.")
+    ] = "change code test changelog commit"
+    standing_share: Annotated[
+        float, share("Share of a task's context that standing memories may take before answers.")
+    ] = 0.25
+    said_share: Annotated[
+        float, share("Share of it for what was said elsewhere, where memories answer too.")
+    ] = 0.25
 
 
 class AppRules(msgspec.Struct, frozen=True, kw_only=True):

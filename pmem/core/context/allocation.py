@@ -47,7 +47,9 @@ def build(
     room = filling.left()
     recall_share = 1 - recent_share
     filling.add("system", candidates.system)
-    most = min(int(budget * recall_share * STABLE_SHARE), filling.left_for_certain())
+    share = candidates.memory_share
+    share = recall_share * STABLE_SHARE if share is None else share
+    most = min(int(budget * share), filling.left_for_certain())
     memory = Candidates(memory=candidates.memory, mark=candidates.mark)
     alone = Filling(title, memory, budget, format_, count)
     filling.add("memory", alone.block("memory", candidates.memory, most))
@@ -55,12 +57,14 @@ def build(
     filling.converse(int(room * recent_share))
     filling.add("summaries", candidates.summaries, int(room * recall_share * SUMMARY_SHARE))
     if candidates.asked:
-        filling.recall()
+        filling.recall(candidates.recalled)
+        filling.recall(candidates.said, int(room * candidates.said_share))
     filling.converse()
     filling.add("summaries", (*candidates.summaries, *candidates.older))
     if not candidates.asked:
-        filling.recall()
-    filling.add("further", candidates.further)
+        filling.recall(candidates.recalled)
+        filling.recall(candidates.said)
+    filling.add("recalled" if candidates.asked else "further", candidates.further)
     return _finished(filling, budget, count)
 
 

@@ -97,16 +97,17 @@ class Filling:
         """Take the items that fit the budget and a section's own limit, in their order."""
         self._add(((name, item) for item in items), self._end(most))
 
-    def recall(self) -> None:
+    def recall(self, found: Iterable[tuple[str, Item]], most: int | None = None) -> None:
         """Take what answers the query, the best first; a recent message with its exchange."""
+        end = self._end(most)
         passed = 0
-        for name, item in self._candidates.recalled:
+        for name, item in found:
             if item.id in self._taken or not (item.via is None or item.via in self._taken):
                 continue
             if item.id in self._exchange_of:
                 taken = self._take_around(item)
             else:
-                taken = self._take(name, [self._candidates.mark(item)], self._budget)
+                taken = self._take(name, [self._candidates.mark(item)], end)
             passed = 0 if taken else passed + 1
             if passed == PATIENCE:
                 return

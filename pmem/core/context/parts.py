@@ -36,6 +36,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         tokens: of the text, as counted when it was stored.
         via: the id of the item that brought it along, without which it is not shown.
         stale: what it cites and does not find there any more, as its label says too.
+        why: what speaks most for showing it.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int = 0
     via: str | None = None
     stale: tuple[str, ...] = ()
+    why: str = ""
 
 
 Exchange = Sequence[Sequence[Item]]
@@ -67,6 +69,7 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     score: float | None
     stale: tuple[str, ...]
+    why: str
 
 
 def shown(item: Item) -> ShownItem:
@@ -80,6 +83,7 @@ def shown(item: Item) -> ShownItem:
         role=item.role,
         score=item.score,
         stale=item.stale,
+        why=item.why,
     )
 
 
@@ -137,11 +141,14 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         system: the conversation's system prompt.
         memory: the stable block's.
+        memory_share: the share of the budget that it may take; half of recall's when None.
         updates: lines on what changed since the thread's last context.
         recalled: what answers the query, made while it is asked for; each with its section.
+        said: messages that answer it, in the same way; what memories that answer leave is
+            theirs, `said_share` of the budget at the most where there are any.
             A message that may be shown as a recent one is shown there, with its exchange.
             One that is also among `exchanges` stands there or not at all.
-        recallable: the ids and scores of all that `recalled` could yield.
+        recallable: the ids and scores of all that `recalled` and `said` could yield.
         summaries: of the conversation's latest chunks, the latest first; they have a share.
         older: of the chunks before those, the latest first; they take what is left.
         further: memories that fill the rest of the budget.
@@ -154,8 +161,11 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
 
     system: Sequence[Item] = ()
     memory: Sequence[Item] = ()
+    memory_share: float | None = None
     updates: Sequence[Item] = ()
     recalled: Iterable[tuple[str, Item]] = ()
+    said: Iterable[tuple[str, Item]] = ()
+    said_share: float = 1.0
     recallable: Sequence[tuple[str, float]] = ()
     summaries: Sequence[Item] = ()
     older: Sequence[Item] = ()
