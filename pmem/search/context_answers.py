@@ -1,7 +1,7 @@
 """What answers the task of a context: memories and episodes, what was said, what they are worth."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -12,8 +12,10 @@ from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import Valuation, first_subjects
 from pmem.core.filters import Filter
 from pmem.core.policy import ACTIVITY, EVENT
+from pmem.core.retrieval.question import searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
+from pmem.core.text import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.search import (
@@ -38,6 +40,14 @@ FAINT: Final = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
 
 
+WEIGHTY: Final = 0.15
+"""What scores so much has more than a chance word of a task."""
+SHARED_WORDS: Final = 2
+"""So does what has so many words of it."""
+RARE: Final = 0.025
+"""And what has one of its words that no more than this share of all memories have."""
+
+
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """What answers a task, the best first.
 
@@ -47,6 +57,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
         below: what answers too badly, or is one too many of its category.
         related: what the memories bring along, by id.
         valuation: what memories are worth to the task.
+        weighs: whether one of the memories and episodes has more than a chance word of the task.
     """
 
     found: list[Scored] = []
@@ -54,6 +65,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     below: list[Omitted] = []
     related: dict[str, RelatedHit] = {}
     valuation: Valuation = Valuation()
+    weighs: bool = False
 
     def scores(self) -> dict[str, float]:
         """Return how well each answers, by id, as searches score it."""
@@ -120,6 +132,8 @@ def rank_answers(
             subjects=first_subjects(memories),
             standing=_relative([one for one in standing.ranked if one[1].id in allowed]),
         ),
+        weighs=any(hit.score >= WEIGHTY for _, _, hit in found)
+        or _share_words(asked, memories, len(allowed)),
     )
 
 
@@ -144,6 +158,18 @@ def _picked(
     picked = iter(pick_each(workspace, filter(None, questions)))
     for question in questions:
         yield next(picked) if question else RankedSet([], 0, Counter(), [])
+
+
+def _share_words(asked: str, memories: Iterable[Memory], of: int) -> bool:
+    """Tell whether one of the memories has several words of a text, or a rare one of all `of`."""
+    words = set(terms(searched_part(asked)))
+    held: Counter[str] = Counter()
+    for memory in memories:
+        shared = words.intersection(terms(f"{memory.subject or ''} {memory.content}"))
+        if len(shared) >= SHARED_WORDS:
+            return True
+        held.update(shared)
+    return any(count <= max(1, of * RARE) for count in held.values())
 
 
 def _above(hits: list[Scored], threshold: float, below: list[Omitted]) -> list[Scored]:

@@ -1,11 +1,11 @@
 """Everything that could enter a context, each kind in the order of its priority."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
-from pmem.core.context.parts import Candidates, Item
+from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import Valuation, tie
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
@@ -24,6 +24,8 @@ from pmem.values.times import UNDATED
 
 EPISODE_TOKENS: Final = 30
 """An episode is put in its place before it is read, as if it were so long."""
+UNANSWERED_SHARE: Final = 0.4
+"""Where nothing answers a task, standing memories may take so much behind the stable block."""
 Recalled = Iterator[tuple[str, Item]]
 
 
@@ -55,20 +57,30 @@ def gather_candidates(
         memory_item(memory, ids=request.ids, score=scores.get(memory.id), why=why)
         for memory, why in stable
     ]
+    ordered = _in_order(request, usable, answers)
+    recallable: dict[str, float | None] = {
+        one.id if isinstance(one, Memory) else one[1].id: None for one in ordered
+    }
+    recallable |= dict.fromkeys(answers.related)
+    recallable |= scores
+    offered = {*recallable, *(item.id for item in block)}
     return Candidates(
         system=[message_item(message, place) for place, message in enumerate(talk.system)],
         memory=block,
         memory_share=settings.context.standing_share if given else None,
-        recalled=_recalled(workspace, request, usable, answers),
+        recalled=_recalled(workspace, request, usable, answers, ordered),
         said=map(recalled_item, opened(workspace, answers.said)),
-        said_share=settings.context.said_share if answers.found else 1.0,
-        recallable=list(scores.items()),
+        recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,
+        said_share=settings.context.said_share if answers.weighs else 1.0,
+        answered=answers.weighs or bool(answers.said) or not given,
+        recallable=list(recallable.items()),
         summaries=[summary_item(chunk) for chunk in talk.chunks[:near]],
         older=[summary_item(chunk) for chunk in talk.chunks[near:]],
-        further=_further(request, usable, answers) if given else block,
+        further=() if given else block,
         recent=recent,
         exchanges=exchanges(talk, recent),
         asked=given,
+        left_out=list(_unneeded(usable, answers, offered)),
     )
 
 
@@ -97,50 +109,56 @@ def _standing(
     return shown
 
 
-def _recalled(
-    workspace: Workspace, request: ContextRequest, usable: list[Memory], answers: Answers
-) -> Recalled:
-    """Yield memories and episodes that answer, the most worth for their tokens first.
+def _in_order(
+    request: ContextRequest, usable: list[Memory], answers: Answers
+) -> list[Memory | Scored]:
+    """Return memories and episodes that answer, the most worth for their tokens first.
 
-    Each memory is followed by those that it brings along. Where nobody asked, only what was
-    found is there.
+    Where nothing weighs, only what every task needs does; where nobody asked, what was found.
     """
     rules, valuation = answers.valuation.rules, answers.valuation
-    scores = answers.scores()
-    given = bool(task_of(request))
-    known = {memory.id: memory for memory in usable}
     refused = {left.id for left in answers.below}
+    given = bool(task_of(request))
     places: list[tuple[tuple[object, ...], Memory | Scored]] = []
     for memory in usable:
-        if memory.id in refused:
-            continue
         worth = valuation.worth(memory)
-        if worth.value >= rules.floor if given else memory.id in scores:
+        fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
+        if memory.id not in refused and (fits if given else memory.id in valuation.answers):
             places.append(((-rules.order(worth.value, memory.tokens), *tie(memory)), memory))
     for one in answers.found:
-        if one[0] is SearchKind.EPISODE:
+        if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
             order = rules.order(valuation.answers[one[1].id], EPISODE_TOKENS)
             places.append(((-order, 0.0, moment_of(one[1].id) or UNDATED, ""), one))
     places.sort(key=lambda place: place[0])
-    for _, found in places:
+    return [found for _, found in places]
+
+
+def _recalled(
+    workspace: Workspace,
+    request: ContextRequest,
+    usable: list[Memory],
+    answers: Answers,
+    ordered: list[Memory | Scored],
+) -> Recalled:
+    """Yield what is in order as items, each memory followed by those that it brings along."""
+    scores = answers.scores()
+    known = {memory.id: memory for memory in usable}
+    for found in ordered:
         if not isinstance(found, Memory):
             yield from map(recalled_item, opened(workspace, [found]))
             continue
-        why = valuation.worth(found).reason
-        yield "recalled", memory_item(found, ids=request.ids, score=scores.get(found.id), why=why)
+        why, score = answers.valuation.worth(found).reason, scores.get(found.id)
+        yield "recalled", memory_item(found, ids=request.ids, score=score, why=why)
         for _, place, hit in answers.brought_by(found.id):
-            other = known[place.id]
-            yield (
-                "recalled",
-                memory_item(other, ids=request.ids, score=hit.score, via=found.id, why="related"),
+            item = memory_item(
+                known[place.id], ids=request.ids, score=hit.score, via=found.id, why="related"
             )
+            yield "recalled", item
 
 
-def _further(request: ContextRequest, usable: list[Memory], answers: Answers) -> list[Item]:
-    """Return the memories that hardly answer, which take the room that is left."""
-    rules, valuation = answers.valuation.rules, answers.valuation
-    refused = {left.id for left in answers.below}
-    rest = [(valuation.worth(memory), memory) for memory in usable if memory.id not in refused]
-    rest = [one for one in rest if one[0].value < rules.floor]
-    rest.sort(key=lambda one: (-rules.order(one[0].value, one[1].tokens), *tie(one[1])))
-    return [memory_item(memory, ids=request.ids, why=worth.reason) for worth, memory in rest]
+def _unneeded(
+    usable: list[Memory], answers: Answers, candidates: Iterable[str]
+) -> Iterator[Omitted]:
+    """Yield the memories that are no candidates: nothing speaks for them."""
+    known = {*candidates, *(left.id for left in answers.below)}
+    return (Omitted(memory.id, "no_match") for memory in usable if memory.id not in known)

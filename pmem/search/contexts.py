@@ -75,13 +75,14 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     ]
 
     def written(news: Delta | None) -> Context:
+        candidates = gather_candidates(workspace, request, usable, talk, answers)
         return build(
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
-                gather_candidates(workspace, request, usable, talk, answers),
+                candidates,
                 mark=_marking(workspace, usable),
                 updates=_update_items(news),
-                left_out=left_out,
+                left_out=[*left_out, *candidates.left_out],
             ),
             budget,
             recent_share=settings.recent_share,

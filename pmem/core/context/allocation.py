@@ -57,14 +57,14 @@ def build(
     filling.converse(int(room * recent_share))
     filling.add("summaries", candidates.summaries, int(room * recall_share * SUMMARY_SHARE))
     if candidates.asked:
-        filling.recall(candidates.recalled)
+        filling.recall(candidates.recalled, int(room * candidates.recalled_share))
         filling.recall(candidates.said, int(room * candidates.said_share))
     filling.converse()
     filling.add("summaries", (*candidates.summaries, *candidates.older))
     if not candidates.asked:
         filling.recall(candidates.recalled)
         filling.recall(candidates.said)
-    filling.add("recalled" if candidates.asked else "further", candidates.further)
+    filling.add("further", candidates.further)
     return _finished(filling, budget, count)
 
 

@@ -33,6 +33,8 @@ SMALL_EXCHANGE: Final = 3
 HUGE: Final = 500
 """A bond of more tokens may be left out of an exchange that does not fit as a whole."""
 OVER_BUDGET: Final = "over_budget"
+UNANSWERED: Final = "nothing answers the task"
+"""What the receipt says where that is so."""
 
 _DROPPED: Final = (
     *("further", "summaries", "earlier", "recalled", "updates", "recent", "memory", "system"),
@@ -41,7 +43,9 @@ _DROPPED: Final = (
 _ORDERED: Final = ("memory", "summaries", "earlier")
 """The sections whose items stand in an order of their own, not in that of their priority."""
 _MOST: Final = 999_999
-_ANY_RECEIPT: Final = dict.fromkeys((OVER_BUDGET, "below_threshold", "pruned"), _MOST)
+_ANY_RECEIPT: Final = {"pruned": _MOST, "not_valid_yet": _MOST}
+_PLAIN: Final = frozenset((OVER_BUDGET, "no_match", "below_threshold"))
+"""Reasons that go without saying in the receipt; `--explain` names them."""
 
 
 class _Cost(NamedTuple):
@@ -90,7 +94,7 @@ class Filling:
 
     def left_for_certain(self) -> int:
         """Return how many would be free behind the longest receipt of any candidates."""
-        text = self._written(self._sections(), _receipt(_MOST, _ANY_RECEIPT))
+        text = self._written(self._sections(), self._receipt(_MOST, _ANY_RECEIPT))
         return self._budget - self._count(text) - SEAM
 
     def add(self, name: str, items: Iterable[Item], most: int | None = None) -> None:
@@ -147,7 +151,7 @@ class Filling:
 
     def text(self) -> str:
         """Write what was taken so far."""
-        receipt = _receipt(len(self._taken), Tally(item.reason for item in self.omitted()))
+        receipt = self._receipt(len(self._taken), Tally(item.reason for item in self.omitted()))
         return write(self._chosen(self._sections(), receipt), self._format)
 
     def bill(self) -> tuple[Section, ...]:
@@ -282,7 +286,14 @@ class Filling:
     def _longest_receipt(self) -> str:
         refused = list(_refused(self._candidates))
         reasons = {item.reason for item in refused} | {OVER_BUDGET}
-        return _receipt(len(refused), dict.fromkeys(reasons, len(refused)))
+        return self._receipt(len(refused), dict.fromkeys(reasons, len(refused)))
+
+    def _receipt(self, shown: int, reasons: Mapping[str, int]) -> str:
+        named = sorted(reasons.keys() - _PLAIN)
+        unanswered = [] if self._candidates.answered else [UNANSWERED]
+        counted = [f"{reasons[reason]} {reason.replace('_', ' ')}" for reason in named]
+        why = ", ".join([*unanswered, *counted])
+        return f"(pmem: {shown} shown, {sum(reasons.values())} left out{': ' * bool(why)}{why})"
 
     def _sections(self) -> dict[str, list[Item]]:
         return {name: self._sorted(name, chain(*self._batches[name])) for name in TITLES}
@@ -318,8 +329,3 @@ def _exchange_of(candidates: Candidates) -> dict[str, Exchange]:
     return {
         item.id: exchange for exchange in candidates.exchanges for bond in exchange for item in bond
     }
-
-
-def _receipt(shown: int, reasons: Mapping[str, int]) -> str:
-    why = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
-    return f"(pmem: {shown} shown, {sum(reasons.values())} left out{': ' * bool(why)}{why})"

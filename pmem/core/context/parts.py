@@ -144,6 +144,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
         memory_share: the share of the budget that it may take; half of recall's when None.
         updates: lines on what changed since the thread's last context.
         recalled: what answers the query, made while it is asked for; each with its section.
+        recalled_share: the share of the budget that it may take.
         said: messages that answer it, in the same way; what memories that answer leave is
             theirs, `said_share` of the budget at the most where there are any.
             A message that may be shown as a recent one is shown there, with its exchange.
@@ -155,6 +156,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
         recent: every message that is not in a chunk, in the order in which it was said.
         exchanges: those among `recent` that may be shown, in groups, the latest group first.
         left_out: what was ruled out before the budget was looked at.
+        answered: whether anything answers; the receipt says it where nothing does.
         asked: whether somebody asked; otherwise the conversation comes before what is recalled.
         mark: labels an item as stale if it is, when it is about to be taken.
     """
@@ -164,9 +166,10 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     memory_share: float | None = None
     updates: Sequence[Item] = ()
     recalled: Iterable[tuple[str, Item]] = ()
+    recalled_share: float = 1.0
     said: Iterable[tuple[str, Item]] = ()
     said_share: float = 1.0
-    recallable: Sequence[tuple[str, float]] = ()
+    recallable: Sequence[tuple[str, float | None]] = ()
     summaries: Sequence[Item] = ()
     older: Sequence[Item] = ()
     further: Sequence[Item] = ()
@@ -174,6 +177,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: Sequence[Exchange] = ()
     left_out: Sequence[Omitted] = ()
     asked: bool = True
+    answered: bool = True
     mark: Callable[[Item], Item] = unmarked
 
 

@@ -45,7 +45,7 @@ class Rules(NamedTuple):
         lifted: for importance.
         type: for the type.
         thrift: the power of its tokens that a value is divided by.
-        floor: what is worth less is shown only where room is left.
+        floor: what is worth less is left out, whatever room there is.
         always: from so much on, whatever the task, a memory is one that every task needs.
     """
 
@@ -54,7 +54,7 @@ class Rules(NamedTuple):
     lifted: float = 0.3
     type: float = 0.1
     thrift: float = 0.3
-    floor: float = 0.2
+    floor: float = 0.1
     always: float = 0.3
 
     def order(self, value: float, tokens: int) -> float:
