@@ -128,7 +128,7 @@ def _in_order(
     for one in answers.found:
         if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
             order = rules.order(valuation.answers[one[1].id], EPISODE_TOKENS)
-            places.append(((-order, 0.0, moment_of(one[1].id) or UNDATED, ""), one))
+            places.append(((-order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
     places.sort(key=lambda place: place[0])
     return [found for _, found in places]
 

@@ -7,6 +7,7 @@ import msgspec
 
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Exchange, Item
+from pmem.core.context.worth import made
 from pmem.core.pruning.segments import units
 from pmem.core.retrieval.documents import place_of
 from pmem.core.text import fold, terms
@@ -64,7 +65,7 @@ def memory_item(
         id=memory.id,
         text=memory.content,
         label=f"{named}{trust_label(trust_of(memory))}{brought}{_about(memory)}",
-        order=(f"{memory.category} {stamp(memory.created_at)} {memory.content}", 0),
+        order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
         tokens=memory.tokens,
         via=via,

@@ -14,7 +14,7 @@ from pmem import Project
 from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.requests import AddRequest
+from pmem.memory.requests import AddRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
@@ -366,6 +366,7 @@ def test_the_search_is_the_one_that_people_use(full: Workspace) -> None:
 
 def test_a_context_covers_what_fits_its_budget(full: Workspace) -> None:
     first = full.memories.ids()[0]
+    ask(full, table.PIN, PinRequest(reference=first))
     said = Question(query="dinosaur", must=("m7", first))
     assert run(full, said).questions[0].covered
     assert not judged(full, must=(first,), budget=1).covered

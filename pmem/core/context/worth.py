@@ -16,6 +16,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Memory, MemoryType
 
 LIFTED_FROM: Final = 0.9
@@ -144,6 +145,11 @@ def subject_of(memory: Memory) -> str:
     return " ".join((memory.subject or "").casefold().split())
 
 
-def tie(memory: Memory) -> tuple[float, datetime, str]:
-    """Return what orders memories of one value: type and time, never the id."""
-    return (-TYPE_WORTH[memory.type], memory.created_at, memory.content)
+def tie(memory: Memory) -> tuple[float, datetime, str, str]:
+    """Return what orders memories of one value: type and time, and nothing that is random."""
+    return (-TYPE_WORTH[memory.type], *made(memory), memory.content)
+
+
+def made(memory: Memory) -> tuple[datetime, str]:
+    """Return when a memory was made, and the time part of its id, which tells equals apart."""
+    return memory.created_at, memory.id.partition("-")[0].rjust(SHORT_LENGTH)
