@@ -124,11 +124,16 @@ def _in_order(
         worth = valuation.worth(memory)
         fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
         if memory.id not in refused and (fits if given else memory.id in valuation.answers):
-            places.append(((-rules.order(worth.value, memory.tokens), *tie(memory)), memory))
+            places.append(
+                (
+                    (not memory.pinned, -rules.order(worth.value, memory.tokens), *tie(memory)),
+                    memory,
+                )
+            )
     for one in answers.found:
         if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
             order = rules.order(valuation.answers[one[1].id], EPISODE_TOKENS)
-            places.append(((-order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
+            places.append(((True, -order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
     places.sort(key=lambda place: place[0])
     return [found for _, found in places]
 

@@ -96,7 +96,10 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
-        **{**msgspec.structs.asdict(built), "notes": notes_on(request.query or "")},
+        **{
+            **msgspec.structs.asdict(built),
+            "notes": (*notes_on(request.query or ""), *built.notes),
+        },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
         is_answered=bool(given and (answers.found or answers.said)),

@@ -4,10 +4,12 @@ Sections have their shares; what one leaves flows on to the next. Within a secti
 are taken in the order of their priority, and one that is too big is passed over.
 """
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from pmem.core.context.filling import Filling
-from pmem.core.context.parts import Candidates, Context, Counter, Format
+from pmem.core.context.filling import PINNED, Filling
+from pmem.core.context.parts import Candidates, Context, Counter, Format, Section
+from pmem.values.ids import short
 
 STABLE_SHARE: Final = 0.5
 """Share of recall's part of the budget that the stable memory block may take."""
@@ -46,7 +48,7 @@ def build(
     filling = Filling(title, candidates, budget, format_, count)
     room = filling.left()
     recall_share = 1 - recent_share
-    filling.add("system", candidates.system)
+    filling.add_system()
     share = candidates.memory_share
     share = recall_share * STABLE_SHARE if share is None else share
     most = min(int(budget * share), filling.left_for_certain())
@@ -65,10 +67,10 @@ def build(
         filling.recall(candidates.recalled)
         filling.recall(candidates.said)
     filling.add("further", candidates.further)
-    return _finished(filling, budget, count)
+    return _finished(filling, candidates, budget, count)
 
 
-def _finished(filling: Filling, budget: int, count: Counter) -> Context:
+def _finished(filling: Filling, candidates: Candidates, budget: int, count: Counter) -> Context:
     """Write the context; where a counter finds more in the whole than in its parts, cut it."""
     text = filling.text()
     tokens = count(text)
@@ -79,11 +81,32 @@ def _finished(filling: Filling, budget: int, count: Counter) -> Context:
         several *= 2
     if tokens > budget:
         text, tokens = "", 0
+    sections = filling.bill()
     return Context(
         text=text,
         tokens=tokens,
         budget=budget,
-        sections=filling.bill(),
+        sections=sections,
         omitted=tuple(filling.omitted()),
         revision=None,
+        notes=tuple(_notes(candidates, sections, filling.cut)),
     )
+
+
+def _notes(
+    candidates: Candidates, sections: Sequence[Section], cut: Collection[str]
+) -> Iterator[str]:
+    """Yield what could not be shown, or not whole, though it has a right to be."""
+    shown = {part.name: {item.id for item in part.items} for part in sections}
+    for name, what, offered in (
+        ("system", "the system prompt", candidates.system),
+        ("recent", "the last exchange", candidates.exchanges),
+    ):
+        if offered and name not in shown:
+            yield f"{what} does not fit the budget"
+        elif name in cut:
+            yield f"{what} is shortened: it does not fit the budget"
+    known = set().union(*shown.values())
+    for item in candidates.memory:
+        if item.why == PINNED and item.id not in known:
+            yield f"a pinned memory does not fit the budget: {short(item.id)}"

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
 
+from pmem.core.context.cutting import LEAST_KEPT, cut, longest
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -25,6 +26,7 @@ from pmem.core.context.parts import (
 )
 from pmem.core.context.prices import SEAM, Price
 from pmem.core.context.writing import longest_run, markers_added, parts_of, write
+from pmem.values.bounds import CONTEXT_CHARACTERS
 
 PATIENCE: Final = 30
 """After so many candidates in a row that do not fit, no further one is looked at."""
@@ -33,6 +35,8 @@ SMALL_EXCHANGE: Final = 3
 HUGE: Final = 500
 """A bond of more tokens may be left out of an exchange that does not fit as a whole."""
 OVER_BUDGET: Final = "over_budget"
+PINNED: Final = "pinned"
+"""Why an item that somebody pinned is shown."""
 UNANSWERED: Final = "nothing answers the task"
 """What the receipt says where that is so."""
 
@@ -68,6 +72,9 @@ class Filling:
         budget: Tokens at the most.
         format_: How the context is written.
         count: Counts a text's tokens.
+
+    Attributes:
+        cut: The sections that have a text of which only the beginning is shown.
     """
 
     def __init__(
@@ -85,6 +92,7 @@ class Filling:
         self._taken: set[str] = set()
         self._places = {item.id: place for place, item in enumerate(candidates.recent)}
         self._shown: set[int] = set()
+        self.cut: set[str] = set()
         self._exchange_of = _exchange_of(candidates)
         self._cost = _Cost(0, budget + 1)
 
@@ -100,6 +108,12 @@ class Filling:
     def add(self, name: str, items: Iterable[Item], most: int | None = None) -> None:
         """Take the items that fit the budget and a section's own limit, in their order."""
         self._add(((name, item) for item in items), self._end(most))
+
+    def add_system(self) -> None:
+        """Take the system prompt; of one that does not fit, as much as half the budget holds."""
+        items = list(self._candidates.system)
+        if items and not self._take("system", items, self._budget):
+            self._take_cut("system", items, self._end(self._budget // 2))
 
     def recall(self, found: Iterable[tuple[str, Item]], most: int | None = None) -> None:
         """Take what answers the query, the best first; a recent message with its exchange."""
@@ -131,14 +145,20 @@ class Filling:
         end = self._end(most)
         passed = 0
         started = False
-        for exchange in self._candidates.exchanges:
+        for place, exchange in enumerate(self._candidates.exchanges):
             left = self._left(exchange)
             if not left or self._take("recent", list(chain(*left)), end):
                 started = True
                 continue
             passed += 1
             started = started or len(left) < len(exchange)
-            if self._take_part(exchange, left, end) or started or passed == PATIENCE:
+            if self._take_part(exchange, left, end):
+                return
+            small = len(left) == len(exchange) <= SMALL_EXCHANGE
+            if place == 0 and small and self._take_latest(left, end):
+                started = True
+                continue
+            if started or passed == PATIENCE:
                 return
 
     def drop(self, several: int) -> bool:
@@ -198,6 +218,31 @@ class Filling:
         ]
         is_long = len(exchange) > SMALL_EXCHANGE
         return is_long and self._take("recent", list(chain(*around)), self._budget)
+
+    def _take_latest(self, left: Sequence[Sequence[Item]], end: int) -> bool:
+        """Take the latest exchange though it is too big: shortened, or whole if nobody asked.
+
+        Shortened it takes half of the room at the most, so that it does not hide those before it.
+        """
+        lean = [bond for bond in left if self._price.items("recent", bond) <= HUGE]
+        items = list(chain(*(lean or left)))
+        if not self._candidates.asked and self._take("recent", items, self._budget):
+            return True
+        return self._take_cut("recent", items, (self._spent() + end) // 2)
+
+    def _take_cut(self, name: str, items: list[Item], end: int) -> bool:
+        """Take the beginnings of texts, as much as fits."""
+
+        def is_too_long(kept: int) -> bool:
+            shorter = cut(items, kept)
+            return not self._fits(name, shorter, self._added(name, shorter), end)
+
+        lengths = range(LEAST_KEPT, min(longest(items), CONTEXT_CHARACTERS))
+        place = bisect_left(lengths, True, key=is_too_long)
+        if not place or not self._take(name, cut(items, lengths[place - 1]), end):
+            return False
+        self.cut.add(name)
+        return True
 
     def _take_part(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
         """Take an exchange without its huge bonds, or else its first bond and its last ones."""
@@ -317,6 +362,9 @@ class Filling:
 def _refused(candidates: Candidates) -> Iterator[Omitted]:
     """Yield every candidate with the reason that it has for not being shown."""
     yield from candidates.left_out
+    for item in candidates.memory:
+        if item.why == PINNED:
+            yield Omitted(item.id, "pinned_over_budget", item.score)
     for identifier, score in candidates.recallable:
         yield Omitted(identifier, OVER_BUDGET, score)
     parts = (candidates.system, candidates.memory, candidates.updates, candidates.summaries)

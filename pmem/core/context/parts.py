@@ -118,7 +118,8 @@ class Allocation(msgspec.Struct, frozen=True):
 class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A finished context; `revision` is the thread's, where one was given.
 
-    `notes` say what of a very long query was not searched for.
+    `notes` say what of a very long query was not searched for, and what did not fit though it has
+    a right to be shown.
     """
 
     text: str
