@@ -7,6 +7,7 @@ are taken in the order of their priority, and one that is too big is passed over
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from pmem.core.context.conversing import ConversationFilling
 from pmem.core.context.filling import PINNED, Filling
 from pmem.core.context.parts import Candidates, Context, Counter, Format, Section
 from pmem.values.ids import short
@@ -45,7 +46,7 @@ def build(
     Returns:
         A context whose text is never over the budget; empty when nothing fits.
     """
-    filling = Filling(title, candidates, budget, format_, count)
+    filling = ConversationFilling(title, candidates, budget, format_, count)
     room = filling.left()
     recall_share = 1 - recent_share
     filling.add_system()

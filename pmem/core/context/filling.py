@@ -4,14 +4,12 @@ What a text with one thing more would cost lies between two sums of prices. Only
 limit lies between them as well is the text written and counted.
 """
 
-from bisect import bisect_left
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from itertools import chain
 from typing import Final, NamedTuple
 
-from pmem.core.context.cutting import LEAST_KEPT, cut, longest
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -26,14 +24,9 @@ from pmem.core.context.parts import (
 )
 from pmem.core.context.prices import SEAM, Price
 from pmem.core.context.writing import longest_run, markers_added, parts_of, write
-from pmem.values.bounds import CONTEXT_CHARACTERS
 
 PATIENCE: Final = 30
 """After so many candidates in a row that do not fit, no further one is looked at."""
-SMALL_EXCHANGE: Final = 3
-"""An exchange of so many bonds is shown whole or not at all."""
-HUGE: Final = 500
-"""A bond of more tokens may be left out of an exchange that does not fit as a whole."""
 OVER_BUDGET: Final = "over_budget"
 PINNED: Final = "pinned"
 """Why an item that somebody pinned is shown."""
@@ -95,6 +88,7 @@ class Filling:
         self.cut: set[str] = set()
         self._exchange_of = _exchange_of(candidates)
         self._cost = _Cost(0, budget + 1)
+        self._receipt_of = partial(_receipt, answered=candidates.answered)
 
     def left(self) -> int:
         """Return how many tokens are free behind the longest receipt that may come."""
@@ -102,64 +96,17 @@ class Filling:
 
     def left_for_certain(self) -> int:
         """Return how many would be free behind the longest receipt of any candidates."""
-        text = self._written(self._sections(), self._receipt(_MOST, _ANY_RECEIPT))
+        text = self._written(self._sections(), self._receipt_of(_MOST, _ANY_RECEIPT))
         return self._budget - self._count(text) - SEAM
 
     def add(self, name: str, items: Iterable[Item], most: int | None = None) -> None:
         """Take the items that fit the budget and a section's own limit, in their order."""
         self._add(((name, item) for item in items), self._end(most))
 
-    def add_system(self) -> None:
-        """Take the system prompt; of one that does not fit, as much as half the budget holds."""
-        items = list(self._candidates.system)
-        if items and not self._take("system", items, self._budget):
-            self._take_cut("system", items, self._end(self._budget // 2))
-
-    def recall(self, found: Iterable[tuple[str, Item]], most: int | None = None) -> None:
-        """Take what answers the query, the best first; a recent message with its exchange."""
-        end = self._end(most)
-        passed = 0
-        for name, item in found:
-            if item.id in self._taken or not (item.via is None or item.via in self._taken):
-                continue
-            if item.id in self._exchange_of:
-                taken = self._take_around(item)
-            else:
-                taken = self._take(name, [self._candidates.mark(item)], end)
-            passed = 0 if taken else passed + 1
-            if passed == PATIENCE:
-                return
-
     def block(self, name: str, items: Iterable[Item], most: int) -> list[Item]:
         """Return the items of a section that fit its limit, whatever the budget."""
         self._add(((name, item) for item in items), self._spent() + most)
         return list(chain(*self._batches[name]))
-
-    def converse(self, most: int | None = None) -> None:
-        """Take recent exchanges, the latest first, up to one that does not fit.
-
-        Of an exchange that is too big as a whole huge bonds are left out, and of a long one
-        its first bond and its last ones are taken. Exchanges too big even for that are passed
-        over until one is shown.
-        """
-        end = self._end(most)
-        passed = 0
-        started = False
-        for place, exchange in enumerate(self._candidates.exchanges):
-            left = self._left(exchange)
-            if not left or self._take("recent", list(chain(*left)), end):
-                started = True
-                continue
-            passed += 1
-            started = started or len(left) < len(exchange)
-            if self._take_part(exchange, left, end):
-                return
-            small = len(left) == len(exchange) <= SMALL_EXCHANGE
-            if place == 0 and small and self._take_latest(left, end):
-                started = True
-                continue
-            if started or passed == PATIENCE:
-                return
 
     def drop(self, several: int) -> bool:
         """Take out the batches of the lowest priority; False when there are none."""
@@ -171,7 +118,7 @@ class Filling:
 
     def text(self) -> str:
         """Write what was taken so far."""
-        receipt = self._receipt(len(self._taken), Tally(item.reason for item in self.omitted()))
+        receipt = self._receipt_of(len(self._taken), Tally(item.reason for item in self.omitted()))
         return write(self._chosen(self._sections(), receipt), self._format)
 
     def bill(self) -> tuple[Section, ...]:
@@ -202,69 +149,6 @@ class Filling:
             passed = 0 if self._take(name, [marked], end) else passed + 1
             if passed == PATIENCE:
                 return
-
-    def _left(self, exchange: Exchange) -> list[Sequence[Item]]:
-        """Return the bonds of an exchange that are not shown yet."""
-        return [bond for bond in exchange if bond[0].id not in self._taken]
-
-    def _take_around(self, item: Item) -> bool:
-        """Take a recent message with its exchange; of a long one, with the first bond."""
-        exchange = self._exchange_of[item.id]
-        left = self._left(exchange)
-        if self._take("recent", list(chain(*left)), self._budget):
-            return True
-        around = [
-            bond for bond in left if bond is exchange[0] or any(one.id == item.id for one in bond)
-        ]
-        is_long = len(exchange) > SMALL_EXCHANGE
-        return is_long and self._take("recent", list(chain(*around)), self._budget)
-
-    def _take_latest(self, left: Sequence[Sequence[Item]], end: int) -> bool:
-        """Take the latest exchange though it is too big: shortened, or whole if nobody asked.
-
-        Shortened it takes half of the room at the most, so that it does not hide those before it.
-        """
-        lean = [bond for bond in left if self._price.items("recent", bond) <= HUGE]
-        items = list(chain(*(lean or left)))
-        if not self._candidates.asked and self._take("recent", items, self._budget):
-            return True
-        return self._take_cut("recent", items, (self._spent() + end) // 2)
-
-    def _take_cut(self, name: str, items: list[Item], end: int) -> bool:
-        """Take the beginnings of texts, as much as fits."""
-
-        def is_too_long(kept: int) -> bool:
-            shorter = cut(items, kept)
-            return not self._fits(name, shorter, self._added(name, shorter), end)
-
-        lengths = range(LEAST_KEPT, min(longest(items), CONTEXT_CHARACTERS))
-        place = bisect_left(lengths, True, key=is_too_long)
-        if not place or not self._take(name, cut(items, lengths[place - 1]), end):
-            return False
-        self.cut.add(name)
-        return True
-
-    def _take_part(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
-        """Take an exchange without its huge bonds, or else its first bond and its last ones."""
-        lean = [bond for bond in left if self._price.items("recent", bond) <= HUGE]
-        if lean and len(lean) < len(left) and self._take("recent", list(chain(*lean)), end):
-            return True
-        return len(exchange) > SMALL_EXCHANGE and self._take_ends(exchange, lean, end)
-
-    def _take_ends(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
-        """Take as many of the last bonds as fit, with the first one unless it is shown."""
-        first = 1 if left and left[0] is exchange[0] else 0
-
-        def ending(start: int) -> list[Item]:
-            return list(chain(*left[:first], *left[start:]))
-
-        def fits(start: int) -> bool:
-            items = ending(start)
-            return self._fits("recent", items, self._added("recent", items), end)
-
-        starts = range(first + 1, len(left))
-        place = bisect_left(starts, True, key=fits)
-        return place < len(starts) and self._take("recent", ending(starts[place]), end)
 
     def _take(self, name: str, items: list[Item], end: int) -> bool:
         """Take items together if they fit."""
@@ -331,14 +215,7 @@ class Filling:
     def _longest_receipt(self) -> str:
         refused = list(_refused(self._candidates))
         reasons = {item.reason for item in refused} | {OVER_BUDGET}
-        return self._receipt(len(refused), dict.fromkeys(reasons, len(refused)))
-
-    def _receipt(self, shown: int, reasons: Mapping[str, int]) -> str:
-        named = sorted(reasons.keys() - _PLAIN)
-        unanswered = [] if self._candidates.answered else [UNANSWERED]
-        counted = [f"{reasons[reason]} {reason.replace('_', ' ')}" for reason in named]
-        why = ", ".join([*unanswered, *counted])
-        return f"(pmem: {shown} shown, {sum(reasons.values())} left out{': ' * bool(why)}{why})"
+        return self._receipt_of(len(refused), dict.fromkeys(reasons, len(refused)))
 
     def _sections(self) -> dict[str, list[Item]]:
         return {name: self._sorted(name, chain(*self._batches[name])) for name in TITLES}
@@ -377,3 +254,10 @@ def _exchange_of(candidates: Candidates) -> dict[str, Exchange]:
     return {
         item.id: exchange for exchange in candidates.exchanges for bond in exchange for item in bond
     }
+
+
+def _receipt(shown: int, reasons: Mapping[str, int], *, answered: bool) -> str:
+    named = sorted(reasons.keys() - _PLAIN)
+    counted = [f"{reasons[reason]} {reason.replace('_', ' ')}" for reason in named]
+    why = ", ".join([*[UNANSWERED] * (not answered), *counted])
+    return f"(pmem: {shown} shown, {sum(reasons.values())} left out{': ' * bool(why)}{why})"

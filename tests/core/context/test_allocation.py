@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pmem.core.context.allocation import build
-from pmem.core.context.filling import HUGE, PINNED, SMALL_EXCHANGE
+from pmem.core.context.conversing import HUGE, SMALL_EXCHANGE
+from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
