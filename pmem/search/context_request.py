@@ -18,7 +18,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     to an app is left out, but for the `app` that it is for: the conversation's when None.
     `trust` is the least that memories and episodes are trusted; nothing that was said in other
     conversations is recalled then. `only` leaves out the conversations, or the memories, and
-    `ids` names what is shown by its short id.
+    `ids` names what is shown by its short id. `explain` wants to know how what is left out begins.
     """
 
     query: str | None = None
@@ -37,6 +37,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     hits: bool = False
     only: Literal["memories", "conversation"] | None = None
     ids: bool = False
+    explain: bool = False
 
 
 def task_of(request: ContextRequest) -> str:

@@ -38,6 +38,8 @@ MOST_RECALLED = 300
 ASKED_MESSAGES = 3
 """Without a query, so many of the latest messages are taken for one."""
 ASKED_CHARACTERS = 2000
+STARTS = 80
+"""Of what is left out, so many characters are told where that is asked for."""
 FAINT = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
@@ -93,6 +95,8 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     built = (
         written(news) if news is None else _write_context(workspace, request, known, news, written)
     )
+    if request.explain:
+        built = _explained(workspace, built, known)
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
@@ -104,6 +108,18 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         thread=request.thread,
         is_answered=bool(given and (answers.found or answers.said)),
     )
+
+
+def _explained(workspace: Workspace, built: Context, known: list[Memory]) -> Context:
+    """Return a context with the beginnings of the memories that it leaves out."""
+    texts = {memory.id: memory.content for memory in known}
+    omitted = (
+        msgspec.structs.replace(left, text=workspace.mask.text(texts[left.id])[:STARTS])
+        if left.id in texts
+        else left
+        for left in built.omitted
+    )
+    return msgspec.structs.replace(built, omitted=tuple(omitted))
 
 
 def _for_its_app(

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from pmem.core.context.cutting import LEAST_KEPT, cut, longest
-from pmem.core.context.filling import PATIENCE, Filling
+from pmem.core.context.filling import PATIENCE, Filling, said
 from pmem.core.context.parts import Exchange, Item
 from pmem.values.bounds import CONTEXT_CHARACTERS
 
@@ -31,6 +31,9 @@ class ConversationFilling(Filling):
         passed = 0
         for name, item in found:
             if item.id in self._taken or not (item.via is None or item.via in self._taken):
+                continue
+            if said(item) in self._told and item.id not in self._exchange_of:
+                self._repeated.add(item.id)
                 continue
             if item.id in self._exchange_of:
                 taken = self._take_around(item)

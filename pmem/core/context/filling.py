@@ -41,7 +41,7 @@ _ORDERED: Final = ("memory", "summaries", "earlier")
 """The sections whose items stand in an order of their own, not in that of their priority."""
 _MOST: Final = 999_999
 _ANY_RECEIPT: Final = {"pruned": _MOST, "not_valid_yet": _MOST}
-_PLAIN: Final = frozenset((OVER_BUDGET, "no_match", "below_threshold"))
+_PLAIN: Final = frozenset((OVER_BUDGET, "no_match", "below_threshold", "repeated"))
 """Reasons that go without saying in the receipt; `--explain` names them."""
 
 
@@ -85,6 +85,8 @@ class Filling:
         self._taken: set[str] = set()
         self._places = {item.id: place for place, item in enumerate(candidates.recent)}
         self._shown: set[int] = set()
+        self._told: set[str] = set()
+        self._repeated: set[str] = set()
         self.cut: set[str] = set()
         self._exchange_of = _exchange_of(candidates)
         self._cost = _Cost(0, budget + 1)
@@ -135,7 +137,8 @@ class Filling:
         for item in _refused(self._candidates):
             if item.id not in named:
                 named.add(item.id)
-                yield item
+                again = item.id in self._repeated
+                yield Omitted(item.id, "repeated", item.score) if again else item
 
     def _end(self, most: int | None) -> int:
         return self._budget if most is None else min(self._budget, self._spent() + most)
@@ -160,6 +163,7 @@ class Filling:
         self._headings[name].update(item.heading for item in items)
         self._runs[name] = max(self._runs[name], longest_run(items))
         self._taken.update(item.id for item in items)
+        self._told.update(map(said, items))
         if name == "recent":
             self._shown.update(self._places[item.id] for item in items)
         return True
@@ -234,6 +238,11 @@ class Filling:
 
     def _written(self, sections: dict[str, list[Item]], receipt: str) -> str:
         return write(self._chosen(sections, receipt), self._format)
+
+
+def said(item: Item) -> str:
+    """Return what an item says, as it is compared with what others say."""
+    return " ".join(item.text.casefold().split()).rstrip(".!?")
 
 
 def _refused(candidates: Candidates) -> Iterator[Omitted]:

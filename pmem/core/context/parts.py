@@ -101,11 +101,15 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Omitted(msgspec.Struct, frozen=True):
-    """A candidate that did not make it, why, and how well it answered the query."""
+    """A candidate that did not make it, why, and how well it answered the query.
+
+    `text` is how it begins, where a request wants that explained.
+    """
 
     id: str
     reason: str
     score: float | None = None
+    text: str = ""
 
 
 class Allocation(msgspec.Struct, frozen=True):

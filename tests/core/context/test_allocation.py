@@ -79,7 +79,7 @@ def test_the_receipt_adds_up(
         assert present == []
         return
     found = RECEIPT.findall(_outside(context.text, format_))[-1]
-    plain = {"over_budget", "no_match", "below_threshold"}  # these go without saying
+    plain = {"over_budget", "no_match", "below_threshold", "repeated"}  # these go without saying
     told = (item.reason for item in context.omitted if item.reason not in plain)
     reasons = Tally(reason.replace("_", " ") for reason in told)
     assert (int(found[0]), int(found[1])) == (len(present), len(absent))
@@ -103,8 +103,9 @@ def test_everything_is_shown_where_there_is_room(
     recalled = [*drawn.recalled, *(("recalled", item) for item in drawn.memory)]
     context = built(msgspec.structs.replace(drawn, recalled=recalled), 200_000, share, format_)
     ruled_out = {item.id for item in drawn.left_out}
-    assert {item.id for item in context.omitted} <= ruled_out
-    assert {item.reason for item in context.omitted} <= {"pruned", "below_threshold"}
+    omitted = [item for item in context.omitted if item.reason != "repeated"]
+    assert {item.id for item in omitted} <= ruled_out
+    assert {item.reason for item in omitted} <= {"pruned", "below_threshold"}
 
 
 @given(candidates(), candidates(), budgets, shares, formats, counters)
@@ -364,6 +365,23 @@ def test_a_system_prompt_too_big_for_the_budget_is_cut_and_said(
         assert shown(context, "system")[0].text.startswith("Be brief. Be brief.")
     else:
         assert context.notes == ("the system prompt does not fit the budget",)
+
+
+def test_what_answers_is_said_once_whoever_said_it() -> None:
+    texts = ("We use RabbitMQ", "We use  RabbitMQ.", "we use rabbitmq!", "We use Kafka")
+    items = [Item(id=f"a-{n}", text=text) for n, text in enumerate(texts)]
+    given_ = Candidates(
+        memory=items[:1],
+        recalled=[("recalled", items[1])],
+        said=[("earlier", item) for item in items[2:]],
+        recallable=[(item.id, 0.5) for item in items[1:]],
+    )
+    context = built(given_, 1000)
+    assert ids(shown(context)) == ["a-0", "a-3"]
+    assert [(left.id, left.reason) for left in context.omitted] == [
+        ("a-1", "repeated"),
+        ("a-2", "repeated"),
+    ]
 
 
 def test_a_pinned_memory_without_room_is_named() -> None:
