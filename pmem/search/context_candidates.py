@@ -123,7 +123,8 @@ def _in_order(
     for memory in usable:
         worth = valuation.worth(memory)
         fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
-        if memory.id not in refused and (fits if given else memory.id in valuation.answers):
+        fits = memory.pinned or fits if given else memory.id in valuation.answers
+        if fits and memory.id not in refused:
             places.append(
                 (
                     (not memory.pinned, -rules.order(worth.value, memory.tokens), *tie(memory)),
@@ -152,7 +153,8 @@ def _recalled(
         if not isinstance(found, Memory):
             yield from map(recalled_item, opened(workspace, [found]))
             continue
-        why, score = answers.valuation.worth(found).reason, scores.get(found.id)
+        why = "pinned" if found.pinned else answers.valuation.worth(found).reason
+        score = scores.get(found.id)
         yield "recalled", memory_item(found, ids=request.ids, score=score, why=why)
         for _, place, hit in answers.brought_by(found.id):
             item = memory_item(
