@@ -220,7 +220,8 @@ def context(workspace: Workspace, query: str | None, budget: int, **fields: Any)
 
 
 def recalled(built: Context) -> list[ShownItem]:
-    return [item for part in built.sections if part.name == "recalled" for item in part.items]
+    parts = [part.items for part in built.sections if part.name == "recalled"]
+    return [item for items in parts for item in items if item.why != "pinned"]
 
 
 @pytest.fixture
@@ -240,7 +241,7 @@ def test_a_context_shows_what_a_memory_brings_along_right_behind_it(
     crowded: tuple[Workspace, Ids],
 ) -> None:
     workspace, ids = crowded
-    shown = recalled(context(workspace, "parser written in C", 800))
+    shown = recalled(context(workspace, "parser written in C", 2000))
     order = [ids[name] for name in ("parser", "grammar", "tests", "fast")]
     assert [item.id for item in shown] == order
     assert [item.label for item in shown[1:3]] == ["(related) ", "(related) "]
@@ -255,7 +256,7 @@ def test_a_context_shows_what_a_memory_brings_along_right_behind_it(
 
 def test_a_context_without_related_memories_is_possible(crowded: tuple[Workspace, Ids]) -> None:
     workspace, ids = crowded
-    shown = recalled(context(workspace, "parser written in C", 800, related=0))
+    shown = recalled(context(workspace, "parser written in C", 2000, related=0))
     assert [item.id for item in shown] == [ids["parser"], ids["fast"]]
 
 
@@ -275,7 +276,7 @@ def test_a_hit_in_the_stable_block_still_brings_its_memories_along(
     workspace, ids = crowded
     ask(workspace, table.EDIT, EditRequest(reference=ids["parser"], importance=1.0))
     ask(workspace, table.PIN, PinRequest(reference=ids["parser"]))
-    shown = recalled(context(workspace, "parser written in C", 800))
+    shown = recalled(context(workspace, "parser written in C", 2000))
     assert [item.id for item in shown] == [ids[name] for name in ("grammar", "tests", "fast")]
 
 
@@ -289,11 +290,11 @@ def test_what_answers_too_badly_may_still_be_brought_along() -> None:
             table.PIN,
             PinRequest(reference=keep(workspace, f"Rule {number} " + "words " * 10).id),
         )
-    before = context(workspace, "parser speed", 1000)
+    before = context(workspace, "parser speed", 2000)
     assert [item.id for item in recalled(before)] == [good.id]
     assert weak.id in {item.id for item in before.omitted}
     ask(workspace, table.LINK, LinkRequest(start=weak.id, end=good.id))
-    after = context(workspace, "parser speed", 1000)
+    after = context(workspace, "parser speed", 2000)
     assert [item.id for item in recalled(after)] == [good.id, weak.id]
     assert weak.id not in {item.id for item in after.omitted}
 
@@ -329,7 +330,7 @@ def test_an_evaluation_does_not_count_what_is_brought_along(
     (judged,) = ask(workspace, table.EVALUATE, request).questions
     assert judged.ranks == {ids["grammar"]: None}
     assert not judged.covered
-    shown = recalled(context(workspace, question.query, 800))
+    shown = recalled(context(workspace, question.query, 2000))
     assert ids["grammar"] in {item.id for item in shown}
 
 
