@@ -1,18 +1,49 @@
 """The command that builds contexts."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
 from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession
 from pmem.core.context.parts import Context
+from pmem.core.shortening import shortened
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
+from pmem.values.ids import short
 
 Format = Literal["markdown", "json", "messages"]
-_START = 50
+Only = Literal["memories", "conversation"]
+_START: Final = 50
+_REASONS: Final = {
+    "pinned": "it is pinned",
+    "importance": "it is among the most important",
+    "standing": "nearly every task needs it",
+    "lifted": "its importance lifts it",
+    "answers": "it answers the task",
+    "kin": "it has the subject of an answer",
+    "type": "rules of its type come first",
+    "related": "an answer is linked to it",
+    "system": "it is the system prompt",
+    "memory": "it stands in every context",
+    "updates": "it is new to the thread",
+    "recalled": "it answers the task",
+    "further": "there is room left",
+    "summaries": "it sums up earlier messages",
+    "earlier": "it answers the task",
+    "recent": "it is recent",
+    "over_budget": "the budget is spent",
+    "pinned_over_budget": "it is pinned, but the budget is too small for it",
+    "no_match": "nothing in the task speaks for it",
+    "below_threshold": "it answers too badly",
+    "over_length": "there are enough of its category",
+    "repeated": "something shown says the same",
+    "mode_none": "contexts leave its category out",
+    "not_valid_yet": "it does not hold yet",
+    "pruned": "pruning hides it",
+}
+"""Why something is shown, or is not, in plain words."""
 
 
 def context(
@@ -37,8 +68,10 @@ def context(
     format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Say on standard error what became of every candidate."),
+        typer.Option("--explain", help="Say on standard error why each candidate is in or out."),
     ] = False,
+    only: Annotated[Only | None, typer.Option(help="Leave out conversations, or memories.")] = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Name memories by their short ids.")] = False,
     trust: options.Trusted = None,
     at: options.At = None,
 ) -> Answer:
@@ -53,6 +86,9 @@ def context(
         app=app,
         format=format,
         trust=trust,
+        only=only,
+        ids=ids,
+        explain=explain,
         **session.when(at),
     )
     built = session.run(table.CONTEXT, request)
@@ -68,15 +104,25 @@ def context(
 
 
 def _fates(built: Context) -> Iterator[str]:
-    """Yield what became of every candidate: shown where and for how much, or left out and why."""
+    """Yield a receipt: what each section cost, and why each candidate is in or out."""
     for part in built.sections:
-        yield f"{part.name}: {part.tokens:,} tokens"
+        share = part.tokens / built.budget
+        many = f"{len(part.items)} item{'s' * (len(part.items) != 1)}"
+        yield f"{part.name}: {many}, {part.tokens:,} tokens, {share:.0%} of the budget"
         for item in part.items:
-            start = " ".join(item.text.split())[:_START]
-            yield f"  shown {item.id}{_scored(item.score)}  {start}"
+            why = _REASONS.get(item.why) or _REASONS[part.name]
+            yield f"  in   {_start(item.id, item.text)}  {why}{_scored(item.score)}"
+    if built.omitted:
+        yield f"left out: {len(built.omitted)}"
     for left in built.omitted:
-        yield f"left out {left.id}{_scored(left.score)}: {left.reason.replace('_', ' ')}"
+        why = _REASONS.get(left.reason, left.reason.replace("_", " "))
+        yield f"  out  {_start(left.id, left.text)}  {why}{_scored(left.score)}"
+
+
+def _start(identifier: str, text: str) -> str:
+    start = shortened(" ".join(text.split()), _START)
+    return f"{short(identifier)}  {start:<{_START}}"
 
 
 def _scored(score: float | None) -> str:
-    return "" if score is None else f"  score {score:.3f}"
+    return "" if score is None else f" (score {score:.2f})"

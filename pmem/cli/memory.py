@@ -63,7 +63,10 @@ def add(
     subject: Subject = None,
     tag: Tag = None,
     importance: Importance = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Never let it fade.")] = False,
+    pin: Annotated[
+        bool,
+        typer.Option("--pin", "--always", help="Show it in every context, and never let it fade."),
+    ] = False,
     app: Annotated[str | None, typer.Option(help="The app that it concerns.")] = None,
     user: Annotated[str | None, typer.Option(help="The user whom it concerns.")] = None,
     agent: Annotated[str | None, typer.Option(help="The agent that it concerns.")] = None,

@@ -15,13 +15,8 @@ from pmem.core.text import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.search.search import (
-    Related,
-    SearchHit,
-    SearchKind,
-    SearchRequest,
-    SearchResult,
-)
+from pmem.search.hits import Related, SearchHit, SearchKind
+from pmem.search.search import SearchRequest, SearchResult
 from pmem.values.ids import short
 from pmem.values.times import day
 

@@ -1,12 +1,12 @@
 """What a context is asked for with, and what it is answered with."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from pmem.core.context.parts import Context, Format
-from pmem.search.search import SearchHit
+from pmem.search.hits import SearchHit
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,7 +17,8 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     `related` limits the memories that others bring along (the setting when None). What belongs
     to an app is left out, but for the `app` that it is for: the conversation's when None.
     `trust` is the least that memories and episodes are trusted; nothing that was said in other
-    conversations is recalled then.
+    conversations is recalled then. `only` leaves out the conversations, or the memories, and
+    `ids` names what is shown by its short id. `explain` wants to know how what is left out begins.
     """
 
     query: str | None = None
@@ -34,6 +35,14 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     related: int | None = None
     trust: str | None = None
     hits: bool = False
+    only: Literal["memories", "conversation"] | None = None
+    ids: bool = False
+    explain: bool = False
+
+
+def task_of(request: ContextRequest) -> str:
+    """Return what somebody asked for; an empty text where nobody did."""
+    return (request.query or "").strip()
 
 
 class BuiltContext(Context, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,49 +1,31 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from pmem.conversation.window import ConversationWindow, talk_of
 from pmem.core import checks
 from pmem.core.context.allocation import build
-from pmem.core.context.modes import Lengths, mode_of
-from pmem.core.context.parts import Candidates, Context, Exchange, Item, Omitted
+from pmem.core.context.modes import mode_of
+from pmem.core.context.parts import Context, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter, rejected_by
-from pmem.core.lifecycle.differences import SaidOtherwise, differences, newer_first
+from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
-from pmem.core.pruning.segments import units
 from pmem.core.retention import valid_at
-from pmem.core.retrieval.documents import place_of
 from pmem.core.retrieval.question import notes_on
-from pmem.core.retrieval.ranking import RankedDocument as Ranked
-from pmem.core.retrieval.relations import RelatedHit
-from pmem.core.trust import shown as trust_label
-from pmem.core.trust import trust_of
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
-from pmem.search.context_request import BuiltContext, ContextRequest
-from pmem.search.search import (
-    REMEMBERED,
-    LoadedHit,
-    Scored,
-    SearchKind,
-    SearchRequest,
-    as_scored,
-    hits_of,
-    most_related,
-    opened,
-    pick,
-    related_to,
-)
+from pmem.search.context_answers import Answers, rank_answers
+from pmem.search.context_candidates import gather_candidates
+from pmem.search.context_request import BuiltContext, ContextRequest, task_of
+from pmem.search.hits import SearchKind, hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
-from pmem.values.ids import short
-from pmem.values.records import Chunk, Conversation, Episode, Memory, Message, Role
-from pmem.values.times import day, iso
+from pmem.values.records import Memory, Role
 
 LEAST_RECALLED = 50
 """How many hits a context of any budget looks at."""
@@ -54,6 +36,8 @@ MOST_RECALLED = 300
 ASKED_MESSAGES = 3
 """Without a query, so many of the latest messages are taken for one."""
 ASKED_CHARACTERS = 2000
+STARTS = 80
+"""Of what is left out, so many characters are told where that is asked for."""
 FAINT = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
@@ -78,10 +62,12 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     workspace, talk = _for_its_app(workspace, request)
     known = list(workspace.memories.find(EVERYTHING))
     news = _news(workspace, request, known)
-    usable, unshown, early = _usable(workspace, request, known)
-    stable = _stable(workspace, usable)
+    kept = [] if request.only == "conversation" else known
+    usable, unshown, early = _usable(workspace, request, kept)
     differing = differences(usable)
-    asked, answers = _recall_answers(workspace, request, usable, talk)
+    answers = _recall_answers(workspace, request, usable, talk)
+    if request.only == "memories":
+        talk = ConversationWindow()
     left_out = [
         *answers.below,
         *(Omitted(memory.id, "mode_none") for memory in unshown),
@@ -90,14 +76,14 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     ]
 
     def written(news: Delta | None) -> Context:
+        candidates = gather_candidates(workspace, request, usable, talk, answers, differing)
         return build(
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
-                _candidates(workspace, stable, talk, answers.newer_first(differing)),
+                candidates,
                 mark=_marking(workspace, usable, differing),
                 updates=_update_items(news),
-                left_out=left_out,
-                asked=asked,
+                left_out=[*left_out, *candidates.left_out],
             ),
             budget,
             recent_share=settings.recent_share,
@@ -108,18 +94,33 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     built = (
         written(news) if news is None else _write_context(workspace, request, known, news, written)
     )
-    best = answers.ranked[: settings.retrieval_top_k] if asked and request.hits else []
+    if request.explain:
+        built = _explained(workspace, built, known)
+    given = task_of(request)
+    best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
         **{
             **msgspec.structs.asdict(built),
-            "notes": notes_on(request.query or ""),
+            "notes": (*notes_on(request.query or ""), *built.notes),
             "tokenizer": workspace.budget_counter.name,
         },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
-        is_answered=bool(asked and answers.ranked),
+        is_answered=bool(given and (answers.found or answers.said)),
         kept_in_use=_kept_in_use(workspace, usable, built),
     )
+
+
+def _explained(workspace: Workspace, built: Context, known: list[Memory]) -> Context:
+    """Return a context with the beginnings of the memories that it leaves out."""
+    texts = {memory.id: memory.content for memory in known}
+    omitted = (
+        msgspec.structs.replace(left, text=workspace.mask.text(texts[left.id])[:STARTS])
+        if left.id in texts
+        else left
+        for left in built.omitted
+    )
+    return msgspec.structs.replace(built, omitted=tuple(omitted))
 
 
 def _for_its_app(
@@ -207,35 +208,6 @@ def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
     return [memory for memory in known if rejected_by(memory, wanted) is None]
 
 
-def _candidates(
-    workspace: Workspace,
-    memories: list[Memory],
-    talk: ConversationWindow,
-    answers: "_Answers",
-) -> Candidates:
-    """Gather everything that could go in."""
-    ranked = list(answers.with_related())
-    stable = [_memory_item(memory) for memory in memories]
-    retained = workspace.settings.short_term_retention_turns
-    near = sum(turns < retained for turns in talk.turns_ago)
-    said = map(workspace.mask.fields, talk.recent)
-    recent = [_message_item(message, place) for place, message in enumerate(said)]
-    return Candidates(
-        system=[_message_item(message, place) for place, message in enumerate(talk.system)],
-        memory=stable,
-        recalled=(
-            _recalled_item(found, answers.related.get(found.document.id))
-            for found in opened(workspace, ranked)
-        ),
-        recallable=[(place.id, hit.score) for _, place, hit in ranked],
-        summaries=[_summary_item(chunk) for chunk in talk.chunks[:near]],
-        older=[_summary_item(chunk) for chunk in talk.chunks[near:]],
-        further=[_without_heading(item) for item in stable],
-        recent=recent,
-        exchanges=_exchanges(talk, recent),
-    )
-
-
 def _marking(
     workspace: Workspace, memories: list[Memory], differing: Mapping[str, SaidOtherwise]
 ) -> Callable[[Item], Item]:
@@ -271,18 +243,18 @@ def _marking(
 
 def _recall_answers(
     workspace: Workspace, request: ContextRequest, memories: list[Memory], talk: ConversationWindow
-) -> tuple[bool, "_Answers"]:
-    """Return whether somebody asked, and what answers.
+) -> Answers:
+    """Return what answers the task.
 
     Where nobody asked, the end of the conversation does; it does not bring itself back, nor
     what was cleared.
     """
-    given = (request.query or "").strip()
+    given = task_of(request)
     asked = (given or _implied_query(talk)) if request.recall else ""
     hidden = {message.id for message in talk.system}
     hidden |= set() if given else {message.id for message in talk.recent} | talk.cleared
     allowed = {memory.id: memory for memory in memories}
-    return bool(given), _rank_answers(workspace, request, asked, allowed, hidden)
+    return rank_answers(workspace, request, asked, _budget(workspace, request), allowed, hidden)
 
 
 def _usable(
@@ -303,190 +275,7 @@ def _usable(
     return [memory for memory in holding if memory.id not in gone], unshown, early
 
 
-def _stable(workspace: Workspace, usable: list[Memory]) -> list[Memory]:
-    """Return the memories for the stable block, the first that there must be room for first."""
-    modes = workspace.settings.categories.context
-    shown = [(mode_of(memory, modes), memory) for memory in usable]
-    shown = [(mode, memory) for mode, memory in shown if mode != "rag"]
-    shown.sort(key=lambda one: (not one[1].pinned, one[0] != "all", -one[1].importance, one[1].id))
-    return [memory for _, memory in shown]
-
-
 def _implied_query(talk: ConversationWindow) -> str:
     """Return the end of the conversation: what a context is for when nobody says."""
     said = [message.content for message in talk.recent if message.role in _TALKING]
     return "\n".join(said[-ASKED_MESSAGES:])[-ASKED_CHARACTERS:]
-
-
-def _rank_answers(
-    workspace: Workspace,
-    request: ContextRequest,
-    asked: str,
-    allowed: Mapping[str, Memory],
-    hidden: set[str],
-) -> "_Answers":
-    """Return what answers a query, what answers it too badly, and what is brought along.
-
-    Of the memories only those that are `allowed` count; `hidden` are messages and chunks that
-    are shown elsewhere or not wanted.
-    """
-    if not asked:
-        return _Answers([], [], {})
-    most = min(MOST_RECALLED, LEAST_RECALLED + _budget(workspace, request) // TOKENS_A_HIT)
-    picked = pick(
-        workspace,
-        SearchRequest(
-            query=asked,
-            kinds=_RECALLED if request.trust is None else REMEMBERED,
-            wanted=Filter(trust=request.trust),
-            top_k=most,
-            related=request.related,
-        ),
-    )
-    relevance = [_relevance(hit) for kind, _, hit in picked.ranked if kind is SearchKind.MESSAGE]
-    faint = FAINT * max(relevance, default=0)
-    categories = workspace.settings.categories
-    lengths = Lengths(categories.context, categories.rag_length)
-    keep: list[Scored] = []
-    below: list[Omitted] = []
-    for kind, place, hit in picked.ranked:
-        if place.id in hidden or place.record in hidden:
-            continue
-        if kind is SearchKind.MEMORY and place.id not in allowed:
-            continue
-        threshold = faint if kind is SearchKind.MESSAGE else workspace.settings.relevance_threshold
-        if _relevance(hit) < threshold:
-            below.append(Omitted(place.id, "below_threshold", hit.score))
-        elif kind is SearchKind.MEMORY and not lengths.take(allowed[place.id]):
-            below.append(Omitted(place.id, "over_length", hit.score))
-        else:
-            keep.append((kind, place, hit))
-    visible = [tie for tie in picked.ties if tie.id in allowed]
-    along = related_to(keep, visible, most_related(workspace, request.related))
-    along = {id_: brought for id_, brought in along.items() if lengths.take(allowed[id_])}
-    return _Answers(keep, below, along)
-
-
-class _Answers(NamedTuple):
-    """What answers a query, what answers it too badly, and what the former brings along, by id."""
-
-    ranked: list[Scored]
-    below: list[Omitted]
-    related: dict[str, RelatedHit]
-
-    def newer_first(self, differing: Mapping[str, SaidOtherwise]) -> "_Answers":
-        """Return the same with a newer memory before those that it updates or contradicts."""
-        if not differing:
-            return self
-        places = newer_first([place.id for _, place, _ in self.ranked], differing)
-        return self._replace(ranked=[self.ranked[place] for place in places])
-
-    def with_related(self) -> Iterator[Scored]:
-        """Yield what answers, each followed by what it brings along."""
-        for found in self.ranked:
-            yield found
-            yield from (
-                as_scored(brought)
-                for brought in self.related.values()
-                if brought.tie.via == found[1].id
-            )
-
-
-def _relevance(hit: Ranked) -> float:
-    """Return how well a hit answers: its score without what only ranks it below others.
-
-    That is how many better hits of its conversation there are, and that an insight counts less.
-    """
-    return hit.score / (hit.signals.get("repeat", 1.0) * hit.signals.get("insight", 1.0))
-
-
-def _exchanges(talk: ConversationWindow, items: Sequence[Item]) -> list[Exchange]:
-    """Group the messages that may be shown, the latest group first.
-
-    Args:
-        talk: The conversation.
-        items: One for each of its recent messages.
-    """
-    known = {item.id: item for item in items}
-    live = [message for message in talk.recent if message.id not in talk.gone]
-    return [
-        [[known[message.id] for message in bond] for bond in _bonds(live, unit)]
-        for unit in sorted(units(live), key=max, reverse=True)
-    ]
-
-
-def _bonds(live: Sequence[Message], unit: Sequence[int]) -> list[list[Message]]:
-    """Divide what belongs together into what must never be apart: the question, calls, ..."""
-    first, *rest = (live[place] for place in unit)
-    if len(rest) < 2:
-        return [[message] for message in (first, *rest)]
-    return [[first], *([rest[place] for place in bond] for bond in units(rest))]
-
-
-def _memory_item(memory: Memory, score: float | None = None, via: str | None = None) -> Item:
-    why = f"(related to {short(via)}) " if via else ""
-    subject = f"[{memory.subject}] " if memory.subject else ""
-    return Item(
-        id=memory.id,
-        text=memory.content,
-        label=f"[id:{short(memory.id)}] {trust_label(trust_of(memory))}{why}{subject}",
-        heading=memory.category,
-        order=(memory.id, 0),
-        score=score,
-        tokens=memory.tokens,
-        via=via,
-    )
-
-
-def _recalled_item(found: LoadedHit, brought: RelatedHit | None) -> tuple[str, Item]:
-    """Describe what answers the query: the section that it belongs to, and the item."""
-    document, score = found.document, found.hit.score
-    if isinstance(document, Memory):
-        via = None if brought is None else brought.tie.via
-        return "recalled", _without_heading(_memory_item(document, score, via))
-    if isinstance(document, Episode):
-        return "recalled", _episode_item(document, score)
-    assert isinstance(found.record, Chunk | Conversation)
-    item = _message_item(document, place_of(document, found.record))
-    return "earlier", msgspec.structs.replace(
-        item,
-        heading=day(document.created_at).strip(),
-        order=(f"{item.order[0]} {found.conversation}", item.order[1]),
-        score=score,
-    )
-
-
-def _without_heading(item: Item) -> Item:
-    return msgspec.structs.replace(item, heading="")
-
-
-def _episode_item(episode: Episode, score: float) -> Item:
-    text = (
-        episode.summary
-        if episode.summary.startswith(episode.title)
-        else (f"{episode.title}: {episode.summary}")
-    )
-    return Item(
-        id=episode.id,
-        text=text,
-        label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
-        score=score,
-        tokens=episode.tokens,
-    )
-
-
-def _summary_item(chunk: Chunk) -> Item:
-    return Item(id=chunk.id, text=chunk.summary, order=("", chunk.number), tokens=chunk.tokens)
-
-
-def _message_item(message: Message, place: int) -> Item:
-    return Item(
-        id=message.id,
-        external_id=message.external_id,
-        text=message.content,
-        label=f"{message.speaker or message.role}: ",
-        order=(iso(message.created_at), place),
-        role=message.role,
-        speaker=message.speaker,
-        tokens=message.tokens,
-    )

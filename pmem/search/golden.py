@@ -14,7 +14,7 @@ from pmem.errors import InvalidValue, PmemError, StorageRefused
 from pmem.memory import reading
 from pmem.memory.reading import MessageRef
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchKind
+from pmem.search.hits import SearchKind
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own

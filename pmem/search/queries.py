@@ -13,15 +13,8 @@ from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
-from pmem.search.search import (
-    REMEMBERED,
-    RankedSet,
-    SearchKind,
-    SearchRequest,
-    matches_out_of_recall,
-    opened,
-    pick,
-)
+from pmem.search.hits import REMEMBERED, SearchKind, opened
+from pmem.search.search import RankedSet, SearchRequest, matches_out_of_recall, pick
 from pmem.values.times import parse_time
 
 _TALK: Final = (SearchKind.CHUNK, SearchKind.MESSAGE)

@@ -3,31 +3,36 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
-from pmem.core.retrieval.documents import text_of
-from pmem.core.retrieval.pool import DocumentKey, Pool, labels
+from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, notes_on, searched_part
 from pmem.core.retrieval.ranking import DEFAULTS, MEMORIES, Ranking, RankingSettings, rank
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
-from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
+from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text import terms
-from pmem.core.trust import Trust, trust_of
-from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
-from pmem.memory.reading import Staleness
+from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
-from pmem.storage.store import Store
+from pmem.search.hits import (
+    REMEMBERED,
+    Related,
+    Scored,
+    SearchHit,
+    SearchKind,
+    describe_related,
+    hits_of,
+    most_related,
+    opened,
+    related_to,
+)
 from pmem.values.config import Settings
-from pmem.values.ids import short
-from pmem.values.records import Conversation, Memory, Record, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
@@ -35,19 +40,6 @@ if TYPE_CHECKING:
 _SIEVED: Final = 100
 RELATION_WEIGHT: Final = 0.1
 """Weight of a memory's strongest link, among the priors."""
-
-
-class SearchKind(StrEnum):
-    """What a search can find."""
-
-    MEMORY = "memory"
-    EPISODE = "episode"
-    CHUNK = "chunk"
-    MESSAGE = "message"
-
-
-REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
-"""Kinds whose recalls count."""
 
 
 class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,44 +75,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.wanted.app
 
 
-class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that answers a query; `stale` are citations that do not hold any more.
-
-    `trust` and `state` are those of a memory or an episode.
-    """
-
-    id: str
-    short: str
-    kind: SearchKind
-    score: float
-    text: str
-    created_at: datetime
-    external_id: str | None = None
-    conversation: str | None = None
-    speaker: str | None = None
-    signals: dict[str, float] = {}
-    stale: tuple[str, ...] = ()
-    trust: Trust | None = None
-    state: State | None = None
-
-
 FILL: Final = 5
 """How many of the newest are shown, at the most, where nothing answers."""
-
-
-class Related(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that a hit brings along: the link's type and strength, and the hit's id.
-
-    The link leads from the hit to the memory if it is `forward`, else the other way.
-    """
-
-    id: str
-    short: str
-    text: str
-    type: str
-    strength: float
-    via: str
-    forward: bool
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -172,7 +128,7 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     return SearchResult(
         query=searched_part(request.query),
         hits=hits,
-        related=tuple(_describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
+        related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=picked.total,
         removed=dict(sorted(picked.removed.items())),
         notes=notes_on(request.query),
@@ -203,9 +159,6 @@ def matches_out_of_recall(workspace: Workspace, request: SearchRequest) -> dict[
     return found
 
 
-Scored = tuple[SearchKind, DocumentKey, Ranked]
-
-
 class RankedSet(msgspec.Struct, frozen=True):
     """The best documents: kind, place, score and signals; how many; what was filtered away.
 
@@ -220,22 +173,6 @@ class RankedSet(msgspec.Struct, frozen=True):
     fill: list[Scored] = []
 
 
-class LoadedHit(NamedTuple):
-    """A ranked document, read: the record that holds it, and the document itself."""
-
-    kind: SearchKind
-    record: Record
-    document: Any
-    hit: Ranked
-
-    @property
-    def conversation(self) -> str | None:
-        """The conversation that it belongs to, if it does to one."""
-        if isinstance(self.record, Conversation):
-            return self.record.id
-        return getattr(self.record, "conversation", None)
-
-
 def pick(workspace: Workspace, request: SearchRequest, *, fill: int = 0) -> RankedSet:
     """Rank everything kept by how well it answers a query, without reading the records.
 
@@ -247,69 +184,29 @@ def pick(workspace: Workspace, request: SearchRequest, *, fill: int = 0) -> Rank
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    _check(request)
-    request = msgspec.structs.replace(request, query=searched_part(request.query))
-    return workspace.backend.searched(lambda pool: _pick(workspace, request, pool, fill))
+    return pick_each(workspace, [request], fill=fill)[0]
 
 
-def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:
-    """Yield ranked documents, each read when it is asked for.
-
-    Args:
-        ranked: What to read; what vanished since the ranking is left out.
-    """
-    for kind, place, hit in ranked:
-        store: Store[Any] = workspace.store(place.type)
-        try:
-            record = store.get(place.record)
-            document: Any = place.find_in(record)
-        except (NotFound, Damaged, StorageRefused):
-            continue
-        yield LoadedHit(kind, record, document, hit)
-
-
-def related_to(
-    hits: Iterable[Scored], ties: Iterable[LinkedMemory], most: int
-) -> dict[str, RelatedHit]:
-    """Return the memories that hits bring along, by their ids, the strongest first.
+def pick_each(
+    workspace: Workspace, requests: Iterable[SearchRequest], *, fill: int = 0
+) -> list[RankedSet]:
+    """Do the same for several requests, in one look at what is kept.
 
     Args:
-        hits: What was found and is shown.
-        ties: Links of these hits, and perhaps of others.
-        most: How many to bring at the most.
+        workspace: Where to look, at the requests' moment already.
+        requests: What to look for.
+        fill: See `pick`.
+
+    Raises:
+        InvalidValue: `top_k`, `threshold` or `related` of one is out of range.
     """
-    scores = {place.id: hit.score for kind, place, hit in hits if kind is SearchKind.MEMORY}
-    return {brought.tie.id: brought for brought in brought_along(scores, ties, most)}
-
-
-def as_scored(brought: RelatedHit) -> Scored:
-    """Return a memory that is brought along as if it were a hit, to be opened like one."""
-    identifier = brought.tie.id
-    return (
-        SearchKind.MEMORY,
-        DocumentKey(Memory, identifier, identifier),
-        Ranked(0, brought.value, {}),
+    asked = []
+    for request in requests:
+        _check(request)
+        asked.append(msgspec.structs.replace(request, query=searched_part(request.query)))
+    return workspace.backend.searched(
+        lambda pool: [_pick(workspace, one, pool, fill) for one in asked]
     )
-
-
-def most_related(workspace: Workspace, given: int | None) -> int:
-    """Return how many memories may be brought along: what was given, else the setting."""
-    return workspace.settings.related_memories if given is None else given
-
-
-def _describe_related(workspace: Workspace, along: dict[str, RelatedHit]) -> Iterator[Related]:
-    """Describe what is brought along; what vanished since the ranking is left out."""
-    for found in opened(workspace, map(as_scored, along.values())):
-        tie = along[found.document.id].tie
-        yield Related(
-            id=tie.id,
-            short=short(tie.id),
-            text=workspace.mask.text(text_of(found.document)),
-            type=tie.type,
-            strength=tie.strength,
-            via=tie.via,
-            forward=tie.forward,
-        )
 
 
 def _check(request: SearchRequest) -> None:
@@ -490,36 +387,3 @@ class _Sieve:
             if reason is not None:
                 self.removed[reason] += 1
         return {number for number in numbers if self._judged[number]}
-
-
-def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[SearchHit]:
-    """Describe documents without secrets, each when it is asked for.
-
-    Args:
-        found: What was found.
-    """
-    staleness = Staleness(workspace)
-    mask = workspace.mask.fields
-    return (
-        _hit(one._replace(document=mask(one.document)), staleness(one.document)) for one in found
-    )
-
-
-def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
-    """Describe a document of a record: the record itself, or a message within it."""
-    kind, _, document, hit = found
-    return SearchHit(
-        id=document.id,
-        short=short(document.id),
-        kind=kind,
-        score=hit.score,
-        text=text_of(document),
-        created_at=document.created_at,
-        state=getattr(document, "state", None),
-        external_id=getattr(document, "external_id", None),
-        conversation=found.conversation,
-        speaker=getattr(document, "speaker", None),
-        signals=hit.signals,
-        stale=stale,
-        trust=trust_of(document),
-    )

@@ -18,6 +18,7 @@ from pmem.values.rules import (
     AppRules,
     Categories,
     Consent,
+    ContextRules,
     Fading,
     Limits,
     Scoring,
@@ -174,7 +175,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = True
     retrieval_top_k: Annotated[int, number(1, "How many hits recall returns.")] = 10
     relevance_threshold: Annotated[
-        float, share("A memory or an episode below this score is not recalled into a context.")
+        float,
+        share("In the weighted sum, what scores below it is not recalled into a context."),
     ] = 0.3
     related_memories: Annotated[
         int, number(0, "How many linked memories recall brings along at the most.")
@@ -211,6 +213,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         says("The categories that each agent sees; where there are any, others see nothing."),
     ] = {}
     limits: Limits = Limits()
+    context: ContextRules = ContextRules()
     categories: Categories = Categories()
     importance: Scoring = Scoring()
     apps: AppRules = AppRules()

@@ -66,7 +66,7 @@ RagLength = Annotated[int, number(0, "")]
 MODES: Final[dict[str, Mode]] = {
     "activity": "rag",
     "event": "rag",
-    "procedural": "none",
+    "procedural": "rag",
     "profile": "all",
 }
 """How contexts show categories, where it is not the usual way."""
@@ -115,6 +115,20 @@ class Fading(msgspec.Struct, frozen=True, kw_only=True):
     least: Annotated[
         int, number(0, "How many active memories stay, however faded; beyond them some may go.")
     ] = 200
+
+
+class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What a context for a task shows whatever the task, and how much of what was said."""
+
+    standing: Annotated[
+        str, says("What nearly every task needs, in words: memories that answer it are standing.")
+    ] = "change code test changelog commit"
+    standing_share: Annotated[
+        float, share("Share of a task's context that standing memories may take before answers.")
+    ] = 0.25
+    said_share: Annotated[
+        float, share("Share of it for what was said elsewhere, where memories answer too.")
+    ] = 0.25
 
 
 class AppRules(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ import orjson
 
 from pmem import Project
 from pmem.core.words import STOP_WORDS
-from pmem.search.search import SearchKind
+from pmem.search.hits import SearchKind
 
 MEASURES: Final = ("R@1", "R@5", "R@10", "nDCG@10", "E@500", "E@1000", "E@2000")
 BUDGETS: Final = (500, 1000, 2000)

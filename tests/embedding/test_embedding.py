@@ -25,7 +25,8 @@ from pmem.operations import table
 from pmem.operations.outcome import Outcome
 from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchHit, SearchRequest, SearchResult
+from pmem.search.hits import SearchHit
+from pmem.search.search import SearchRequest, SearchResult
 from pmem.storage.index.vectors import FILE
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.doctor import DoctorRequest

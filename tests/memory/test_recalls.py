@@ -77,13 +77,12 @@ def test_a_context_counts_what_it_recalls_and_what_it_shows_that_would_fade(
 ) -> None:
     project = Project(root, actor="tester", now=NOW, decay=decay)
     first, second, episode = filled(project)
-    decision = project.add("The parser is written by hand", type="decision").memory.id
+    project.pin(second)
     built = project.build_context("parser", budget=2000)
     shown = {part.name: {item.id for item in part.items} for part in built.sections}
-    assert {first, second, decision} <= shown["memory"]
-    assert shown["recalled"] == {episode}
-    in_use = {first: 1, second: 1} if decay == "by_type" else {}
-    assert counted(project) == {episode: 1, **in_use}
+    assert shown["memory"] == {second}
+    assert shown["recalled"] == {first, episode}
+    assert counted(project) == {first: 1, episode: 1}
 
 
 def test_a_context_counts_nothing_that_it_had_no_room_for(project: Project) -> None:

@@ -14,7 +14,7 @@ from pmem import Project
 from pmem.core.filters import Filter, passes
 from pmem.core.retention import valid_at
 from pmem.errors import Ambiguous, NotFound, PmemError
-from pmem.search.search import SearchKind
+from pmem.search.hits import SearchKind
 from pmem.storage.backend import Change, InMemory
 from pmem.values.records import (
     STORES,

@@ -14,13 +14,14 @@ from pmem import Project
 from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
 from pmem.memory.changes import RecordsRequest
-from pmem.memory.requests import AddRequest
+from pmem.memory.requests import AddRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, QuestionResult, Run
 from pmem.search.golden import Golden, Question, QuestionAdded, QuestionRequest, parse, read
-from pmem.search.search import SearchHit, SearchKind, SearchRequest, SearchResult
+from pmem.search.hits import SearchHit, SearchKind
+from pmem.search.search import SearchRequest, SearchResult
 from pmem.storage.backend import InMemory
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line
@@ -366,6 +367,7 @@ def test_the_search_is_the_one_that_people_use(full: Workspace) -> None:
 
 def test_a_context_covers_what_fits_its_budget(full: Workspace) -> None:
     first = full.memories.ids()[0]
+    ask(full, table.PIN, PinRequest(reference=first))
     said = Question(query="dinosaur", must=("m7", first))
     assert run(full, said).questions[0].covered
     assert not judged(full, must=(first,), budget=1).covered

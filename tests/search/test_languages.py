@@ -8,7 +8,8 @@ import pytest
 from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchHit, SearchRequest, SearchResult
+from pmem.search.hits import SearchHit
+from pmem.search.search import SearchRequest, SearchResult
 from pmem.storage.backend import InMemory
 from pmem.values.records import Conversation, Message, Role
 from tests.asking import ask

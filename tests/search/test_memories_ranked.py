@@ -12,7 +12,8 @@ from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.search.search import FILL, SearchKind
+from pmem.search.hits import SearchKind
+from pmem.search.search import FILL
 from pmem.storage.backend import InMemory
 from pmem.values.records import Source
 from tests.asking import ask

@@ -69,7 +69,7 @@ def test_what_happened_is_told_once(project: Project) -> None:
     ]
     assert built.revision == 2
     assert "Memory updates since rev 1:" in built.text
-    assert added.id[-8:] in built.text
+    assert added.content in built.text
     quiet = context(project)
     assert (updates(quiet), quiet.revision) == ([], 3)
     assert "Memory updates" not in quiet.text

@@ -10,7 +10,8 @@ from pmem.core.retrieval.evidence import bm25_scores
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchKind, SearchRequest, SearchResult
+from pmem.search.hits import SearchKind
+from pmem.search.search import SearchRequest, SearchResult
 from pmem.storage.backend import pool_of
 from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump
 from tests.asking import ask

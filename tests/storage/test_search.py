@@ -17,7 +17,8 @@ from pmem.errors import StorageRefused
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.search import SearchKind, SearchRequest
+from pmem.search.hits import SearchKind
+from pmem.search.search import SearchRequest
 from pmem.storage.files import recordfile
 from pmem.storage.index import search as search_index
 from pmem.storage.index import searchers

@@ -5,7 +5,8 @@ import pytest
 
 from pmem.core.filters import Filter
 from pmem.operations import table
-from pmem.search.search import SearchKind, SearchRequest
+from pmem.search.hits import SearchKind
+from pmem.search.search import SearchRequest
 from tests.asking import ask
 from tests.storage.folders import opened
 from tests.storage.searches import (

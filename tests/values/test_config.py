@@ -473,8 +473,23 @@ def _related(**environment: Any) -> Any:
 def _below(**environment: Any) -> Any:
     data("add", "parser speed")
     data("add", "one parser among very many other words")
-    built = data("context", "parser speed", "--budget", "50", **environment)
+    environment["PMEM_RANKING"] = "weighted_sum"
+    built = data("context", "parser speed", "--budget", "500", **environment)
     return sorted({item["reason"] for item in built["omitted"]})
+
+
+def _for_a_task(**environment: Any) -> Any:
+    data("add", "Water the garden")
+    data("add", "The parser is fast")
+    data("conversation", "start", "Before")
+    data("conversation", "say", "How is the parser?")
+    data("conversation", "end")
+    built = data("context", "parser", "--budget", "200", **environment)
+    return [(part["name"], len(part["items"])) for part in built["sections"]]
+
+
+def _standing_share(**environment: Any) -> Any:
+    return _for_a_task(PMEM_CONTEXT_STANDING="garden", **environment)
 
 
 def _scores(**environment: Any) -> Any:
@@ -653,6 +668,9 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "record_operations": ("true", "false", _operations),
     "retrieval_top_k": ("10", "2", _hits),
     "relevance_threshold": ("0", "0.9", _below),
+    "context.standing": ("zebra", "garden", _for_a_task),
+    "context.standing_share": ("0.25", "0", _standing_share),
+    "context.said_share": ("0.25", "0", _for_a_task),
     "related_memories": ("2", "0", _related),
     "ranking": ("structure", "weighted_sum", _scores),
     "semantic_weight": ("0.4", "0.9", _sums),

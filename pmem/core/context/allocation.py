@@ -4,10 +4,13 @@ Sections have their shares; what one leaves flows on to the next. Within a secti
 are taken in the order of their priority, and one that is too big is passed over.
 """
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from pmem.core.context.filling import Filling
-from pmem.core.context.parts import Candidates, Context, Counter, Format
+from pmem.core.context.conversing import ConversationFilling
+from pmem.core.context.filling import PINNED, Filling
+from pmem.core.context.parts import Candidates, Context, Counter, Format, Section
+from pmem.values.ids import short
 
 STABLE_SHARE: Final = 0.5
 """Share of recall's part of the budget that the stable memory block may take."""
@@ -43,11 +46,13 @@ def build(
     Returns:
         A context whose text is never over the budget; empty when nothing fits.
     """
-    filling = Filling(title, candidates, budget, format_, count)
+    filling = ConversationFilling(title, candidates, budget, format_, count)
     room = filling.left()
     recall_share = 1 - recent_share
-    filling.add("system", candidates.system)
-    most = min(int(budget * recall_share * STABLE_SHARE), filling.left_for_certain())
+    filling.add_system()
+    share = candidates.memory_share
+    share = recall_share * STABLE_SHARE if share is None else share
+    most = min(int(budget * share), filling.left_for_certain())
     memory = Candidates(memory=candidates.memory, mark=candidates.mark)
     alone = Filling(title, memory, budget, format_, count)
     filling.add("memory", alone.block("memory", candidates.memory, most))
@@ -55,16 +60,18 @@ def build(
     filling.converse(int(room * recent_share))
     filling.add("summaries", candidates.summaries, int(room * recall_share * SUMMARY_SHARE))
     if candidates.asked:
-        filling.recall()
+        filling.recall(candidates.recalled, int(room * candidates.recalled_share))
+        filling.recall(candidates.said, int(room * candidates.said_share))
     filling.converse()
     filling.add("summaries", (*candidates.summaries, *candidates.older))
     if not candidates.asked:
-        filling.recall()
+        filling.recall(candidates.recalled)
+        filling.recall(candidates.said)
     filling.add("further", candidates.further)
-    return _finished(filling, budget, count)
+    return _finished(filling, candidates, budget, count)
 
 
-def _finished(filling: Filling, budget: int, count: Counter) -> Context:
+def _finished(filling: Filling, candidates: Candidates, budget: int, count: Counter) -> Context:
     """Write the context; where a counter finds more in the whole than in its parts, cut it."""
     text = filling.text()
     tokens = count(text)
@@ -75,11 +82,32 @@ def _finished(filling: Filling, budget: int, count: Counter) -> Context:
         several *= 2
     if tokens > budget:
         text, tokens = "", 0
+    sections = filling.bill()
     return Context(
         text=text,
         tokens=tokens,
         budget=budget,
-        sections=filling.bill(),
+        sections=sections,
         omitted=tuple(filling.omitted()),
         revision=None,
+        notes=tuple(_notes(candidates, sections, filling.cut)),
     )
+
+
+def _notes(
+    candidates: Candidates, sections: Sequence[Section], cut: Collection[str]
+) -> Iterator[str]:
+    """Yield what could not be shown, or not whole, though it has a right to be."""
+    shown = {part.name: {item.id for item in part.items} for part in sections}
+    for name, what, offered in (
+        ("system", "the system prompt", candidates.system),
+        ("recent", "the last exchange", candidates.exchanges),
+    ):
+        if offered and name not in shown:
+            yield f"{what} does not fit the budget"
+        elif name in cut:
+            yield f"{what} is shortened: it does not fit the budget"
+    known = set().union(*shown.values())
+    for item in candidates.memory:
+        if item.why == PINNED and item.id not in known:
+            yield f"a pinned memory does not fit the budget: {short(item.id)}"

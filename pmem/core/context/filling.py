@@ -4,10 +4,9 @@ What a text with one thing more would cost lies between two sums of prices. Only
 limit lies between them as well is the text written and counted.
 """
 
-from bisect import bisect_left
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -28,11 +27,11 @@ from pmem.core.context.writing import longest_run, markers_added, parts_of, writ
 
 PATIENCE: Final = 30
 """After so many candidates in a row that do not fit, no further one is looked at."""
-SMALL_EXCHANGE: Final = 3
-"""An exchange of so many bonds is shown whole or not at all."""
-HUGE: Final = 500
-"""A bond of more tokens may be left out of an exchange that does not fit as a whole."""
 OVER_BUDGET: Final = "over_budget"
+PINNED: Final = "pinned"
+"""Why an item that somebody pinned is shown."""
+UNANSWERED: Final = "nothing answers the task"
+"""What the receipt says where that is so."""
 
 _DROPPED: Final = (
     *("further", "summaries", "earlier", "recalled", "updates", "recent", "memory", "system"),
@@ -41,7 +40,9 @@ _DROPPED: Final = (
 _ORDERED: Final = ("memory", "summaries", "earlier")
 """The sections whose items stand in an order of their own, not in that of their priority."""
 _MOST: Final = 999_999
-_ANY_RECEIPT: Final = dict.fromkeys((OVER_BUDGET, "below_threshold", "pruned"), _MOST)
+_ANY_RECEIPT: Final = {"pruned": _MOST, "not_valid_yet": _MOST}
+_PLAIN: Final = frozenset((OVER_BUDGET, "no_match", "below_threshold", "repeated"))
+"""Reasons that go without saying in the receipt; `--explain` names them."""
 
 
 class _Cost(NamedTuple):
@@ -64,6 +65,9 @@ class Filling:
         budget: Tokens at the most.
         format_: How the context is written.
         count: Counts a text's tokens.
+
+    Attributes:
+        cut: The sections that have a text of which only the beginning is shown.
     """
 
     def __init__(
@@ -81,8 +85,12 @@ class Filling:
         self._taken: set[str] = set()
         self._places = {item.id: place for place, item in enumerate(candidates.recent)}
         self._shown: set[int] = set()
+        self._told: set[str] = set()
+        self._repeated: set[str] = set()
+        self.cut: set[str] = set()
         self._exchange_of = _exchange_of(candidates)
         self._cost = _Cost(0, budget + 1)
+        self._receipt_of = partial(_receipt, answered=candidates.answered)
 
     def left(self) -> int:
         """Return how many tokens are free behind the longest receipt that may come."""
@@ -90,51 +98,17 @@ class Filling:
 
     def left_for_certain(self) -> int:
         """Return how many would be free behind the longest receipt of any candidates."""
-        text = self._written(self._sections(), _receipt(_MOST, _ANY_RECEIPT))
+        text = self._written(self._sections(), self._receipt_of(_MOST, _ANY_RECEIPT))
         return self._budget - self._count(text) - SEAM
 
     def add(self, name: str, items: Iterable[Item], most: int | None = None) -> None:
         """Take the items that fit the budget and a section's own limit, in their order."""
         self._add(((name, item) for item in items), self._end(most))
 
-    def recall(self) -> None:
-        """Take what answers the query, the best first; a recent message with its exchange."""
-        passed = 0
-        for name, item in self._candidates.recalled:
-            if item.id in self._taken or not (item.via is None or item.via in self._taken):
-                continue
-            if item.id in self._exchange_of:
-                taken = self._take_around(item)
-            else:
-                taken = self._take(name, [self._candidates.mark(item)], self._budget)
-            passed = 0 if taken else passed + 1
-            if passed == PATIENCE:
-                return
-
     def block(self, name: str, items: Iterable[Item], most: int) -> list[Item]:
         """Return the items of a section that fit its limit, whatever the budget."""
         self._add(((name, item) for item in items), self._spent() + most)
         return list(chain(*self._batches[name]))
-
-    def converse(self, most: int | None = None) -> None:
-        """Take recent exchanges, the latest first, up to one that does not fit.
-
-        Of an exchange that is too big as a whole huge bonds are left out, and of a long one
-        its first bond and its last ones are taken. Exchanges too big even for that are passed
-        over until one is shown.
-        """
-        end = self._end(most)
-        passed = 0
-        started = False
-        for exchange in self._candidates.exchanges:
-            left = self._left(exchange)
-            if not left or self._take("recent", list(chain(*left)), end):
-                started = True
-                continue
-            passed += 1
-            started = started or len(left) < len(exchange)
-            if self._take_part(exchange, left, end) or started or passed == PATIENCE:
-                return
 
     def drop(self, several: int) -> bool:
         """Take out the batches of the lowest priority; False when there are none."""
@@ -146,7 +120,7 @@ class Filling:
 
     def text(self) -> str:
         """Write what was taken so far."""
-        receipt = _receipt(len(self._taken), Tally(item.reason for item in self.omitted()))
+        receipt = self._receipt_of(len(self._taken), Tally(item.reason for item in self.omitted()))
         return write(self._chosen(self._sections(), receipt), self._format)
 
     def bill(self) -> tuple[Section, ...]:
@@ -163,7 +137,8 @@ class Filling:
         for item in _refused(self._candidates):
             if item.id not in named:
                 named.add(item.id)
-                yield item
+                again = item.id in self._repeated
+                yield Omitted(item.id, "repeated", item.score) if again else item
 
     def _end(self, most: int | None) -> int:
         return self._budget if most is None else min(self._budget, self._spent() + most)
@@ -178,44 +153,6 @@ class Filling:
             if passed == PATIENCE:
                 return
 
-    def _left(self, exchange: Exchange) -> list[Sequence[Item]]:
-        """Return the bonds of an exchange that are not shown yet."""
-        return [bond for bond in exchange if bond[0].id not in self._taken]
-
-    def _take_around(self, item: Item) -> bool:
-        """Take a recent message with its exchange; of a long one, with the first bond."""
-        exchange = self._exchange_of[item.id]
-        left = self._left(exchange)
-        if self._take("recent", list(chain(*left)), self._budget):
-            return True
-        around = [
-            bond for bond in left if bond is exchange[0] or any(one.id == item.id for one in bond)
-        ]
-        is_long = len(exchange) > SMALL_EXCHANGE
-        return is_long and self._take("recent", list(chain(*around)), self._budget)
-
-    def _take_part(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
-        """Take an exchange without its huge bonds, or else its first bond and its last ones."""
-        lean = [bond for bond in left if self._price.items("recent", bond) <= HUGE]
-        if lean and len(lean) < len(left) and self._take("recent", list(chain(*lean)), end):
-            return True
-        return len(exchange) > SMALL_EXCHANGE and self._take_ends(exchange, lean, end)
-
-    def _take_ends(self, exchange: Exchange, left: Sequence[Sequence[Item]], end: int) -> bool:
-        """Take as many of the last bonds as fit, with the first one unless it is shown."""
-        first = 1 if left and left[0] is exchange[0] else 0
-
-        def ending(start: int) -> list[Item]:
-            return list(chain(*left[:first], *left[start:]))
-
-        def fits(start: int) -> bool:
-            items = ending(start)
-            return self._fits("recent", items, self._added("recent", items), end)
-
-        starts = range(first + 1, len(left))
-        place = bisect_left(starts, True, key=fits)
-        return place < len(starts) and self._take("recent", ending(starts[place]), end)
-
     def _take(self, name: str, items: list[Item], end: int) -> bool:
         """Take items together if they fit."""
         more = self._added(name, items)
@@ -226,6 +163,7 @@ class Filling:
         self._headings[name].update(item.heading for item in items)
         self._runs[name] = max(self._runs[name], longest_run(items))
         self._taken.update(item.id for item in items)
+        self._told.update(map(said, items))
         if name == "recent":
             self._shown.update(self._places[item.id] for item in items)
         return True
@@ -281,7 +219,7 @@ class Filling:
     def _longest_receipt(self) -> str:
         refused = list(_refused(self._candidates))
         reasons = {item.reason for item in refused} | {OVER_BUDGET}
-        return _receipt(len(refused), dict.fromkeys(reasons, len(refused)))
+        return self._receipt_of(len(refused), dict.fromkeys(reasons, len(refused)))
 
     def _sections(self) -> dict[str, list[Item]]:
         return {name: self._sorted(name, chain(*self._batches[name])) for name in TITLES}
@@ -302,9 +240,17 @@ class Filling:
         return write(self._chosen(sections, receipt), self._format)
 
 
+def said(item: Item) -> str:
+    """Return what an item says, as it is compared with what others say."""
+    return " ".join(item.text.casefold().split()).rstrip(".!?")
+
+
 def _refused(candidates: Candidates) -> Iterator[Omitted]:
     """Yield every candidate with the reason that it has for not being shown."""
     yield from candidates.left_out
+    for item in candidates.memory:
+        if item.why == PINNED:
+            yield Omitted(item.id, "pinned_over_budget", item.score)
     for identifier, score in candidates.recallable:
         yield Omitted(identifier, OVER_BUDGET, score)
     parts = (candidates.system, candidates.memory, candidates.updates, candidates.summaries)
@@ -319,6 +265,8 @@ def _exchange_of(candidates: Candidates) -> dict[str, Exchange]:
     }
 
 
-def _receipt(shown: int, reasons: Mapping[str, int]) -> str:
-    why = ", ".join(f"{n} {reason.replace('_', ' ')}" for reason, n in sorted(reasons.items()))
+def _receipt(shown: int, reasons: Mapping[str, int], *, answered: bool) -> str:
+    named = sorted(reasons.keys() - _PLAIN)
+    counted = [f"{reasons[reason]} {reason.replace('_', ' ')}" for reason in named]
+    why = ", ".join([*[UNANSWERED] * (not answered), *counted])
     return f"(pmem: {shown} shown, {sum(reasons.values())} left out{': ' * bool(why)}{why})"

@@ -2,24 +2,28 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Final
 
 from pmem.core.policy import PROCEDURAL, is_procedural
 from pmem.values.records import Memory
+
+_STRICTEST: Final = ("none", "rag", "", "all")
 
 
 def mode_of(memory: Memory, modes: Mapping[str, str]) -> str:
     """Return how a context shows a memory: `all`, `rag`, `none`, or `` for the usual way.
 
-    What tells how something is done is shown as the category `procedural` says, if that says
-    `none`, whatever its own category.
+    What tells how something is done is also of the category `procedural`, whatever its own; the
+    stricter of the two modes holds.
 
     Args:
         memory: Which one.
         modes: How contexts show categories.
     """
-    if is_procedural(memory) and modes.get(PROCEDURAL) == "none":
-        return "none"
-    return modes.get(memory.category, "")
+    mode = modes.get(memory.category, "")
+    if is_procedural(memory):
+        return min(mode, modes.get(PROCEDURAL, mode), key=_STRICTEST.index)
+    return mode
 
 
 class Lengths:

@@ -39,6 +39,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         via: the id of the item that brought it along, without which it is not shown.
         stale: what it cites and does not find there any more, as its label says too.
         difference: how it stands beside another memory that says something else of the same.
+        why: what speaks most for showing it.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     via: str | None = None
     stale: tuple[str, ...] = ()
     difference: SaidOtherwise | None = None
+    why: str = ""
 
 
 Exchange = Sequence[Sequence[Item]]
@@ -72,6 +74,7 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float | None
     stale: tuple[str, ...]
     difference: SaidOtherwise | None = None
+    why: str
 
 
 def shown(item: Item) -> ShownItem:
@@ -86,6 +89,7 @@ def shown(item: Item) -> ShownItem:
         score=item.score,
         stale=item.stale,
         difference=item.difference,
+        why=item.why,
     )
 
 
@@ -103,11 +107,15 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Omitted(msgspec.Struct, frozen=True):
-    """A candidate that did not make it, why, and how well it answered the query."""
+    """A candidate that did not make it, why, and how well it answered the query.
+
+    `text` is how it begins, where a request wants that explained.
+    """
 
     id: str
     reason: str
     score: float | None = None
+    text: str = ""
 
 
 class Allocation(msgspec.Struct, frozen=True):
@@ -122,7 +130,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `tokens` are counted by `tokenizer`: `estimate` is with a reserve, so at the most as many.
 
-    `notes` say what of a very long query was not searched for.
+    `notes` say what of a very long query was not searched for, and what did not fit though it has
+    a right to be shown.
     """
 
     text: str
@@ -146,26 +155,35 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         system: the conversation's system prompt.
         memory: the stable block's.
+        memory_share: the share of the budget that it may take; half of recall's when None.
         updates: lines on what changed since the thread's last context.
         recalled: what answers the query, made while it is asked for; each with its section.
+        recalled_share: the share of the budget that it may take.
+        said: messages that answer it, in the same way; what memories that answer leave is
+            theirs, `said_share` of the budget at the most where there are any.
             A message that may be shown as a recent one is shown there, with its exchange.
             One that is also among `exchanges` stands there or not at all.
-        recallable: the ids and scores of all that `recalled` could yield.
+        recallable: the ids and scores of all that `recalled` and `said` could yield.
         summaries: of the conversation's latest chunks, the latest first; they have a share.
         older: of the chunks before those, the latest first; they take what is left.
         further: memories that fill the rest of the budget.
         recent: every message that is not in a chunk, in the order in which it was said.
         exchanges: those among `recent` that may be shown, in groups, the latest group first.
         left_out: what was ruled out before the budget was looked at.
+        answered: whether anything answers; the receipt says it where nothing does.
         asked: whether somebody asked; otherwise the conversation comes before what is recalled.
         mark: labels an item as stale if it is, when it is about to be taken.
     """
 
     system: Sequence[Item] = ()
     memory: Sequence[Item] = ()
+    memory_share: float | None = None
     updates: Sequence[Item] = ()
     recalled: Iterable[tuple[str, Item]] = ()
-    recallable: Sequence[tuple[str, float]] = ()
+    recalled_share: float = 1.0
+    said: Iterable[tuple[str, Item]] = ()
+    said_share: float = 1.0
+    recallable: Sequence[tuple[str, float | None]] = ()
     summaries: Sequence[Item] = ()
     older: Sequence[Item] = ()
     further: Sequence[Item] = ()
@@ -173,6 +191,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: Sequence[Exchange] = ()
     left_out: Sequence[Omitted] = ()
     asked: bool = True
+    answered: bool = True
     mark: Callable[[Item], Item] = unmarked
 
 

@@ -100,7 +100,7 @@ def with_markers(recent: Sequence[Item], shown: Sequence[Item]) -> Iterator[Item
         recent: Every message in its order.
         shown: Those that are shown.
     """
-    kept = {item.id for item in shown}
+    kept = {item.id: item for item in shown}
     gap: list[Item] = []
     for item in recent:
         if item.id not in kept:
@@ -108,7 +108,7 @@ def with_markers(recent: Sequence[Item], shown: Sequence[Item]) -> Iterator[Item
             continue
         yield from _markers(gap)
         gap = []
-        yield item
+        yield kept[item.id]
     yield from _markers(gap)
 
 

@@ -133,7 +133,11 @@ def candidates(draw: st.DrawFn) -> Candidates:
     others = draw(_items("r", 8))
     recalled = _brought(draw(st.permutations([*others, *memory[:2], *recent[:2], *recent[-1:]])))
     ruled_out = [Omitted("low-1", "below_threshold", 0.1)][: draw(st.integers(0, 1))]
-    pairs = [(("recalled", "earlier")[item.tokens % 2], item) for item in recalled]
+    sections: dict[str, str] = {}
+    for item in recalled:
+        own = ("recalled", "earlier")[item.tokens % 2]
+        sections[item.id] = sections.get(item.via or "", own)
+    pairs = [(sections[item.id], item) for item in recalled]
     return Candidates(
         system=draw(_items("system", 1, ("",))),
         memory=memory,

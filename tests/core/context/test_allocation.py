@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pmem.core.context.allocation import build
-from pmem.core.context.filling import HUGE, SMALL_EXCHANGE
+from pmem.core.context.conversing import HUGE, SMALL_EXCHANGE
+from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -78,7 +79,9 @@ def test_the_receipt_adds_up(
         assert present == []
         return
     found = RECEIPT.findall(_outside(context.text, format_))[-1]
-    reasons = Tally(item.reason.replace("_", " ") for item in context.omitted)
+    plain = {"over_budget", "no_match", "below_threshold", "repeated"}  # these go without saying
+    told = (item.reason for item in context.omitted if item.reason not in plain)
+    reasons = Tally(reason.replace("_", " ") for reason in told)
     assert (int(found[0]), int(found[1])) == (len(present), len(absent))
     assert found[2] == ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
 
@@ -100,8 +103,9 @@ def test_everything_is_shown_where_there_is_room(
     recalled = [*drawn.recalled, *(("recalled", item) for item in drawn.memory)]
     context = built(msgspec.structs.replace(drawn, recalled=recalled), 200_000, share, format_)
     ruled_out = {item.id for item in drawn.left_out}
-    assert {item.id for item in context.omitted} <= ruled_out
-    assert {item.reason for item in context.omitted} <= {"pruned", "below_threshold"}
+    omitted = [item for item in context.omitted if item.reason != "repeated"]
+    assert {item.id for item in omitted} <= ruled_out
+    assert {item.reason for item in omitted} <= {"pruned", "below_threshold"}
 
 
 @given(candidates(), candidates(), budgets, shares, formats, counters)
@@ -338,12 +342,55 @@ def test_a_long_exchange_keeps_its_question_and_its_end() -> None:
     assert context.tokens > 360
 
 
-def test_a_message_too_big_for_the_budget_does_not_hide_those_before_it() -> None:
+def test_a_message_too_big_for_the_budget_is_cut_and_does_not_hide_those_before_it() -> None:
     recent = [*many(6, "m"), Item(id="huge", text="word " * 9000, tokens=9000)]
     exchanges = [[[recent[-1]]], *pairs(recent[:-1])]
     context = built(Candidates(recent=recent, exchanges=exchanges), 1000)
-    assert ids(shown(context)) == ids(recent[:-1])
-    assert "... [1 message, 9,000 tokens removed] ..." in context.text
+    assert ids(shown(context)) == ids(recent)
+    cut = shown(context)[-1].text
+    assert re.fullmatch(r"(word )+(w|wo|wor|word)?\.\.\. \[4\d,\d+ more characters left out\]", cut)
+    assert context.notes == ("the last exchange is shortened: it does not fit the budget",)
+
+
+@given(budgets, formats, counters)
+def test_a_system_prompt_too_big_for_the_budget_is_cut_and_said(
+    budget: int, format_: Format, count: Counter
+) -> None:
+    prompt = Item(id="system", role="system", text="Be brief. " * 100_000)
+    context = built(Candidates(system=[prompt], memory=many(5, "m")), budget, 0.6, format_, count)
+    assert context.tokens <= budget
+    assert len(context.notes) == 1
+    if shown(context, "system"):
+        assert context.notes == ("the system prompt is shortened: it does not fit the budget",)
+        assert shown(context, "system")[0].text.startswith("Be brief. Be brief.")
+    else:
+        assert context.notes == ("the system prompt does not fit the budget",)
+
+
+def test_what_answers_is_said_once_whoever_said_it() -> None:
+    texts = ("We use RabbitMQ", "We use  RabbitMQ.", "we use rabbitmq!", "We use Kafka")
+    items = [Item(id=f"a-{n}", text=text) for n, text in enumerate(texts)]
+    given_ = Candidates(
+        memory=items[:1],
+        recalled=[("recalled", items[1])],
+        said=[("earlier", item) for item in items[2:]],
+        recallable=[(item.id, 0.5) for item in items[1:]],
+    )
+    context = built(given_, 1000)
+    assert ids(shown(context)) == ["a-0", "a-3"]
+    assert [(left.id, left.reason) for left in context.omitted] == [
+        ("a-1", "repeated"),
+        ("a-2", "repeated"),
+    ]
+
+
+def test_a_pinned_memory_without_room_is_named() -> None:
+    pinned = Item(id="1-k3v9x2ab", text="word " * 400, why=PINNED)
+    context = built(Candidates(memory=[pinned, *many(2, "m")]), 200)
+    assert context.notes == ("a pinned memory does not fit the budget: k3v9x2ab",)
+    assert "1 pinned over budget" in context.text
+    again = Candidates(memory=[pinned], recalled=[("recalled", pinned)])
+    assert built(again, 2000).notes == ()
 
 
 def test_a_recent_message_that_answers_is_shown_with_its_exchange() -> None:

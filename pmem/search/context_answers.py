@@ -1,0 +1,189 @@
+"""What answers the task of a context: memories and episodes, what was said, what they are worth."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from pmem.core.context.modes import Lengths
+from pmem.core.context.parts import Omitted
+from pmem.core.context.worth import Valuation, first_subjects
+from pmem.core.filters import Filter
+from pmem.core.policy import ACTIVITY, EVENT
+from pmem.core.retrieval.question import searched_part
+from pmem.core.retrieval.ranking import RankedDocument as Ranked
+from pmem.core.retrieval.relations import RelatedHit
+from pmem.core.text import terms
+from pmem.project.workspace import Workspace
+from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to
+from pmem.search.search import RankedSet, SearchRequest, pick_each
+from pmem.values.records import Memory
+
+LEAST_RECALLED: Final = 50
+"""How many hits a context of any budget looks at."""
+TOKENS_A_HIT: Final = 20
+"""It looks at one more for every so many tokens of its budget."""
+MOST_RECALLED: Final = 300
+"""How many hits it looks at, at the most."""
+FAINT: Final = 0.1
+"""A message that scores less than this share of the best one's score is not recalled."""
+
+
+WEIGHTY: Final = 0.15
+"""What scores so much has more than a chance word of a task."""
+SHARED_WORDS: Final = 2
+"""So does what has so many words of it."""
+RARE: Final = 0.025
+"""And what has one of its words that no more than this share of all memories have."""
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What answers a task, the best first.
+
+    Attributes:
+        found: memories and episodes.
+        said: messages.
+        below: what answers too badly, or is one too many of its category.
+        related: what the memories bring along, by id.
+        valuation: what memories are worth to the task.
+        weighs: whether one of the memories and episodes has more than a chance word of the task.
+    """
+
+    found: list[Scored] = []
+    said: list[Scored] = []
+    below: list[Omitted] = []
+    related: dict[str, RelatedHit] = {}
+    valuation: Valuation = Valuation()
+    weighs: bool = False
+
+    def scores(self) -> dict[str, float]:
+        """Return how well each answers, by id, as searches score it."""
+        return {place.id: hit.score for _, place, hit in [*self.found, *self.said]}
+
+    def ranked(self) -> list[Scored]:
+        """Return all of them, the best first."""
+        return sorted([*self.found, *self.said], key=lambda one: -one[2].score)
+
+    def brought_by(self, identifier: str) -> Iterator[Scored]:
+        """Yield what a memory brings along."""
+        return (as_scored(one) for one in self.related.values() if one.tie.via == identifier)
+
+
+def rank_answers(
+    workspace: Workspace,
+    request: ContextRequest,
+    asked: str,
+    budget: int,
+    allowed: Mapping[str, Memory],
+    hidden: Collection[str],
+) -> Answers:
+    """Return what answers a task.
+
+    Args:
+        workspace: Where to look.
+        request: What the context is for.
+        asked: The task, or what stands for one; nothing answers an empty one.
+        budget: Tokens; so much the more is looked at.
+        allowed: The memories that may be shown, by id.
+        hidden: Messages and chunks that are shown elsewhere or not wanted.
+    """
+    if not asked:
+        return Answers()
+    most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
+    remembered, said, standing = _picked(workspace, request, asked, most)
+    below: list[Omitted] = []
+    seen = [one for one in said.ranked if not {one[1].id, one[1].record} & set(hidden)]
+    faint = FAINT * max((_relevance(hit) for _, _, hit in said.ranked), default=0.0)
+    heard = _above(seen, faint, below)
+    known = [
+        one for one in remembered.ranked if one[0] is SearchKind.EPISODE or one[1].id in allowed
+    ]
+    settings = workspace.settings
+    is_sum = settings.ranking == "weighted_sum"
+    passed = _above(known, settings.relevance_threshold if is_sum else 0.0, below)
+    lengths = Lengths(settings.categories.context, settings.categories.rag_length)
+    found = []
+    for one in passed:
+        if one[0] is SearchKind.EPISODE or lengths.take(allowed[one[1].id]):
+            found.append(one)
+        else:
+            below.append(Omitted(one[1].id, "over_length", one[2].score))
+    visible = [tie for tie in remembered.ties if tie.id in allowed]
+    along = related_to(found, visible, most_related(workspace, request.related))
+    memories = [allowed[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
+    return Answers(
+        found=found,
+        said=heard,
+        below=below,
+        related={id_: one for id_, one in along.items() if lengths.take(allowed[id_])},
+        valuation=Valuation(
+            answers=_relative(found),
+            subjects=first_subjects(memories),
+            standing=_relative([one for one in standing.ranked if one[1].id in allowed]),
+        ),
+        weighs=any(hit.score >= WEIGHTY for _, _, hit in found)
+        or _share_words(asked, memories, len(allowed)),
+    )
+
+
+def _picked(
+    workspace: Workspace, request: ContextRequest, asked: str, most: int
+) -> Iterator[RankedSet]:
+    """Yield what is remembered of a task, what was said of it, and what every task needs."""
+    settings = workspace.settings
+    wanted = Filter(trust=request.trust)
+    modes = settings.categories.context
+    remembers = request.only != "conversation"
+    hears = request.only != "memories" and request.trust is None and modes.get(ACTIVITY) != "none"
+    remembered = (SearchKind.MEMORY, *(SearchKind.EPISODE,) * (modes.get(EVENT) != "none"))
+    ask = partial(SearchRequest, wanted=wanted, top_k=most)
+    questions = [
+        ask(query=asked, kinds=remembered, related=request.related) if remembers else None,
+        ask(query=asked, kinds=(SearchKind.MESSAGE,), related=0) if hears else None,
+        ask(query=settings.context.standing, kinds=(SearchKind.MEMORY,), related=0)
+        if remembers and task_of(request)
+        else None,
+    ]
+    picked = iter(pick_each(workspace, filter(None, questions)))
+    for question in questions:
+        yield next(picked) if question else RankedSet([], 0, Counter(), [])
+
+
+def _share_words(asked: str, memories: Iterable[Memory], of: int) -> bool:
+    """Tell whether one of the memories has several words of a text, or a rare one of all `of`."""
+    words = set(terms(searched_part(asked)))
+    held: Counter[str] = Counter()
+    for memory in memories:
+        shared = words.intersection(terms(f"{memory.subject or ''} {memory.content}"))
+        if len(shared) >= SHARED_WORDS:
+            return True
+        held.update(shared)
+    return any(count <= max(1, of * RARE) for count in held.values())
+
+
+def _above(hits: list[Scored], threshold: float, below: list[Omitted]) -> list[Scored]:
+    """Return the hits that reach a threshold, and note the others."""
+    passed = []
+    for one in hits:
+        if _relevance(one[2]) < threshold:
+            below.append(Omitted(one[1].id, "below_threshold", one[2].score))
+        else:
+            passed.append(one)
+    return passed
+
+
+def _relative(hits: Collection[Scored]) -> dict[str, float]:
+    """Return the scores of hits relative to the best one's, by id."""
+    best = max((hit.score for _, _, hit in hits), default=0.0) or 1.0
+    return {place.id: hit.score / best for _, place, hit in hits}
+
+
+def _relevance(hit: Ranked) -> float:
+    """Return how well a hit answers: its score without what only ranks it below others.
+
+    That is how many better hits of its conversation there are, and that an insight counts less.
+    """
+    return hit.score / (hit.signals.get("repeat", 1.0) * hit.signals.get("insight", 1.0))

@@ -1,0 +1,174 @@
+"""Everything that could enter a context, each kind in the order of its priority."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from pmem.conversation.window import ConversationWindow
+from pmem.core.context.modes import mode_of
+from pmem.core.context.parts import Candidates, Item, Omitted
+from pmem.core.context.worth import Valuation, tie
+from pmem.core.lifecycle.differences import SaidOtherwise, newer_first
+from pmem.project.workspace import Workspace
+from pmem.search.context_answers import Answers
+from pmem.search.context_items import (
+    exchanges,
+    memory_item,
+    message_item,
+    recalled_item,
+    summary_item,
+)
+from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.hits import Scored, SearchKind, opened
+from pmem.values.ids import moment_of
+from pmem.values.records import Memory
+from pmem.values.times import UNDATED
+
+EPISODE_TOKENS: Final = 30
+"""An episode is put in its place before it is read, as if it were so long."""
+UNANSWERED_SHARE: Final = 0.4
+"""Where nothing answers a task, standing memories may take so much behind the stable block."""
+Recalled = Iterator[tuple[str, Item]]
+
+
+def gather_candidates(
+    workspace: Workspace,
+    request: ContextRequest,
+    usable: list[Memory],
+    talk: ConversationWindow,
+    answers: Answers,
+    differing: Mapping[str, SaidOtherwise],
+) -> Candidates:
+    """Gather everything that could go in.
+
+    Args:
+        workspace: Where it comes from.
+        request: What the context is for.
+        usable: The memories that contexts may show.
+        talk: The conversation.
+        answers: What answers the task.
+        differing: How memories stand that contradict each other, by id.
+    """
+    settings = workspace.settings
+    given = bool(task_of(request))
+    retained = settings.short_term_retention_turns
+    near = sum(turns < retained for turns in talk.turns_ago)
+    said = map(workspace.mask.fields, talk.recent)
+    recent = [message_item(message, place) for place, message in enumerate(said)]
+    scores = answers.scores()
+    stable = _standing(workspace, usable, answers.valuation) if given else _all(workspace, usable)
+    block = [
+        memory_item(memory, ids=request.ids, score=scores.get(memory.id), why=why)
+        for memory, why in stable
+    ]
+    ordered = _in_order(request, usable, answers)
+    ids = [one.id if isinstance(one, Memory) else one[1].id for one in ordered]
+    ordered = [ordered[place] for place in newer_first(ids, differing)]
+    recallable: dict[str, float | None] = dict.fromkeys(ids)
+    recallable |= dict.fromkeys(answers.related)
+    recallable |= scores
+    offered = {*recallable, *(item.id for item in block)}
+    return Candidates(
+        system=[message_item(message, place) for place, message in enumerate(talk.system)],
+        memory=block,
+        memory_share=settings.context.standing_share if given else None,
+        recalled=_recalled(workspace, request, usable, answers, ordered),
+        said=map(recalled_item, opened(workspace, answers.said)),
+        recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,
+        said_share=settings.context.said_share if answers.weighs else 1.0,
+        answered=answers.weighs or bool(answers.said) or not given,
+        recallable=list(recallable.items()),
+        summaries=[summary_item(chunk) for chunk in talk.chunks[:near]],
+        older=[summary_item(chunk) for chunk in talk.chunks[near:]],
+        further=() if given else block,
+        recent=recent,
+        exchanges=exchanges(talk, recent),
+        asked=given,
+        left_out=list(_unneeded(usable, answers, offered)),
+    )
+
+
+def _all(workspace: Workspace, usable: list[Memory]) -> list[tuple[Memory, str]]:
+    """Return the memories for a block that nobody asked for, the most important first."""
+    modes = workspace.settings.categories.context
+    shown = [(mode_of(memory, modes), memory) for memory in usable]
+    shown = [(mode, memory) for mode, memory in shown if memory.pinned or mode != "rag"]
+    shown.sort(
+        key=lambda one: (not one[1].pinned, one[0] != "all", -one[1].importance, *tie(one[1]))
+    )
+    return [(memory, "pinned" if memory.pinned else "importance") for _, memory in shown]
+
+
+def _standing(
+    workspace: Workspace, usable: list[Memory], valuation: Valuation
+) -> list[tuple[Memory, str]]:
+    """Return what stands in the block whatever the task: pinned, lifted or standing."""
+    modes = workspace.settings.categories.context
+    shown = []
+    for memory in valuation.standing_first(usable):
+        if memory.pinned or mode_of(memory, modes) != "rag":
+            worth = valuation.worth(memory)
+            why = "standing" if worth.standing >= worth.lifted else "lifted"
+            shown.append((memory, "pinned" if memory.pinned else why))
+    return shown
+
+
+def _in_order(
+    request: ContextRequest, usable: list[Memory], answers: Answers
+) -> list[Memory | Scored]:
+    """Return memories and episodes that answer, the most worth for their tokens first.
+
+    Where nothing weighs, only what every task needs does; where nobody asked, what was found.
+    """
+    rules, valuation = answers.valuation.rules, answers.valuation
+    refused = {left.id for left in answers.below}
+    given = bool(task_of(request))
+    places: list[tuple[tuple[object, ...], Memory | Scored]] = []
+    for memory in usable:
+        worth = valuation.worth(memory)
+        fits = worth.value >= rules.floor if answers.weighs else worth.always >= rules.always
+        fits = memory.pinned or fits if given else memory.id in valuation.answers
+        if fits and memory.id not in refused:
+            places.append(
+                (
+                    (not memory.pinned, -rules.order(worth.value, memory.tokens), *tie(memory)),
+                    memory,
+                )
+            )
+    for one in answers.found:
+        if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
+            order = rules.order(valuation.answers[one[1].id], EPISODE_TOKENS)
+            places.append(((True, -order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
+    places.sort(key=lambda place: place[0])
+    return [found for _, found in places]
+
+
+def _recalled(
+    workspace: Workspace,
+    request: ContextRequest,
+    usable: list[Memory],
+    answers: Answers,
+    ordered: list[Memory | Scored],
+) -> Recalled:
+    """Yield what is in order as items, each memory followed by those that it brings along."""
+    scores = answers.scores()
+    known = {memory.id: memory for memory in usable}
+    for found in ordered:
+        if not isinstance(found, Memory):
+            yield from map(recalled_item, opened(workspace, [found]))
+            continue
+        why = "pinned" if found.pinned else answers.valuation.worth(found).reason
+        score = scores.get(found.id)
+        yield "recalled", memory_item(found, ids=request.ids, score=score, why=why)
+        for _, place, hit in answers.brought_by(found.id):
+            item = memory_item(
+                known[place.id], ids=request.ids, score=hit.score, via=found.id, why="related"
+            )
+            yield "recalled", item
+
+
+def _unneeded(
+    usable: list[Memory], answers: Answers, candidates: Iterable[str]
+) -> Iterator[Omitted]:
+    """Yield the memories that are no candidates: nothing speaks for them."""
+    known = {*candidates, *(left.id for left in answers.below)}
+    return (Omitted(memory.id, "no_match") for memory in usable if memory.id not in known)

@@ -1,0 +1,134 @@
+"""What goes into a context as its items: memories, episodes, summaries, messages."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from pmem.conversation.window import ConversationWindow
+from pmem.core.context.parts import Exchange, Item
+from pmem.core.context.worth import made
+from pmem.core.pruning.segments import units
+from pmem.core.retrieval.documents import place_of
+from pmem.core.text import fold, terms
+from pmem.core.trust import shown as trust_label
+from pmem.core.trust import trust_of
+from pmem.search.hits import LoadedHit
+from pmem.values.ids import short
+from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
+from pmem.values.times import day
+
+
+def exchanges(talk: ConversationWindow, items: Sequence[Item]) -> list[Exchange]:
+    """Group the messages that may be shown, the latest group first.
+
+    Args:
+        talk: The conversation.
+        items: One for each of its recent messages.
+    """
+    known = {item.id: item for item in items}
+    live = [message for message in talk.recent if message.id not in talk.gone]
+    return [
+        [[known[message.id] for message in bond] for bond in _bonds(live, unit)]
+        for unit in sorted(units(live), key=max, reverse=True)
+    ]
+
+
+def _bonds(live: Sequence[Message], unit: Sequence[int]) -> list[list[Message]]:
+    """Divide what belongs together into what must never be apart: the question, calls, ..."""
+    first, *rest = (live[place] for place in unit)
+    if len(rest) < 2:
+        return [[message] for message in (first, *rest)]
+    return [[first], *([rest[place] for place in bond] for bond in units(rest))]
+
+
+def memory_item(
+    memory: Memory,
+    *,
+    ids: bool = False,
+    score: float | None = None,
+    via: str | None = None,
+    why: str = "",
+) -> Item:
+    """Describe a memory.
+
+    Args:
+        memory: Which one.
+        ids: Name it, and what brought it, by the short id.
+        score: How well it answers.
+        via: The id of the memory that brought it along.
+        why: Why it may be shown.
+    """
+    named = f"[id:{short(memory.id)}] " if ids else ""
+    brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
+    return Item(
+        id=memory.id,
+        text=memory.content,
+        label=f"{named}{trust_label(trust_of(memory))}{brought}{_about(memory)}",
+        order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
+        score=score,
+        tokens=memory.tokens,
+        via=via,
+        why=why,
+    )
+
+
+def _about(memory: Memory) -> str:
+    """Return a memory's subject, unless its content has every word of it."""
+    subject = memory.subject or ""
+    if set(terms(subject)) <= set(terms(memory.content)):
+        return ""
+    return f"[{subject}] "
+
+
+def recalled_item(found: LoadedHit) -> tuple[str, Item]:
+    """Describe an episode or a message that was found, with the section that it goes to."""
+    document, score = found.document, found.hit.score
+    if isinstance(document, Episode):
+        return "recalled", _episode_item(document, score)
+    assert isinstance(found.record, Chunk | Conversation)
+    item = message_item(document, place_of(document, found.record))
+    return "earlier", msgspec.structs.replace(
+        item,
+        heading=day(document.created_at).strip(),
+        order=(f"{item.order[0]} {found.conversation}", item.order[1]),
+        score=score,
+        why="answers",
+    )
+
+
+def _episode_item(episode: Episode, score: float) -> Item:
+    told = " ".join(fold(episode.summary).split())
+    repeats = told.startswith(" ".join(fold(episode.title).split()).rstrip(".…"))
+    return Item(
+        id=episode.id,
+        text=episode.summary if repeats else f"{episode.title}: {episode.summary}",
+        label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
+        score=score,
+        tokens=episode.tokens,
+        why="answers",
+    )
+
+
+def summary_item(chunk: Chunk) -> Item:
+    """Describe a chunk by its summary."""
+    return Item(id=chunk.id, text=chunk.summary, order=("", chunk.number), tokens=chunk.tokens)
+
+
+def stamp(at: datetime) -> str:
+    """Write a moment so that texts sort as times do."""
+    return at.isoformat(timespec="milliseconds")
+
+
+def message_item(message: Message, place: int) -> Item:
+    """Describe a message by its place in its conversation."""
+    return Item(
+        id=message.id,
+        external_id=message.external_id,
+        text=message.content,
+        label=f"{message.speaker or message.role}: ",
+        order=(stamp(message.created_at), place),
+        role=message.role,
+        speaker=message.speaker,
+        tokens=message.tokens,
+    )

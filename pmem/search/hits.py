@@ -1,0 +1,184 @@
+"""What a search finds: kinds, ranked documents read and described, what they bring along."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from pmem.core.retrieval.documents import text_of
+from pmem.core.retrieval.pool import DocumentKey
+from pmem.core.retrieval.ranking import RankedDocument as Ranked
+from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
+from pmem.core.trust import Trust, trust_of
+from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.memory.reading import Staleness
+from pmem.project.workspace import Workspace
+from pmem.storage.store import Store
+from pmem.values.ids import short
+from pmem.values.records import Conversation, Memory, Record, State
+
+if TYPE_CHECKING:
+    pass
+
+
+class SearchKind(StrEnum):
+    """What a search can find."""
+
+    MEMORY = "memory"
+    EPISODE = "episode"
+    CHUNK = "chunk"
+    MESSAGE = "message"
+
+
+REMEMBERED: Final = (SearchKind.MEMORY, SearchKind.EPISODE)
+"""Kinds whose recalls count."""
+
+
+class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that answers a query; `stale` are citations that do not hold any more.
+
+    `trust` and `state` are those of a memory or an episode.
+    """
+
+    id: str
+    short: str
+    kind: SearchKind
+    score: float
+    text: str
+    created_at: datetime
+    external_id: str | None = None
+    conversation: str | None = None
+    speaker: str | None = None
+    signals: dict[str, float] = {}
+    stale: tuple[str, ...] = ()
+    trust: Trust | None = None
+    state: State | None = None
+
+
+class Related(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that a hit brings along: the link's type and strength, and the hit's id.
+
+    The link leads from the hit to the memory if it is `forward`, else the other way.
+    """
+
+    id: str
+    short: str
+    text: str
+    type: str
+    strength: float
+    via: str
+    forward: bool
+
+
+Scored = tuple[SearchKind, DocumentKey, Ranked]
+
+
+class LoadedHit(NamedTuple):
+    """A ranked document, read: the record that holds it, and the document itself."""
+
+    kind: SearchKind
+    record: Record
+    document: Any
+    hit: Ranked
+
+    @property
+    def conversation(self) -> str | None:
+        """The conversation that it belongs to, if it does to one."""
+        if isinstance(self.record, Conversation):
+            return self.record.id
+        return getattr(self.record, "conversation", None)
+
+
+def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit]:
+    """Yield ranked documents, each read when it is asked for.
+
+    Args:
+        ranked: What to read; what vanished since the ranking is left out.
+    """
+    for kind, place, hit in ranked:
+        store: Store[Any] = workspace.store(place.type)
+        try:
+            record = store.get(place.record)
+            document: Any = place.find_in(record)
+        except (NotFound, Damaged, StorageRefused):
+            continue
+        yield LoadedHit(kind, record, document, hit)
+
+
+def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[SearchHit]:
+    """Describe documents without secrets, each when it is asked for.
+
+    Args:
+        found: What was found.
+    """
+    staleness = Staleness(workspace)
+    mask = workspace.mask.fields
+    return (
+        _hit(one._replace(document=mask(one.document)), staleness(one.document)) for one in found
+    )
+
+
+def related_to(
+    hits: Iterable[Scored], ties: Iterable[LinkedMemory], most: int
+) -> dict[str, RelatedHit]:
+    """Return the memories that hits bring along, by their ids, the strongest first.
+
+    Args:
+        hits: What was found and is shown.
+        ties: Links of these hits, and perhaps of others.
+        most: How many to bring at the most.
+    """
+    scores = {place.id: hit.score for kind, place, hit in hits if kind is SearchKind.MEMORY}
+    return {brought.tie.id: brought for brought in brought_along(scores, ties, most)}
+
+
+def as_scored(brought: RelatedHit) -> Scored:
+    """Return a memory that is brought along as if it were a hit, to be opened like one."""
+    identifier = brought.tie.id
+    return (
+        SearchKind.MEMORY,
+        DocumentKey(Memory, identifier, identifier),
+        Ranked(0, brought.value, {}),
+    )
+
+
+def most_related(workspace: Workspace, given: int | None) -> int:
+    """Return how many memories may be brought along: what was given, else the setting."""
+    return workspace.settings.related_memories if given is None else given
+
+
+def describe_related(workspace: Workspace, along: dict[str, RelatedHit]) -> Iterator[Related]:
+    """Describe what is brought along; what vanished since the ranking is left out."""
+    for found in opened(workspace, map(as_scored, along.values())):
+        tie = along[found.document.id].tie
+        yield Related(
+            id=tie.id,
+            short=short(tie.id),
+            text=workspace.mask.text(text_of(found.document)),
+            type=tie.type,
+            strength=tie.strength,
+            via=tie.via,
+            forward=tie.forward,
+        )
+
+
+def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
+    """Describe a document of a record: the record itself, or a message within it."""
+    kind, _, document, hit = found
+    return SearchHit(
+        id=document.id,
+        short=short(document.id),
+        kind=kind,
+        score=hit.score,
+        text=text_of(document),
+        created_at=document.created_at,
+        state=getattr(document, "state", None),
+        external_id=getattr(document, "external_id", None),
+        conversation=found.conversation,
+        speaker=getattr(document, "speaker", None),
+        signals=hit.signals,
+        stale=stale,
+        trust=trust_of(document),
+    )

@@ -1,0 +1,94 @@
+"""What memories are worth to a task: each rule by itself, and all of them together."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.context.worth import (
+    MEASURED,
+    TYPE_WORTH,
+    Rules,
+    Valuation,
+    first_subjects,
+    subject_of,
+    tie,
+)
+from pmem.values.records import Memory, MemoryType
+from tests.conftest import NOW
+
+NONE = Rules(kin=0, standing=0, lifted=0, type=0, thrift=0, floor=0, always=0.3)
+
+
+def memory(name: str = "a", **fields: Any) -> Memory:
+    return Memory(
+        **{
+            "id": f"m-0000000{name}",
+            "content": f"Memory {name}",
+            "category": "knowledge",
+            "valid_from": NOW,
+            "created_at": NOW,
+            "updated_at": NOW,
+            "tokens": 10,
+            **fields,
+        }
+    )
+
+
+def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
+    one = memory(type=MemoryType.CONSTRAINT, subject="Parser", importance=0.9)
+    task = Valuation({one.id: 0.5}, frozenset({"parser"}), {one.id: 0.5})
+    worth = task.worth(one)
+    assert worth == pytest.approx((0.5, 0.3, 0.3, 0.3, 0.1))
+    assert worth.value == pytest.approx(1.5)
+    assert worth.always == pytest.approx(0.7)
+    for rule in ("kin", "standing", "lifted", "type"):
+        without = task._replace(rules=MEASURED._replace(**{rule: 0})).worth(one)
+        assert getattr(without, rule) == 0
+        assert without.value < worth.value
+    assert task._replace(rules=NONE).worth(one).value == 0.5
+
+
+def test_kin_is_the_subject_of_a_first_answer_however_it_is_written() -> None:
+    answers = [memory(str(n), subject=f"subject {n}") for n in range(20)]
+    subjects = first_subjects([memory(subject=None), *answers])
+    assert subjects == {f"subject {n}" for n in range(11)}
+    assert subject_of(memory(subject=" Subject  3")) in subjects
+
+
+def test_thrift_puts_a_short_memory_before_a_long_one_of_the_same_value() -> None:
+    assert MEASURED.order(1.0, 10) > MEASURED.order(1.0, 20)
+    assert NONE.order(1.0, 10) == NONE.order(1.0, 20)
+
+
+def test_what_every_task_needs_is_pinned_lifted_or_standing() -> None:
+    plain = memory("p", type=MemoryType.CONSTRAINT)
+    pinned = memory("q", pinned=True)
+    lifted = memory("r", importance=0.9)
+    asked = memory("s")
+    task = Valuation({plain.id: 1.0}, standing={asked.id: 1.0})
+    found = task.standing_first([plain, asked, lifted, pinned])
+    assert [one.id for one in found] == [pinned.id, asked.id, lifted.id]
+
+
+def test_every_type_has_a_worth() -> None:
+    assert set(TYPE_WORTH) == set(MemoryType)
+
+
+@given(st.permutations(range(6)))
+def test_equals_are_ordered_by_type_and_time_and_never_by_chance(order: list[int]) -> None:
+    types = (MemoryType.CONSTRAINT, MemoryType.FACT)
+    made = [
+        memory(str(n), type=types[n % 2], content=f"{n}", created_at=NOW + timedelta(hours=n // 2))
+        for n in range(6)
+    ]
+    others = [
+        msgspec.structs.replace(one, id=f"m-{chance:08d}")
+        for one, chance in zip(made, order, strict=True)
+    ]
+    for memories in (made, others):
+        found = sorted((memories[n] for n in order), key=tie)
+        assert [one.content for one in found] == ["0", "2", "4", "1", "3", "5"]

@@ -1,0 +1,141 @@
+"""Which memories a context for a task shows: the policy, through the operation."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pmem.conversation.conversations import EndRequest, SayRequest, StartRequest
+from pmem.core.context.parts import Context
+from pmem.memory.requests import PinRequest
+from pmem.operations import table
+from pmem.project.workspace import Workspace
+from pmem.search.context_request import ContextRequest
+from pmem.values.records import MemoryType
+from tests.asking import ask
+from tests.conftest import NOW
+from tests.search.test_search import in_memory, keep
+
+TASK = "Fix the parser of query strings"
+
+
+def context(workspace: Workspace, query: str | None = TASK, **fields: Any) -> Context:
+    return ask(workspace, table.CONTEXT, ContextRequest(query=query, **fields))
+
+
+def section(built: Context, name: str) -> list[str]:
+    return [item.text for part in built.sections if part.name == name for item in part.items]
+
+
+def why(built: Context) -> dict[str, str]:
+    return {item.text: item.why for part in built.sections for item in part.items}
+
+
+@pytest.fixture
+def project() -> Workspace:
+    """Return a memory with something for every rule, and what no task needs."""
+    workspace = in_memory()
+    keep(workspace, "The parser reads query strings", subject="parser")
+    keep(workspace, "Escapes are percent signs", subject="Parser")
+    keep(workspace, "Every change of code has a test", type=MemoryType.CONSTRAINT)
+    keep(workspace, "Never log card numbers", importance=0.9)
+    keep(workspace, "Release: tag, build, upload", type=MemoryType.PROCEDURE)
+    keep(workspace, "The parser is rebuilt by make grammar", type=MemoryType.PROCEDURE)
+    keep(workspace, "Lunch is at noon")
+    ask(workspace, table.PIN, PinRequest(reference=keep(workspace, "Mira decides").id))
+    return workspace
+
+
+def test_every_memory_is_shown_for_a_reason(project: Workspace) -> None:
+    built = context(project, budget=2000)
+    assert section(built, "memory") == [
+        "Every change of code has a test",
+        "Never log card numbers",
+        "Mira decides",
+    ]
+    assert why(built) == {
+        "Every change of code has a test": "standing",
+        "Never log card numbers": "lifted",
+        "Mira decides": "pinned",
+        "The parser reads query strings": "answers",
+        "The parser is rebuilt by make grammar": "answers",
+        "Escapes are percent signs": "kin",
+    }
+    assert {left.reason for left in built.omitted} == {"no_match"}
+
+
+def test_a_task_that_nothing_answers_gets_what_every_task_needs_and_is_told(
+    project: Workspace,
+) -> None:
+    built = context(project, "Recommend a restaurant", budget=600)
+    assert section(built, "recalled") == []
+    assert len(section(built, "memory")) == 3
+    assert "nothing answers the task" in built.text
+    assert "nothing answers" not in context(project, budget=600).text
+
+
+def test_a_word_that_many_memories_have_is_no_answer() -> None:
+    workspace = in_memory(**{"context.standing": ""})
+    for number in range(50):
+        keep(workspace, f"Write down case {number} of {number * 7}")
+    assert "nothing answers the task" in context(workspace, "write a poem on spring").text
+    keep(workspace, "Poems are set in italics")
+    assert section(context(workspace, "write a poem on spring"), "recalled") != []
+
+
+def test_what_does_not_hold_is_never_shown(project: Workspace) -> None:
+    keep(project, "The parser is in C", valid_until=NOW + timedelta(seconds=1))
+    keep(project, "The parser is in Rust", valid_from=NOW + timedelta(days=9))
+    later = Workspace("nowhere", now=NOW + timedelta(days=1), backend=project.backend)
+    text = context(later, "parser in C or Rust", budget=2000).text
+    assert "in C" not in text
+    assert "in Rust" not in text
+
+
+def test_memories_that_answer_come_before_what_was_said_elsewhere(project: Workspace) -> None:
+    ask(project, table.START, StartRequest(title="Before"))
+    for number in range(12):
+        said = f"{number}: the parser of query strings fails at word {number} again"
+        ask(project, table.SAY, SayRequest(content=said))
+    ask(project, table.END, EndRequest())
+    built = context(project, budget=400)
+    known = why(context(project, only="memories", budget=400))
+    assert {"The parser reads query strings", "Escapes are percent signs"} <= set(known)
+    assert set(known) <= set(why(built))
+    tokens = {part.name: part.tokens for part in built.sections}
+    assert 0 < tokens["earlier"] <= 0.25 * 400
+    assert section(context(project, only="memories", budget=400), "earlier") == []
+    assert set(why(context(project, only="conversation", budget=400)).values()) == {"answers"}
+
+
+def test_ids_are_shown_where_they_are_asked_for(project: Workspace) -> None:
+    assert "[id:" not in context(project).text
+    assert context(project, ids=True).text.count("[id:") == 6
+
+
+def test_a_subject_is_shown_where_the_text_does_not_have_it(project: Workspace) -> None:
+    text = context(project).text
+    assert "- The parser reads query strings" in text
+    assert "- [Parser] Escapes are percent signs" in text
+
+
+def test_clones_of_the_same_texts_give_the_same_bytes() -> None:
+    texts = []
+    for _ in range(4):
+        workspace = in_memory()
+        for number in range(30):
+            type_ = list(MemoryType)[number % 8]
+            keep(workspace, f"The parser has rule {number}", type=type_, subject="rules")
+        texts.append([context(workspace, budget=budget).text for budget in (150, 300, 600)])
+    assert texts[0] == texts[1] == texts[2] == texts[3]
+
+
+def test_pinned_memories_that_do_not_fit_the_block_come_first_in_what_is_left() -> None:
+    workspace = in_memory()
+    for number in range(8):
+        kept = keep(workspace, f"Rule {number} on other things " + "words " * 8)
+        ask(workspace, table.PIN, PinRequest(reference=kept.id))
+    keep(workspace, "The parser reads query strings")
+    built = context(workspace, budget=300)
+    assert len(section(built, "memory")) < 8
+    assert list(why(built).values()).count("pinned") == 8
