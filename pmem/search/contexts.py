@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -68,12 +68,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     answers = _recall_answers(workspace, request, usable, talk)
     if request.only == "memories":
         talk = ConversationWindow()
-    left_out = [
-        *answers.below,
-        *(Omitted(memory.id, "mode_none") for memory in unshown),
-        *(Omitted(memory.id, "not_valid_yet") for memory in early),
-        *(Omitted(message, "pruned") for message in sorted(talk.gone)),
-    ]
+    left_out = [*answers.below, *_unshown(unshown, early, talk)]
 
     def written(news: Delta | None) -> Context:
         candidates = gather_candidates(workspace, request, usable, talk, answers, differing)
@@ -109,6 +104,15 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         is_answered=bool(given and (answers.found or answers.said)),
         kept_in_use=_kept_in_use(workspace, usable, built),
     )
+
+
+def _unshown(
+    hidden: list[Memory], early: list[Memory], talk: ConversationWindow
+) -> Iterator[Omitted]:
+    """Yield what no context shows: of the mode `none`, not valid yet, pruned."""
+    yield from (Omitted(memory.id, "mode_none") for memory in hidden)
+    yield from (Omitted(memory.id, "not_valid_yet") for memory in early)
+    yield from (Omitted(message, "pruned") for message in sorted(talk.gone))
 
 
 def _explained(workspace: Workspace, built: Context, known: list[Memory]) -> Context:

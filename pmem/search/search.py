@@ -13,8 +13,9 @@ from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, notes_on, searched_part
-from pmem.core.retrieval.ranking import DEFAULTS, MEMORIES, Ranking, RankingSettings, rank
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
+from pmem.core.retrieval.ranking import Ranking, rank
+from pmem.core.retrieval.ranking_settings import DEFAULTS, MEMORIES, RankingSettings
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text import terms

@@ -14,7 +14,7 @@ from pmem.search.context_request import ContextRequest
 from pmem.values.records import MemoryType
 from tests.asking import ask
 from tests.conftest import NOW
-from tests.search.test_search import in_memory, keep
+from tests.search.test_search import in_memory, keep, later
 
 TASK = "Fix the parser of query strings"
 
@@ -35,8 +35,9 @@ def why(built: Context) -> dict[str, str]:
 def project() -> Workspace:
     """Return a memory with something for every rule, and what no task needs."""
     workspace = in_memory()
+    earlier = later(workspace, days=-2)
+    keep(earlier, "Escapes are percent signs", subject="Parser")
     keep(workspace, "The parser reads query strings", subject="parser")
-    keep(workspace, "Escapes are percent signs", subject="Parser")
     keep(workspace, "Every change of code has a test", type=MemoryType.CONSTRAINT)
     keep(workspace, "Never log card numbers", importance=0.9)
     keep(workspace, "Release: tag, build, upload", type=MemoryType.PROCEDURE)

@@ -7,7 +7,8 @@ import pytest
 
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.core.filters import Filter
-from pmem.core.retrieval.ranking import MEMORIES, rank
+from pmem.core.retrieval.ranking import rank
+from pmem.core.retrieval.ranking_settings import MEMORIES
 from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -181,7 +182,8 @@ def test_what_is_only_recent_does_not_enter_a_context() -> None:
     workspace = Workspace("nowhere", actor="tester", now=NOW, backend=InMemory())
     keep(workspace, "Lunch is at noon", type="fact")
     shown = ask(workspace, table.CONTEXT, ContextRequest(query="zebra", budget=500))
-    assert not shown.omitted
+    assert [(left.reason, left.score) for left in shown.omitted] == [("no_match", None)]
+    assert "0 shown" in shown.text
 
 
 @pytest.mark.parametrize(("apart", "together"), [("work out", "workout"), ("log in", "login")])

@@ -9,7 +9,8 @@ import pytest
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.evidence import Accept
 from pmem.core.retrieval.question import plan_question
-from pmem.core.retrieval.ranking import DEFAULTS, RankedDocument, RankingSettings, rank, total
+from pmem.core.retrieval.ranking import RankedDocument, rank, total
+from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text import terms

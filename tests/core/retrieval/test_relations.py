@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.retrieval.collection import MemoryStatistics
-from pmem.core.retrieval.ranking import DEFAULTS, rank, total
+from pmem.core.retrieval.ranking import rank, total
+from pmem.core.retrieval.ranking_settings import DEFAULTS
 from pmem.core.retrieval.relations import LinkedMemory, Links, SeenLink, boosts, brought_along
 from pmem.values.records import JUDGEMENTS
 from tests.core.retrieval.stores import NOW, QUESTIONS, add, random_store

@@ -1,0 +1,69 @@
+"""How much each sign counts when documents are ranked: for messages, and for memories."""
+
+from typing import NamedTuple
+
+from pmem.core.retrieval.evidence import Bm25, Constants
+
+
+class RankingSettings(NamedTuple):
+    """Weights of the ranking.
+
+    `neighbours` and `session` weigh a score relative to its maximum against that of single
+    documents, which has weight 1. The gains say how many times more a document counts that shows
+    the sign; `question` and `repeat` how many times less.
+
+    Attributes:
+        constants: BM25 constants and the weights of neighbouring turns.
+        neighbours, session: weights of windows and sessions.
+        reply: whether what holds no word of the question is found beside what does.
+        related: weight of a related word against a word of the question.
+        speaker: gain of messages of the person whom the question names, and of memories about it.
+        elsewhere: gain of sessions in which the named person takes part.
+        trust: ratio of the best score of the named person to that of others: from no gain
+            (first) to all of it (second). It limits the harm of a wrong name.
+        time, number, quoted: gains where the question asks for a time, a number, a name or title.
+        question: factor of messages that are questions themselves.
+        phrase: gain of documents with the quoted phrase.
+        exact: gain of messages that hold every key of the question themselves.
+        insight: factor of insights, which nobody said.
+        bulk: the least factor of messages longer than `constants.room` averages.
+        meaning: what one standard deviation of nearness in meaning is worth, as a logarithm.
+        repeat: factor for each better hit of the same session, if an answer has several parts.
+        prior: the most that recency, importance, access and links take away.
+        merits: how these four are weighed among each other.
+        half_life: days after which recency has halved.
+    """
+
+    constants: Constants = Constants()
+    neighbours: float = 3.0
+    session: float = 1.4
+    reply: bool = True
+    related: float = 0.35
+    speaker: float = 1.7
+    elsewhere: float = 3.0
+    trust: tuple[float, float] = (0.7, 1.0)
+    time: float = 1.8
+    number: float = 1.35
+    quoted: float = 1.2
+    question: float = 0.85
+    phrase: float = 2.0
+    exact: float = 10.0
+    bulk: float = 0.5
+    insight: float = 0.5
+    meaning: float = 0.15
+    repeat: float = 0.9
+    prior: float = 0.02
+    merits: tuple[float, float, float, float] = (0.3, 0.4, 0.2, 0.1)
+    half_life: float = 30.0
+
+
+DEFAULTS = RankingSettings()
+MEMORIES = RankingSettings(
+    Constants(text=Bm25(1.2, 0.75), crowd=50),
+    neighbours=0.5,
+    session=0.5,
+    reply=False,
+    time=1.3,
+    repeat=1.0,
+)
+"""How memories are ranked: each stands alone, or with the few that were written along with it."""
