@@ -193,6 +193,8 @@ class Found(Strict):
     total: int
     removed: dict[str, int]
     related: list[Related]
+    out_of_recall: dict[str, int] = {}
+    fill: list[Hit] = []
 
 
 class Item(Strict):
@@ -204,6 +206,8 @@ class Item(Strict):
     role: str
     score: float | None
     stale: list[str]
+    why: str
+    difference: dict[str, str] | None = None
 
 
 class Section(Strict):
@@ -216,6 +220,7 @@ class Omitted(Strict):
     id: str
     reason: str
     score: float | None
+    text: str
 
 
 class Fact(Strict):
@@ -335,6 +340,7 @@ class Context(Strict):
     omitted: list[Omitted]
     revision: int | None
     tokenizer: str
+    notes: list[str] = []
 
 
 class Judged(Strict):

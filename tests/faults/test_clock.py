@@ -155,10 +155,10 @@ def test_a_memory_that_begins_later_is_no_sign_of_a_wrong_clock(root: str) -> No
     assert pmem("check", "--json").data["findings"] == []
 
 
-@pytest.mark.parametrize("query", ["host", ""])
-def test_a_context_counts_what_begins_later_as_left_out(query: str, root: str) -> None:
+@pytest.mark.parametrize(("query", "why"), [("host", "nothing answers the task, "), ("", "")])
+def test_a_context_counts_what_begins_later_as_left_out(query: str, why: str, root: str) -> None:
     pmem("add", "The queue runs on the host", "--now", AHEAD)
     told = pmem("context", *filter(None, [query])).out.decode()
-    assert "0 shown, 1 left out: 1 not valid yet" in told
+    assert f"0 shown, 1 left out: {why}1 not valid yet" in told
     pmem("add", "The host was another one", "--valid-until", "2020-01-01", "--force")
     assert "0 shown, 1 left out" in pmem("context", *filter(None, [query])).out.decode()

@@ -95,7 +95,7 @@ def take(project: Project, kind: str, number: int) -> None:
     elif kind == "edit":
         project.edit(chosen, f"{text} {number}, changed")
     elif kind == "supersede":
-        project.supersede(chosen, f"{text} {number}, anew")
+        project.supersede(chosen, f"{text} {number}, anew after {chosen[-4:]}")
     elif kind == "remove":
         project.remove(chosen)
     elif kind == "purge":

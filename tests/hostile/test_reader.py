@@ -65,7 +65,7 @@ def fenced(done: Done) -> list[str]:
     return inside
 
 
-@pytest.mark.parametrize("line", [["context", "gear"], ["list", "--block"]], ids=" ".join)
+@pytest.mark.parametrize("line", [["context", "gear", "--ids"], ["list", "--block"]], ids=" ".join)
 def test_no_text_leaves_its_fence(line: list[str], ids: Mapping[str, str]) -> None:
     inside = fenced(pmem(*line))
     assert indented(inside)

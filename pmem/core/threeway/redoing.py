@@ -151,7 +151,7 @@ class _Comparison:
             if same(then, now) or self._may_differ(field):
                 continue
             before = [version.get(field, MISSING) for version in self._versions]
-            if isinstance(then or [], list) and isinstance(now or [], list):
+            if all(isinstance(value or [], list) for value in (then, now, *before)):
                 yield from self._list(field, before, then or [], now or [])
             else:
                 yield from self._value(field, before, then, now)

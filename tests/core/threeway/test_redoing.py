@@ -62,6 +62,14 @@ def test_nothing_in_the_result_makes_it_stumble(seed: int) -> None:
         differences([base], [ours, theirs], result, SHAPES["conversations"])
 
 
+def test_a_field_that_is_a_list_in_some_versions_only_is_compared_as_a_value() -> None:
+    base = {**sides(1, "conversations")[0], "new": 1.0}
+    changed = {**base, "new": ["a"]}
+    assert differences([base], [changed, base], changed, SHAPES["conversations"]) == []
+    found = differences([base], [changed, base], {**base, "new": ["b"]}, SHAPES["conversations"])
+    assert [each.what for each in found] == [("new",)]
+
+
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
