@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.duplicates import tables
+from pmem.core.duplicates.changes import IN, changes, state
 from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base, is_verb, weight
 from pmem.core.duplicates.reading import Claim
 from pmem.core.duplicates.roles import same_roles
@@ -62,14 +63,47 @@ def compare(one: Claim, other: Claim) -> Verdict:
     """
     if one.items == other.items and one.spelled == other.spelled and one.said == other.said:
         return Verdict(Relation.DUPLICATE, SAME_WORDS, "the same words")
-    if one.base == other.base:
-        return _on_one_matter(one, other)
     common = one.base & other.base
-    if common and _may_be_slot(one, other, len(common)):
+    found = None
+    if one.base == other.base:
+        found = _on_one_matter(one, other)
+    elif common and _may_be_slot(one, other, len(common)):
         found = _find_update(one, other)
-        if found is not None:
-            return found
-    return near(one, other)
+    return found or (find_change(one, other) if common else None) or near(one, other)
+
+
+def find_change(one: Claim, other: Claim) -> Verdict | None:
+    """Return an update where one of two claims tells what became of what the other says.
+
+    Args:
+        one: The one.
+        other: The other.
+    """
+    for teller, claim in ((one, other), (other, one)):
+        told = list(changes(teller))
+        if not told:
+            continue
+        said = state(claim.items)
+        held = [said, *(now for _, now in changes(claim))]
+        for before, now in told:
+            if any(_begins(each, before) for each in held) or _differ_in_value(
+                said, now, (*_VALUES, WordClass.NUMBER)
+            ):
+                return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
+    return None
+
+
+def _begins(said: Sequence[Meaning], before: Sequence[Meaning]) -> bool:
+    """Tell whether a state is one that held before, and not only somewhere or at times."""
+    pairwise = zip(said, [None, *said], strict=False)
+    plain = [i for i, last in pairwise if i != IN or not last or last.kind is not WordClass.BE]
+    rest = plain[len(before) :]
+    return (
+        len(before) > 1
+        and plain[: len(before)] == list(before)
+        and rest[:1] != [IN]
+        and all(item.kind is not WordClass.SIGN for item in rest)
+    )
 
 
 def near(one: Claim, other: Claim) -> Verdict:
@@ -102,7 +136,7 @@ def closeness(one: Claim, other: Claim) -> float:
     return round(NEAREST * 2 * shared / (one.weight + other.weight), 4) if shared else 0.0
 
 
-def _on_one_matter(one: Claim, other: Claim) -> Verdict:
+def _on_one_matter(one: Claim, other: Claim) -> Verdict | None:
     """Compare claims that have all words in common but for numbers and opposites."""
     same_numbers = _same_numbers(one, other)
     same_signs = _same_signs(one, other)
@@ -115,14 +149,14 @@ def _on_one_matter(one: Claim, other: Claim) -> Verdict:
         opposed = _opposed(one, other)
         if opposed and same_roles(_unsigned(one), _unsigned(other)):
             return Verdict(Relation.CONTRADICTION, OPPOSED, opposed)
-    return near(one, other)
+    return None
 
 
-def _if_same_roles(one: Claim, other: Claim) -> Verdict:
+def _if_same_roles(one: Claim, other: Claim) -> Verdict | None:
     if one.said != other.said or not _same_spelling(one, other) or not _same_verbs(one, other):
-        return near(one, other)
+        return None
     if not same_roles(one.items, other.items):
-        return near(one, other)
+        return None
     if _compared_items(one) == _compared_items(other):
         return Verdict(Relation.DUPLICATE, OTHER_ORDER, "the same words in another order")
     return Verdict(Relation.DUPLICATE, OTHER_WORDS, "the same in other words")
@@ -246,6 +280,20 @@ def _find_update(one: Claim, other: Claim) -> Verdict | None:
         return None
     mine = [item for item in one.items if item.kind in _SPOKEN]
     theirs = [item for item in other.items if item.kind in _SPOKEN]
+    changed = _differ_in_value(mine, theirs, _VALUES)
+    if changed is None:
+        return None
+    gone, came = changed
+    if is_verb(gone[0].value) and is_verb(came[0].value):
+        return None
+    was, now = (" ".join(item.value for item in part) for part in (gone, came))
+    return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
+
+
+def _differ_in_value(
+    mine: Sequence[Meaning], theirs: Sequence[Meaning], kinds: Sequence[WordClass]
+) -> tuple[Sequence[Meaning], Sequence[Meaning]] | None:
+    """The one value in which statements differ, of words of some kinds."""
     begin = 0
     while begin < min(len(mine), len(theirs)) and mine[begin] == theirs[begin]:
         begin += 1
@@ -256,12 +304,11 @@ def _find_update(one: Claim, other: Claim) -> Verdict | None:
     gone, came = mine[begin : len(mine) - end], theirs[begin : len(theirs) - end]
     if not _is_statement([*mine[:begin], *mine[len(mine) - end :]], max(len(gone), len(came))):
         return None
-    if not _are_values(gone) or not _are_values(came) or not set(gone).isdisjoint(came):
+    if not _are_values(gone, kinds) or not _are_values(came, kinds):
         return None
-    if _are_scopes(gone, came) or (is_verb(gone[0].value) and is_verb(came[0].value)):
+    if not set(gone).isdisjoint(came) or _are_scopes(gone, came):
         return None
-    was, now = (" ".join(item.value for item in part) for part in (gone, came))
-    return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
+    return gone, came
 
 
 _PREDICATES: Final = (WordClass.BE, WordClass.USE, WordClass.SOFT, WordClass.SIGN)
@@ -288,10 +335,12 @@ def _is_statement(common: Sequence[Meaning], least: int) -> bool:
     )
 
 
-def _are_values(items: Sequence[Meaning]) -> bool:
+_VALUES: Final = (WordClass.CONTENT, WordClass.EXACT)
+
+
+def _are_values(items: Sequence[Meaning], kinds: Sequence[WordClass]) -> bool:
     return 0 < len(items) <= _SLOT and all(
-        item.kind in (WordClass.CONTENT, WordClass.EXACT) and any(map(str.isalnum, item.value))
-        for item in items
+        item.kind in kinds and any(map(str.isalnum, item.value)) for item in items
     )
 
 

@@ -471,6 +471,6 @@ def leads() -> tuple[Leads, frozenset[str]]:
     found = [tuple(lead.split()) for lead in tables.LEADS.strip().replace("\n", "|").split("|")]
     long: Leads = {}
     for lead in sorted(found, key=lambda each: (-len(each), each)):
-        if len(lead) > 1 or lead[0] in ("please", "remember", "basically"):
+        if len(lead) > 1 or lead[0] in ("please", "remember", "basically", "actually"):
             long.setdefault(lead[0], []).append(lead)
     return long, frozenset(lead[0] for lead in found if len(lead) == 1)

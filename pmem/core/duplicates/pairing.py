@@ -25,7 +25,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from pmem.core.duplicates.comparing import Relation, Verdict, closeness, compare, near
+from pmem.core.duplicates.comparing import Relation, Verdict, closeness, compare, find_change, near
 from pmem.core.duplicates.reading import Claim
 
 MOST_TOGETHER: Final = 8
@@ -138,7 +138,7 @@ class _Group:
         return indexed
 
     def _same_numbers(self, block: list[int]) -> None:
-        """Find duplicates and contradictions among claims of the same words."""
+        """Find what tells among claims of the same words and numbers."""
         for same in _grouped(block, lambda place: tuple(sorted(self.claims[place].numbers))):
             for one, other in _pairs_to_compare(same):
                 verdict = self._compare(one, other)
@@ -206,6 +206,10 @@ class _Group:
                 key = (place, other) if place < other else (other, place)
                 if key in self.near or key in self.found or claim.base == claims[other].base:
                     continue
+                changed = find_change(claims[key[0]], claims[key[1]])
+                if changed is not None:
+                    self.found[key] = changed
+                    continue
                 score = closeness(claim, claims[other])
                 if score >= link_min:
                     self.near[key] = score
@@ -231,7 +235,7 @@ class _Group:
                     self.found[key] = verdict
 
 
-_TELLING: Final = (Relation.DUPLICATE, Relation.CONTRADICTION)
+_TELLING: Final = (Relation.DUPLICATE, Relation.UPDATE, Relation.CONTRADICTION)
 
 
 def _candidates(

@@ -146,12 +146,19 @@ settle pick adopt choose
 """
 """Verbs of `SOFT` that say the same."""
 
-FORMS: Final = "overridden:override overrode:override"
+FORMS: Final = "overridden:override overrode:override lowered:lower"
 """Irregular forms that the tokeniser does not know."""
 
 USE: Final = frozenset(
     "use uses used using utilize utilise utilizes utilized employ employs".split()
 )
+
+CHANGED: Final[dict[str, tuple[str, ...]]] = dict.fromkeys(
+    """raise lower increase decrease reduce bump change move switch migrate rename
+    upgrade extend shorten delay""".split(),
+    ("to",),
+) | {"replace": ("by", "with")}
+"""Verbs that tell of a change, and what stands before the new value."""
 
 BE: Final = frozenset("is are be am was were been being gets got ist sind wird wurde".split())
 
@@ -287,12 +294,17 @@ is due to=is caused by|was due to=was caused by
 due to=because|because of=because|owing to=because|led to=caused
 leads to=cause|lead to=cause|turned on=enabled|turned off=disabled|turn on=enable
 turn off=disable|switched off=disabled|switched on=enabled|is on=is enabled|is off=is disabled
+is on monday=is at monday|is on tuesday=is at tuesday|is on wednesday=is at wednesday
+is on thursday=is at thursday|is on friday=is at friday|is on saturday=is at saturday
+is on sunday=is at sunday|has moved=moved|have moved=moved|has switched=switched
+have switched=switched
 as well as=and|such as=like|e.g.=like|look after=maintain|looks after=maintain|take care of=maintain
 takes care of=maintain|get rid of=remove|gets rid of=remove|makes use of=use|make use of=use
 with the help of=with|by means of=with|anymore=still|by using=with|by running=run|in order to=to
 so that=to
 as soon as=when|once the=when the|prior to=before|went with=picked|go with=pick
-settled on=picked|opted for=picked|decided against=rejected|opt for=pick|agreed on=picked
+settled on=picked|opted for=picked|decided against=rejected|decided not to=not
+agreed not to=not|stopped using=not still use|opt for=pick|agreed on=picked
 takes place=|staging environment=staging|production environment=production|max.=max
 is based in=is in|are based in=are in|is based on=is based on|take place=
 taking place=|is located=is|are located=are|cannot=can not|the team chose=we chose
@@ -331,7 +343,7 @@ make sure that|be sure to|ensure that|always remember to|do not forget to
 do not forget that|the thing is|the fact is|it turns out that
 in our project|in the project|for the record|heads up|the user said that|the user mentioned that
 the user says that|user said that|user mentioned that|user says that|decided|agreed|btw
-by the way|also|so|and|ok|okay|well|yes|attention|warning that
+by the way|actually|correction|update|also|so|and|ok|okay|well|yes|attention|warning that
 """
 """What may come before a statement without being part of it."""
 

@@ -42,6 +42,7 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
     """
     known = {memory.id: memory for memory in memories}
     against: dict[str, tuple[datetime, str, str]] = {}
+    found: dict[str, SaidOtherwise] = {}
     for memory in known.values():
         for link in memory.relationships:
             other = known.get(link.target) if link.type in JUDGED else None
@@ -50,13 +51,11 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
             older, newer = sorted((memory, other), key=lambda one: (said_at(one), one.id))
             claim = (said_at(newer), newer.id, link.type)
             against[older.id] = max(claim, against.get(older.id, claim))
-    found = {}
+            found[newer.id] = SaidOtherwise(said=_day(newer))
     for older_id, (_, newer_id, relation) in against.items():
         found[older_id] = SaidOtherwise(
             said=_day(known[older_id]), newer=newer_id, relation=relation
         )
-        if newer_id not in against:
-            found[newer_id] = SaidOtherwise(said=_day(known[newer_id]))
     return found
 
 

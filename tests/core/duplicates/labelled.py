@@ -32,3 +32,5 @@ def read(name: str) -> list[Labelled]:
 SETS: Final = {name: read(name) for name in ("tuning", "heldout", "third", "fourth")}
 LOOKALIKES: Final = read("lookalikes")
 """Near misses only, written to be taken for duplicates."""
+CHANGES: Final = read("changes")
+"""Corrections and changes of what is known, and near misses written to be taken for them."""

@@ -132,7 +132,24 @@ def test_hostile_shapes_are_paired_in_near_linear_time(shape: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["a ", "`", '"', "-", "-1", "not ", "用不", "x-", "é", "http://", "'", "1,", "👍", "or newer "],
+    [
+        "a ",
+        "`",
+        '"',
+        "-",
+        "-1",
+        "not ",
+        "用不",
+        "x-",
+        "é",
+        "http://",
+        "'",
+        "1,",
+        "👍",
+        "or newer ",
+        "was raised to ",
+        "use a instead of ",
+    ],
 )
 def test_a_megabyte_is_read_in_linear_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece.encode()))

@@ -51,6 +51,8 @@ def test_of_several_the_newest_counts() -> None:
     between = memory(3, created_at=NEW - DAY, relationships=(link(1, "contradicts"),))
     found = differences([*pair(), between])
     assert (found[identifier(1)].newer, found[identifier(1)].relation) == (identifier(2), "updates")
+    assert found[identifier(2)].mark == "(2026-11-19) "
+    assert found[identifier(3)].mark == "(2026-11-18) "
 
 
 @given(st.permutations("abcdefg"), st.lists(st.tuples(*[st.sampled_from("abcdefg")] * 2)))
