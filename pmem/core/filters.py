@@ -62,11 +62,25 @@ def rejected_by(record: Searchable, wanted: Filter) -> str | None:
     Returns:
         The field's name, in the words of the command line, or None when all let it pass.
     """
-    for field, test in _TESTS.items():
-        value = getattr(wanted, field)
-        if value is not None and value != () and not test(record, value):
-            return _NAMES.get(field, field)
-    return None
+    return judge_of(wanted)(record)
+
+
+def judge_of(wanted: Filter) -> Callable[[Searchable], str | None]:
+    """Return what names the first filter that a record fails, for many records.
+
+    Args:
+        wanted: The filters.
+    """
+    asked = [(field, test, getattr(wanted, field)) for field, test in _TESTS.items()]
+    asked = [one for one in asked if one[2] is not None and one[2] != ()]
+
+    def judge(record: Searchable) -> str | None:
+        for field, test, value in asked:
+            if not test(record, value):
+                return _NAMES.get(field, field)
+        return None
+
+    return judge
 
 
 def passes(record: Searchable, wanted: Filter) -> bool:

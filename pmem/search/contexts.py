@@ -11,7 +11,7 @@ from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Context, Item, Omitted
-from pmem.core.filters import EVERYTHING, Filter, rejected_by
+from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
 from pmem.core.retention import valid_at
@@ -209,7 +209,8 @@ def _update_items(news: Delta | None) -> list[Item]:
 def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
     wanted = Filter(agent=request.agent, trust=request.trust, states=())
-    return [memory for memory in known if rejected_by(memory, wanted) is None]
+    judge = judge_of(wanted)
+    return [memory for memory in known if judge(memory) is None]
 
 
 def _marking(
@@ -271,7 +272,8 @@ def _usable(
     now = workspace.now()
     wanted = Filter(agent=request.agent, trust=request.trust)
     modes = workspace.settings.categories.context
-    fitting = [memory for memory in known if rejected_by(memory, wanted) is None]
+    judge = judge_of(wanted)
+    fitting = [memory for memory in known if judge(memory) is None]
     holding = [memory for memory in fitting if valid_at(memory, now)]
     early = [memory for memory in fitting if memory.valid_from > now]
     unshown = [memory for memory in holding if mode_of(memory, modes) == "none"]

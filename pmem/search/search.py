@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from pmem.core.filters import Filter, rejected_by
+from pmem.core.filters import Filter, judge_of
 from pmem.core.lifecycle.out_of_recall import OUT_OF_RECALL
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.pool import Pool, labels
@@ -365,7 +365,7 @@ class _Sieve:
     def __init__(self, pool: Pool, wanted: Filter, at: datetime) -> None:
         self.removed: Counter[str] = Counter()
         self._pool = pool
-        self._wanted = wanted
+        self._judge = judge_of(wanted)
         self._filtering = wanted != Filter()
         self._invalid = set(pool.invalid(at))
         self.hidden = frozenset(pool.hidden())
@@ -383,7 +383,7 @@ class _Sieve:
         for number in fresh:
             reason = "validity" if number in self._invalid else None
             if reason is None and self._filtering:
-                reason = rejected_by(facts[number], self._wanted)
+                reason = self._judge(facts[number])
             self._judged[number] = reason is None
             if reason is not None:
                 self.removed[reason] += 1

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
 from pmem.storage.backend import (
     Change,
@@ -113,9 +113,10 @@ class JsonFiles:
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         within = os.path.join(self._folder(type_), "")
+        judge = judge_of(wanted)
         for name in self._names(type_):
             record = self._usable(type_, name, within + name + SUFFIX)
-            if record is not None and passes(record, wanted):
+            if record is not None and judge(record) is None:
                 yield record
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
