@@ -107,8 +107,7 @@ class JsonFiles:
         if self._index is not None:  # a commit under the lock sees what has changed since
             self._seen[path] = stamp
         record = parse(data, type_, path)
-        if path in self._problems:  # it was mended
-            self._problems.pop(path, None)
+        self._problems.pop(path, None)  # it was mended, if there was one
         return record
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:

@@ -2,8 +2,8 @@
 
     value = how well it answers the task                   relative to the best answer
           + 0.3 where it has the subject of a first answer
-          + 0.6 * how well it answers the standing question, relative to the best
-          + 0.3 where its importance lifts it
+          + 0.4 * how well it answers the standing question, relative to the best
+          + 0.4 where its importance lifts it
           + up to 0.1 by its type                          rules before facts
 
     order = value / tokens ** 0.3
@@ -51,8 +51,8 @@ class Rules(NamedTuple):
     """
 
     kin: float = 0.3
-    standing: float = 0.6
-    lifted: float = 0.3
+    standing: float = 0.4
+    lifted: float = 0.4
     type: float = 0.1
     thrift: float = 0.3
     floor: float = 0.1
