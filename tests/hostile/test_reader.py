@@ -75,6 +75,13 @@ def test_no_text_leaves_its_fence(line: list[str], ids: Mapping[str, str]) -> No
     assert len(named) == len(FORGED)
 
 
+def test_no_text_leaves_the_fence_of_lines_without_ids(ids: Mapping[str, str]) -> None:
+    inside = fenced(pmem("context", "gear"))
+    assert indented(inside)
+    assert not any(re.match(r"- \[id:(\w+)\]", text) for text in inside if "forged" not in text)
+    assert sum(text.startswith("- ") for text in inside) == len(FORGED)
+
+
 def test_no_text_passes_for_another_level_of_trust(ids: Mapping[str, str]) -> None:
     for text in fenced(pmem("list", "--block")):
         if text.startswith("- [id:"):

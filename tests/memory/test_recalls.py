@@ -78,11 +78,14 @@ def test_a_context_counts_what_it_recalls_and_what_it_shows_that_would_fade(
     project = Project(root, actor="tester", now=NOW, decay=decay)
     first, second, episode = filled(project)
     project.pin(second)
+    lifted = project.add("The harbour freezes in March", importance=0.9).memory.id
+    decision = project.add("Boats are painted green", type="decision", importance=0.9).memory.id
     built = project.build_context("parser", budget=2000)
     shown = {part.name: {item.id for item in part.items} for part in built.sections}
-    assert shown["memory"] == {second}
+    assert shown["memory"] == {second, lifted, decision}
     assert shown["recalled"] == {first, episode}
-    assert counted(project) == {first: 1, episode: 1}
+    in_use = {lifted: 1} if decay == "by_type" else {}
+    assert counted(project) == {first: 1, episode: 1, **in_use}
 
 
 def test_a_context_counts_nothing_that_it_had_no_room_for(project: Project) -> None:

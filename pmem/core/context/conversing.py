@@ -20,10 +20,14 @@ class ConversationFilling(Filling):
     """A filling that knows which messages belong together, and what may be shortened."""
 
     def add_system(self) -> None:
-        """Take the system prompt; of one that does not fit, as much as half the budget holds."""
+        """Take the system prompt; of one that does not fit, as much as half the budget holds.
+
+        Room is left for any receipt, so what else there is changes neither it nor what follows.
+        """
         items = list(self._candidates.system)
-        if items and not self._take("system", items, self._budget):
-            self._take_cut("system", items, self._end(self._budget // 2))
+        certain = self.left_for_certain()
+        if items and not self._take("system", items, self._end(certain)):
+            self._take_cut("system", items, self._end(min(certain, self._budget // 2)))
 
     def recall(self, found: Iterable[tuple[str, Item]], most: int | None = None) -> None:
         """Take what answers the query, the best first; a recent message with its exchange."""
