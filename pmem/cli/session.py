@@ -242,10 +242,12 @@ class CommandSession:
 
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
     """Say of what was read as a git revision, and is none, that it is no time either."""
+    text = getattr(request, "revision", None)
+    if text is None:
+        return error
     from pmem.storage.git.repository import NoRevision
 
-    text = getattr(request, "revision", None)
-    if text is None or not isinstance(error, NoRevision):
+    if not isinstance(error, NoRevision):
         return error
     return InvalidValue(
         f"{text!r} is neither a time nor a git revision: {error.reason}",

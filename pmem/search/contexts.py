@@ -186,9 +186,12 @@ def _kept_in_use(workspace: Workspace, memories: list[Memory], built: Context) -
     if workspace.settings.decay == "s2":
         return ()
     rules = fading_rules(workspace.settings)
-    fading = {memory.id for memory in memories if half_life_of(memory, rules) is not None}
-    shown = (*_shown_ids(built, "memory"), *_shown_ids(built, "further"))
-    return tuple(identifier for identifier in shown if identifier in fading)
+    shown = {*_shown_ids(built, "memory"), *_shown_ids(built, "further")}
+    return tuple(
+        memory.id
+        for memory in memories
+        if memory.id in shown and half_life_of(memory, rules) is not None
+    )
 
 
 def _update_items(news: Delta | None) -> list[Item]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -18,9 +18,6 @@ from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Memory, Record, State
-
-if TYPE_CHECKING:
-    pass
 
 
 class SearchKind(StrEnum):

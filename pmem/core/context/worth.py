@@ -118,13 +118,9 @@ class Valuation(NamedTuple):
             type=rules.type * TYPE_WORTH[memory.type],
         )
 
-    def may_stand(self, memory: Memory) -> bool:
-        """Tell quickly whether a memory could be one that every task needs."""
-        return memory.pinned or memory.id in self.standing or memory.importance >= LIFTED_FROM
-
     def standing_first(self, memories: Iterable[Memory]) -> list[Memory]:
         """Return the memories that every task needs: the pinned ones, then by worth for tokens."""
-        always = [(one, self.worth(one).always) for one in memories if self.may_stand(one)]
+        always = [(memory, self.worth(memory).always) for memory in memories]
         rules = self.rules
         chosen = [one for one in always if one[0].pinned or one[1] >= rules.always]
         chosen.sort(
