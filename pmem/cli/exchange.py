@@ -37,17 +37,24 @@ class AuditWritten(msgspec.Struct, frozen=True, kw_only=True):
 def import_messages(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON Lines, one message each.")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Take in nothing where a message holds a secret.")
+    ] = False,
 ) -> Answer:
     """Import a transcript; importing it again adds nothing.
 
     Each line is one message: {"content": ..., "role": "user|assistant|system|tool",
     "speaker": ..., "timestamp": ..., "conversation": ..., "id": ...}. Only the content is needed.
-    What cannot be used is skipped and reported.
+    What cannot be used is skipped and reported. A secret is taken out of what tools were told and
+    answered; another message with one is skipped, unless --redact keeps the rest of it.
     """
     session: CommandSession = ctx.obj
     name = "stdin" if file == exchange.STDIN else os.path.splitext(os.path.basename(file))[0]
     request = MessagesRequest(
-        lines=session.read_lines(file), name=name, progress=render.progress(session, "messages")
+        lines=session.read_lines(file),
+        name=name,
+        strict=strict,
+        progress=render.progress(session, "messages"),
     )
     return _imported(session.run(table.IMPORT_MESSAGES, request))
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -20,6 +20,7 @@ from pmem.memory.app_limit import make_room
 from pmem.memory.chunking import read_once
 from pmem.project.events import event_of
 from pmem.project.references import living
+from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import sweep_dead, write_file
 from pmem.storage.files.recordfile import read_bytes
@@ -37,6 +38,7 @@ from pmem.values.records import (
     Message,
     Record,
     RecordType,
+    Role,
     dump,
     dump_line,
     plain,
@@ -70,7 +72,14 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
         return fields
 
 
-def _as_it_is(item: Any, where: str) -> Any:  # noqa: ARG001 - as the gate's `admit`
+class _Admit(Protocol):
+    """The gate's `admit`."""
+
+    def __call__(self, item: Any, where: str, *, redacting: bool = False) -> Any:
+        """Return an item as it may be kept, or raise."""
+
+
+def _as_it_is(item: Any, where: str, *, redacting: bool = False) -> Any:  # noqa: ARG001
     return item
 
 
@@ -80,14 +89,16 @@ class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         lines: The transcript.
         name: What to call the conversation of lines that name none.
+        strict: Whether one secret refuses the whole transcript.
         progress: Told of the messages as they are taken in.
         admit: Lets in what holds no secret, line by line.
     """
 
     lines: Iterable[bytes]
     name: str = "transcript"
+    strict: bool = False
     progress: Progress = ignore_progress
-    admit: Callable[[Any, str], Any] = _as_it_is
+    admit: _Admit = _as_it_is
 
 
 class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +114,7 @@ class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     untrusted: bool = False
     progress: Progress = ignore_progress
-    admit: Callable[[Any, str], Any] = _as_it_is
+    admit: _Admit = _as_it_is
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,14 +130,21 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
     """Take in a transcript in JSON Lines: all that can be used, in one commit.
 
+    A secret is taken out of what tools were told and answered. What people and assistants said
+    with one is left out, and the rest goes on; where the request is strict, nothing does.
+
     Raises:
         InvalidValue: There are lines, and not one of them can be used.
+        SecretFound: A line holds a secret, and the request is strict or nothing else can be used.
     """
     progress = request.progress
     name = request.admit(request.name, "the file's name")
     most = workspace.settings.limits.message
-    parsed = messages.parse(request.lines, name, most, request.admit)
+    refused: list[SecretFound] = []
+    parsed = messages.parse(request.lines, name, most, _admitting_lines(request, refused))
     if parsed.skipped and not parsed.conversations:
+        if refused:
+            raise refused[0]
         first = parsed.skipped[0]
         raise InvalidValue(
             f"{name} holds no message that can be used ({first.where}: it {first.why})",
@@ -148,6 +166,34 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
         updated=updated,
         unchanged=total - added - updated,
         skipped=tuple(parsed.skipped),
+    )
+
+
+def _admitting_lines(
+    request: MessagesRequest, refused: list[SecretFound]
+) -> Callable[[Any, str], Any]:
+    """Return what lets a line in, skips it, or raises; what is skipped is noted as refused."""
+
+    def admit(line: Any, where: str) -> Any:
+        try:
+            return request.admit(line, where, redacting=not request.strict and _is_of_a_tool(line))
+        except SecretFound as found:
+            if request.strict:
+                raise
+            refused.append(found)
+            field = found.where.removeprefix(f"{where}: ")
+            raise InvalidValue(
+                f"holds a secret ({found.kind}) in {field}, {found.place}; "
+                "--redact keeps the rest of it"
+            ) from None
+
+    return admit
+
+
+def _is_of_a_tool(line: Any) -> bool:
+    """Tell whether a line of a transcript says what a tool was told or answered."""
+    return isinstance(line, dict) and bool(
+        line.get("role") == Role.TOOL or line.get("tool_call") or line.get("tool_result")
     )
 
 

@@ -196,9 +196,17 @@ class Project(Memories, Conversations):
         line = made(QuestionRequest, query=query, reference=reference, **request)
         return self._run(table.ADD_QUESTION, line)
 
-    def import_messages(self, lines: Iterable[bytes], name: str = "transcript") -> Imported:
-        """Take in a transcript in JSON Lines; a second time adds nothing."""
-        return self._run(table.IMPORT_MESSAGES, MessagesRequest(lines=lines, name=name))
+    def import_messages(
+        self, lines: Iterable[bytes], name: str = "transcript", *, strict: bool = False
+    ) -> Imported:
+        """Take in a transcript in JSON Lines; a second time adds nothing.
+
+        Args:
+            strict: Whether one secret refuses the whole; else only what people said with one is
+                left out.
+        """
+        request = MessagesRequest(lines=lines, name=name, strict=strict)
+        return self._run(table.IMPORT_MESSAGES, request)
 
     def import_arrays(self, folder: str, *, untrusted: bool = False) -> Imported:
         """Take in the four array files of a folder, perhaps somebody else's."""

@@ -50,6 +50,7 @@ class SecretFound(Refused):
         super().__init__(f"{where} holds a secret ({kind}) at {place}; nothing was kept", _HINT)
         self.where = where
         self.kind = kind
+        self.place = place
 
 
 class RawSecret(Refused):
@@ -81,7 +82,7 @@ class SecretGate:
         self._notes = [] if notes is None else notes
         self._passed: set[str] = set()
 
-    def admit(self, value: T, where: str = "") -> T:
+    def admit(self, value: T, where: str = "", *, redacting: bool = False) -> T:
         """Return what comes in, or the same with every secret in it taken out.
 
         Where the gate is off, it comes in as it is, with a note.
@@ -89,13 +90,17 @@ class SecretGate:
         Args:
             value: A request, a record, a text or what JSON holds.
             where: What it is, for the error's sentence; nothing for a value with named fields.
+            redacting: Whether a secret is taken out where the settings would refuse it.
 
         Raises:
             SecretFound: It holds one, and the setting `secrets.gate` says that it is refused.
             InvalidValue: It is nested too deep for anything to be kept of it.
         """
+        rules = self._rules()
+        if redacting and rules.gate == "refuse":
+            rules = msgspec.structs.replace(rules, gate="redact")
         try:
-            return cast(T, self._admitted(value, where, self._rules()))
+            return cast(T, self._admitted(value, where, rules))
         except RecursionError:
             raise InvalidValue(f"{where or 'what is given'} is nested too deep") from None
 
@@ -154,14 +159,14 @@ class SecretGate:
                 for key, item in value.items()
             }
         if isinstance(value, msgspec.Struct):
-            return self._fields(value, where)
+            return self._fields(value, where, rules)
         return value
 
-    def _fields(self, value: msgspec.Struct, where: str) -> msgspec.Struct:
+    def _fields(self, value: msgspec.Struct, where: str, rules: Secrets) -> msgspec.Struct:
         new = {}
         for name in value.__struct_fields__:
             old = getattr(value, name)
-            admitted = self.admit(old, inside(where, name))
+            admitted = self._admitted(old, inside(where, name), rules)
             if admitted is not old and admitted != old:
                 new[name] = admitted
         return msgspec.structs.replace(value, **new) if new else value

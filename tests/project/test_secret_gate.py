@@ -67,7 +67,7 @@ WAYS: Final[dict[str, tuple[str, ...]]] = {
     "golden question": ("eval", "add", SAID, "MEMORY"),
     "allowed example": ("config", "set", "secrets.allow", TOKEN),
     "project's name": ("config", "set", "project_name", TOKEN),
-    "message from a file": ("import", "messages", "../talk.jsonl"),
+    "message from a file": ("import", "messages", "../talk.jsonl", "--strict"),
     "record from a file": ("import", "arrays", "../arrays"),
     "batch": ("add", "--batch", "../batch.jsonl"),
 }
@@ -183,7 +183,7 @@ RECORDS: Final = [
 def test_a_way_in_that_forgot_the_gate_is_closed_all_the_same(
     way: str, root: str, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SecretGate, "admit", lambda _self, value, _where="": value)
+    monkeypatch.setattr(SecretGate, "admit", lambda _self, value, *_where, **_how: value)
     done = run(ids, WAYS[way])
     assert done.code in (3, 7), done  # 3: nothing can be cited by such a name
     assert TOKEN not in done.err
@@ -203,10 +203,56 @@ def test_what_is_no_secret_passes_as_it_is(value: Any) -> None:
     assert SecretGate(Secrets).admit(value) == value or find(str(value))
 
 
-def test_an_import_tells_the_line_and_takes_in_nothing(ids: dict[str, str], root: str) -> None:
-    done = pmem("import", "messages", "../talk.jsonl")
+def test_a_strict_import_tells_the_line_and_takes_in_nothing(
+    ids: dict[str, str], root: str
+) -> None:
+    done = pmem("import", "messages", "../talk.jsonl", "--strict")
+    assert done.code == 7
     assert "line 2: content holds a secret" in done.err
     assert b"fine" not in b"".join(data for _, data in everything(root))
+
+
+def test_an_import_leaves_out_what_a_person_said_with_a_secret_and_goes_on(
+    ids: dict[str, str], root: str
+) -> None:
+    done = pmem("import", "messages", "../talk.jsonl", "--json")
+    assert done.code == 0
+    assert [each["where"] for each in done.data["skipped"]] == ["line 2"]
+    assert re.fullmatch(
+        r"holds a secret \(github-token\) in content, line 1, character \d+; "
+        r"--redact keeps the rest of it",
+        done.data["skipped"][0]["why"],
+    )
+    assert b"fine" in b"".join(data for _, data in everything(root))
+    assert holding(root, TOKEN) == []
+
+
+TOOL_LINES: Final[dict[str, dict[str, Any]]] = {
+    "result": {"role": "tool", "content": SAID},
+    "call": {"role": "assistant", "content": "I look.", "tool_call": {"input": {"said": SAID}}},
+    "answer": {"role": "user", "content": SAID, "tool_result": {"is_error": False}},
+}
+
+
+@pytest.mark.parametrize("kind", TOOL_LINES)
+def test_an_import_takes_a_secret_out_of_what_a_tool_was_told_and_answered(
+    kind: str, root: str, tmp_path: Path
+) -> None:
+    lines = [{"role": "user", "content": "How far are we?"}, TOOL_LINES[kind]]
+    file = tmp_path / "session.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    done = pmem("import", "messages", str(file), "--json")
+    assert (done.code, done.data["added"], done.data["skipped"]) == (0, 2, [])
+    assert re.search(r"line 2.*: a secret \(github-token\) at line 1.* was left out", done.err)
+    assert (holding(root, TOKEN), len(holding(root, "[redacted: github-token]"))) == ([], 1)
+    assert pmem("import", "messages", str(file), "--json").data["unchanged"] == 2
+    assert pmem("import", "messages", str(file), "--strict").code == 7
+
+
+def test_a_transcript_of_nothing_but_secrets_is_refused(root: str, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text(json.dumps({"role": "user", "content": SAID}), encoding="utf-8")
+    assert pmem("import", "messages", str(file)).code == 7
 
 
 def test_a_redacted_import_is_the_same_when_it_is_repeated(ids: dict[str, str], root: str) -> None:

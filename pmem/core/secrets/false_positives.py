@@ -9,7 +9,7 @@ from pmem.core.secrets.lazy import lazily
 
 _EXAMPLE: Final = lazily(
     r"example|placeholder|change[-_]?me|redacted|not-?a-?real|xxxx|\*{4}|\.{4}"
-    r"|123456789|012345678|abcdefgh|(?<![a-z])(?:your|fake|todo|dummy|sample|insert)(?![a-z])"
+    r"|123456789|012345678|abcdefgh|(?<![a-z])(?:your|fake|mock|todo|dummy|sample|insert)(?![a-z])"
     r"|(.)\1{5}"
 )
 """What a value in lower case has only where documentation shows it in a secret's place."""
@@ -58,7 +58,7 @@ _NUMBER: Final = lazily(
     r"(?:[A-Za-z]{2,20}-?[0-9]+(?:\.[0-9]+)+)|[v~+-]?[0-9][0-9.,:_/TZ+-]*(?:-[a-z]{1,16}[0-9]{0,4}|[A-Za-z%]{1,3}){0,2}"
 )
 _PART: Final = lazily(r"[A-Za-z]{1,20}|[0-9]{1,4}|[A-Za-z]{0,4}[0-9]{1,3}[A-Za-z]{0,2}")
-_WORDS: Final = lazily(r"(?:[a-z]{1,20}[0-9]{0,4}[_.-]+)+[a-z]{1,20}[0-9]{0,4}[_.-]?")
+_WORDS: Final = lazily(r"(?:[a-z]{1,20}[0-9]{0,6}[_.-]+)+[a-z]{1,20}[0-9]{0,6}[_.-]?")
 _DIGEST: Final = lazily(r"(?i)(?:sha[0-9]{1,3}|md5)[:-]|sha[0-9]{1,3}sum|ssh-|AAAA[BCE]|\$2[aby]\$")
 _UNFIT_STARTS: Final = frozenset("$<{[(%/.~\\")
 _CODE: Final = lazily(r"[({\[]|://|\)\.|::|->|=>|[a-z]\.[a-z]+[A-Z]\w*$|\w\.\w+\.\w+$")
@@ -81,6 +81,8 @@ _PLACE: Final = lazily(
     r"(?:(?:[A-Za-z_.-]*[0-9]{0,3}|[0-9]+)/)+(?:[A-Za-z_.-]*[0-9]{0,3})?(?:\.[a-z0-9]{1,5})?"
 )
 """A path of names."""
+_SUBTEST: Final = lazily(r"(?:Test|Benchmark|Example|Fuzz)[A-Z0-9_]\w*(?:/\S+)+")
+"""A part of a test, as Go names it."""
 _HEX: Final = lazily(r"[0-9a-f-]{7,64}|[0-9A-F-]{7,64}")
 _PATH: Final = lazily(r"\w/\w*(?:/|\.\w|$)|^\w+://|^[0-9]{2,5}/")
 _CAMEL: Final = lazily(r"[A-Z][A-Za-z]*[a-z][A-Za-z]*[0-9]{2,5}")
@@ -250,6 +252,7 @@ def _is_reference(value: str) -> bool:
         or _ATTRIBUTE.fullmatch(value) is not None
         or _ID.fullmatch(value) is not None
         or _PLACE.fullmatch(value) is not None
+        or _SUBTEST.fullmatch(value) is not None
     )
 
 

@@ -236,9 +236,15 @@ def _begins(text: str, lowered: str, place: int) -> bool:
     return _OWNERS.search(lowered, max(0, place - _ENDING), place) is not None
 
 
+_OF_A_TEST: Final = lazily(r"[\]*:]{0,3}\s{1,4}(?:Test|Benchmark|Example|Fuzz|test_)\w")
+"""What follows the verdict on a test: its name."""
+
+
 def _is_no_turn(text: str, lowered: str, place: int, end: int) -> bool:
     """Tell whether `pass` is no turn, ticket or verdict: `first pass = ...`, `PASS: test_1`."""
     if lowered[end : end + 1].isalpha():
+        return False
+    if text[place:end] == "PASS" and _OF_A_TEST.match(text, end):
         return False
     if text[place - 1 : place] not in (" ", "-", ""):
         return True

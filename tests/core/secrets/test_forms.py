@@ -149,3 +149,27 @@ def test_an_object_hides_nothing_that_a_line_would_show(name: str, seed: int, re
     value = value_for(name, Random(seed))
     (hit,) = find_named(name, value + rest)
     assert (hit.start, hit.end) == (0, len(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok  \tacme/vault\t0.3s\nPASS: TestQ7w8e9/rotates_12\n",
+        "[pass] TestQ7w8e9/rotates_12",
+        "**PASS**: TestQ7w8e9",
+        "\tPASS: TestQ7w8e9",
+        'sent "apiKey={{.Env.ACME_KEY_V2}} -X main.rev=9a8b7c6d5e4f" to the linker',
+        'the template: "-X main.apiKey={{.Env.ACME_KEY}}": no entry for key "ACME_KEY"',
+        "makeClient({ apiKey: 'nmb_live_secret999' })",
+        "apiKey: 'nmb_live_secret12345'",
+        '"apiKey": "mock-api-key-0123456"',
+    ],
+)
+def test_names_of_tests_templates_and_mocks_are_no_secrets(text: str) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize("form", ["\nPASS: {v}", "PASS={v}", "test_pass: '{v}'", "pass: Test!{v}"])
+def test_a_password_called_pass_is_found_beside_them(form: str) -> None:
+    text = form.format(v=drawn(Random(5), WORD, 12))
+    assert [each.kind for each in find(text)] == ["password"]
