@@ -171,3 +171,12 @@ def test_settings_may_be_given_as_nested_tables(root: str) -> None:
 def test_a_setting_that_does_not_exist_is_told_on_use(given: dict[str, Any], root: str) -> None:
     with pytest.raises(InvalidValue, match="there is no setting"):
         Project(root, **given).stats()
+
+
+def test_memories_that_several_processes_add_by_one_given_clock_keep_their_order(
+    tmp_path: Path,
+) -> None:
+    place = str(tmp_path / ".project-memory")
+    said = [f"Step {number} of the release is done." for number in range(8)]
+    made = [Project(place, now=NOW).add(text, force=True).memory.id for text in said]
+    assert made == sorted(made)

@@ -202,6 +202,8 @@ class Project(Memories, Conversations):
         """Take in a transcript in JSON Lines; a second time adds nothing.
 
         Args:
+            lines: The transcript.
+            name: What to call the conversation of lines that name none.
             strict: Whether one secret refuses the whole; else only what people said with one is
                 left out.
         """

@@ -99,6 +99,9 @@ class SecretGate:
         rules = self._rules()
         if redacting and rules.gate == "refuse":
             rules = msgspec.structs.replace(rules, gate="redact")
+        return self._admit_by(rules, value, where)
+
+    def _admit_by(self, rules: Secrets, value: T, where: str) -> T:
         try:
             return cast(T, self._admitted(value, where, rules))
         except RecursionError:
@@ -166,7 +169,7 @@ class SecretGate:
         new = {}
         for name in value.__struct_fields__:
             old = getattr(value, name)
-            admitted = self._admitted(old, inside(where, name), rules)
+            admitted = self._admit_by(rules, old, inside(where, name))
             if admitted is not old and admitted != old:
                 new[name] = admitted
         return msgspec.structs.replace(value, **new) if new else value

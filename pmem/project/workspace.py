@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pmem.core.tokens import BudgetCounter, budget_counter, counter
@@ -230,11 +231,16 @@ class Workspace:
     def new_id(self, at: datetime | None = None) -> str:
         """Make an id that sorts after every other that was made here.
 
+        Where the clock was given, it also sorts after what other processes made by the same clock.
+
         Args:
             at: When the record began; now if it is left out.
         """
         moment = ids.milliseconds(at or self.now())
         if at is None:
+            if self.given_now is not None and not self.shared.has_reached(moment):
+                taken = {ids.milliseconds_of(id_) for store in self.stores for id_ in store.ids()}
+                moment = next(free for free in count(moment) if free not in taken)
             moment = self.shared.later_than_all(moment)
         return ids.make_id(moment, int.from_bytes(os.urandom(8), "big"))
 

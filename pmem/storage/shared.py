@@ -40,6 +40,14 @@ class Shared:
             self._last_moment = max(moment, self._last_moment + 1)
             return self._last_moment
 
+    def has_reached(self, moment: int) -> bool:
+        """Tell whether an id of a moment, or of a later one, was made.
+
+        Args:
+            moment: In milliseconds.
+        """
+        return self._last_moment >= moment
+
     def user(self, ask: Callable[[], str]) -> str:
         """Return who works here, as it was no longer ago than files are trusted.
 

@@ -64,9 +64,18 @@ def moment_of(identifier: str) -> datetime | None:
     if not is_id(identifier):
         return None
     try:
-        return _EPOCH + timedelta(milliseconds=int(identifier.partition("-")[0], 36))
+        return _EPOCH + timedelta(milliseconds=milliseconds_of(identifier))
     except OverflowError:
         return None
+
+
+def milliseconds_of(identifier: str) -> int:
+    """Return the first part of an id: milliseconds since 1970.
+
+    Args:
+        identifier: A well-formed id.
+    """
+    return int(identifier.partition("-")[0], 36)
 
 
 def short(identifier: str) -> str:
