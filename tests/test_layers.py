@@ -61,7 +61,7 @@ EVERY_FILE: Final = pytest.mark.parametrize(
 
 
 def room(module: str) -> str:
-    """Return the room that a module is in: `core` for `pmem.core.text`."""
+    """Return the room that a module is in: `core` for `pmem.core.audit`."""
     parts = module.split(".")[1:3]
     if parts[0] == "storage" and parts[-1] not in SERVED:
         return ".".join(parts)

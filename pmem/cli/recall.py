@@ -11,7 +11,7 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from pmem.core import trust
-from pmem.core.text import fold
+from pmem.core.text.terms import fold
 from pmem.values.records import Episode, EventKind, Memory
 
 PEOPLE: Final = frozenset(("person", "profile", "relationships"))

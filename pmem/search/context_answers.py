@@ -15,7 +15,7 @@ from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.question import searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to

@@ -10,7 +10,7 @@ from pmem.core.context.parts import Exchange, Item
 from pmem.core.context.worth import made
 from pmem.core.pruning.segments import units
 from pmem.core.retrieval.documents import place_of
-from pmem.core.text import fold, terms
+from pmem.core.text.terms import fold, terms
 from pmem.core.trust import shown as trust_label
 from pmem.core.trust import trust_of
 from pmem.search.hits import LoadedHit

@@ -10,7 +10,7 @@ from pmem.core.lifecycle.out_of_recall import describe_matches
 from pmem.core.policy import ACTIVITY, EVENT, EVERYTHING, PROCEDURAL, Reach, serving
 from pmem.core.queries import Item, QueryRequest
 from pmem.core.retrieval.question import notes_on, searched_part
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
 from pmem.search.hits import REMEMBERED, SearchKind, opened

@@ -18,7 +18,7 @@ from pmem.core.retrieval.ranking import Ranking, rank
 from pmem.core.retrieval.ranking_settings import DEFAULTS, MEMORIES, RankingSettings
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from pmem import Project
-from pmem.core.words import STOP_WORDS
+from pmem.core.text.words import STOP_WORDS
 from pmem.search.hits import SearchKind
 
 MEASURES: Final = ("R@1", "R@5", "R@10", "nDCG@10", "E@500", "E@1000", "E@2000")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pmem import Project
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.search.hits import SearchKind
 from tests.benchmarks.measure import BARE, Command, cpu_seconds, pmem, side_by_side
 from tests.benchmarks.stores import make, requests

@@ -28,7 +28,7 @@ from pmem import Project
 from pmem.core.summaries import worth
 from pmem.core.summaries.clauses import called, pieces, sentences
 from pmem.core.summaries.summary import summarise
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.core.tokens import count_tokens
 from pmem.values.records import Message
 from tests.messages import all_messages

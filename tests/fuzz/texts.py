@@ -13,7 +13,7 @@ from pmem.core.pruning import kinds, segments
 from pmem.core.retrieval.question import plan_question
 from pmem.core.shortening import shortened
 from pmem.core.summaries import summary
-from pmem.core.text import characters, fold, parse_query, sequence, terms, written_dates
+from pmem.core.text.terms import characters, fold, parse_query, sequence, terms, written_dates
 from pmem.core.visible import one_visible_line, visible
 from pmem.values.config import Settings
 from pmem.values.records import Memory, Message, Role

@@ -15,7 +15,7 @@ from pmem.core import secrets
 from pmem.core.context.writing import section
 from pmem.core.findings import line_of_value
 from pmem.core.queries import QueryRequest
-from pmem.core.text import fold
+from pmem.core.text.terms import fold
 from pmem.errors import Damaged, InvalidValue, PmemError, Refused
 from pmem.operations import table
 from pmem.project.masking import Mask
@@ -205,7 +205,7 @@ def test_a_script_reads_of_a_very_long_query_on_standard_error(
 def test_the_work_for_a_query_does_not_grow_beyond_the_limit(root: str) -> None:
     made = project()
     made.add("The gear turns to the left")
-    with mock.patch("pmem.core.text.fold", wraps=fold) as folded:
+    with mock.patch("pmem.core.text.terms.fold", wraps=fold) as folded:
         made.search("gear " * 10 * bounds.QUERY_CHARACTERS)
         made.build_context("gear " * 10 * bounds.QUERY_CHARACTERS)
     assert max(len(call.args[0]) for call in folded.call_args_list) <= bounds.QUERY_CHARACTERS

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.duplicates import tables
 from pmem.core.duplicates.tables import BE, WHOLE
-from pmem.core.words import IRREGULAR_FORMS
+from pmem.core.text.words import IRREGULAR_FORMS
 
 BEFORE_NUMBERS: Final = {
     "about": "roughly", "around": "roughly", "under": "less-than", "below": "less-than",

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from pmem.core.duplicates import lexicon
 from pmem.core.duplicates.lexicon import Meaning, Special, WordClass
 from pmem.core.duplicates.tables import BE
-from pmem.core.text import fold
+from pmem.core.text.terms import fold
+from pmem.core.text.words import spelled_out
 
 _LAST_NAMING: Final = int(WordClass.EXACT)
 _NUMBER: Final = int(WordClass.NUMBER)
@@ -25,10 +26,6 @@ _OPERATORS: Final = frozenset("< > = <= >= != == + * / % -> => ≤ ≥".split())
 _QUOTES: Final = '`"“”«»「」'
 _AMOUNT: Final = re.compile(r"([-+$€£¥]{0,2})(\d[\d.,]*)-?([^\W\d_]{0,12})(%?)")
 _DATED: Final = re.compile(r"v?\d[\d.:/-]*[.:/-]\d+")  # 04:00, 2026-03-01, v2.4.0
-_NOT: Final = re.compile(r"(.+)n['’]t|(can)not")
-_JOINED: Final = re.compile(r"(.+)['’](s|re|ve|ll|d|m)")
-_SHORTENED: Final = {"re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am", "s": "'s"}
-_IRREGULAR_NOT: Final = {"wo": "will", "ca": "can", "sha": "shall"}
 _BEFORE_NUMBERS: Final = lexicon.BEFORE_NUMBERS
 _APART: Final = Meaning(WordClass.SUBJECT, "")
 _ENOUGH: Final = 2  # words of content that tell what a claim is on
@@ -229,14 +226,9 @@ def _plain(token: str) -> list[str]:
 
 
 def _contracted(word: str) -> list[str]:
-    negated = _NOT.fullmatch(word)
-    if negated:
-        stem = negated.group(1) or "can"
-        return [_IRREGULAR_NOT.get(stem, stem), "not"]
-    joined = _JOINED.fullmatch(word)
-    if joined:
-        return [joined.group(1), _SHORTENED[joined.group(2)]]
-    return [word]
+    meant = spelled_out(word)
+    base = meant[0].removesuffix("'s")
+    return [base, "'s"] if (base,) != meant[:1] else list(meant)
 
 
 def _without_leads(words: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pmem.core.extraction.phrases import Clause, is_named
-from pmem.core.extraction.statements import ParsedSentence
+from pmem.core.text.sentences import ParsedSentence
 
 _NAME_VERBS: Final = (
     ("works", "on"), ("works", "in"), ("works", "at"), ("works", "for"), ("works", "with"),

@@ -22,10 +22,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem.core.extraction.signs import MessageBeginning, Sign, empty_terms
-from pmem.core.extraction.statements import read
 from pmem.core.shortening import shortened
-from pmem.core.text import terms
-from pmem.core.words import STOP_WORDS
+from pmem.core.text.sentences import read
+from pmem.core.text.terms import terms
+from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Episode, EpisodeType, Message, Role
 
 REACH: Final = 30  # messages that are looked back at

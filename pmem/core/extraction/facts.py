@@ -28,8 +28,8 @@ from pmem.core.extraction.clauses import (
 from pmem.core.extraction.cues import LABELS, WISHES
 from pmem.core.extraction.phrases import Clause, by_first_word
 from pmem.core.extraction.shapes import StatementMatch
-from pmem.core.extraction.statements import LINK, ParsedSentence, joining_cannot, normal, sentences
-from pmem.core.text import fold
+from pmem.core.text.sentences import LINK, ParsedSentence, joining_cannot, normal, sentences
+from pmem.core.text.terms import fold
 from pmem.values.records import MemoryType, Message, Role
 
 LEAST: Final = 0.5  # confidence

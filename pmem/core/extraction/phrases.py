@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.extraction.cues import IMPERATIVES, ROLES, SETS
-from pmem.core.extraction.statements import CODE, ParsedSentence
-from pmem.core.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
+from pmem.core.text.sentences import CODE, ParsedSentence
+from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
 _OURS: Final = frozenset("we i team everyone everybody board committee company group".split())
 

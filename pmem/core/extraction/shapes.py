@@ -19,8 +19,8 @@ from pmem.core.extraction.phrases import (
     read_cues,
     subject_of,
 )
-from pmem.core.extraction.statements import ParsedSentence
-from pmem.core.words import STOP_WORDS
+from pmem.core.text.sentences import ParsedSentence
+from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import MemoryType
 
 _BE: Final = frozenset(("is", "are"))

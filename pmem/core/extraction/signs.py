@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from pmem.core.extraction.clauses import clauses, is_hazy, is_own, opening
 from pmem.core.extraction.facts import extract
 from pmem.core.extraction.phrases import Clause, Cue, Cues, matches, read_cues
-from pmem.core.extraction.statements import ParsedSentence, sentences
-from pmem.core.text import terms
+from pmem.core.text.sentences import ParsedSentence, sentences
+from pmem.core.text.terms import terms
 from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 SURE: Final = 0.8  # confidence of a decision that is a moment

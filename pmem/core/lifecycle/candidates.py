@@ -20,7 +20,7 @@ from zlib import crc32
 
 from pmem.core.lifecycle.scopes import may_meet
 from pmem.core.retention import valid_at
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.values.records import Memory, Scope, State
 
 MOST_WORDS: Final = 12

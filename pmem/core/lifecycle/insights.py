@@ -13,7 +13,7 @@ from pmem.core.filters import fold
 from pmem.core.lifecycle.draft import Draft
 from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.core.trust import inherited
 from pmem.values.ids import derived_id
 from pmem.values.records import (

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 
 _TOGETHER: Final = frozenset(
     """

@@ -14,7 +14,7 @@ from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.searched import searched_messages, searched_part
 from pmem.core.retrieval.signals import INSIGHT, day_terms, frequencies, traits
-from pmem.core.text import characters, terms, written_dates
+from pmem.core.text.terms import characters, terms, written_dates
 from pmem.core.trust import trust_of
 from pmem.values.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
 from pmem.values.ids import is_id, short

@@ -16,7 +16,7 @@ from pmem.core.retrieval.collection import CollectionStatistics, MemoryStatistic
 from pmem.core.retrieval.documents import Facts, IndexedDocument, entries, summary_id, text_of
 from pmem.core.retrieval.evidence import Scorer
 from pmem.core.retrieval.relations import SeenLink
-from pmem.core.text import sequence
+from pmem.core.text.terms import sequence
 from pmem.errors import NotFound
 from pmem.values.records import (
     Chunk,

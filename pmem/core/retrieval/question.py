@@ -16,7 +16,7 @@ from pmem.core.retrieval.signals import (
     asks_what,
     asks_when,
 )
-from pmem.core.text import parse_query, terms
+from pmem.core.text.terms import parse_query, terms
 from pmem.values.bounds import QUERY_CHARACTERS
 
 MAX_TERMS = 256  # distinct terms of a question; the rest of a pasted text is ignored

@@ -23,7 +23,7 @@ from pmem.core.retrieval.question import QuestionPlan, plan_question
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.relations import Links, boosts
 from pmem.core.retrieval.signals import INSIGHT, NUMBER, QUESTION, QUOTED, TIME, holds_phrase
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness

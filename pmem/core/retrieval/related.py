@@ -8,7 +8,7 @@ question of a process cheap.
 from functools import lru_cache
 
 from pmem.core.retrieval.related_words import KINDS, SYNONYMS
-from pmem.core.text import characters, terms
+from pmem.core.text.terms import characters, terms
 
 _KIND_LINES = tuple(" " + line for line in KINDS.strip().splitlines())
 _SYNONYM_LINES = tuple(" " + group for group in SYNONYMS.replace("|", "\n").strip().splitlines())

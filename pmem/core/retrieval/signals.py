@@ -4,8 +4,8 @@ import datetime
 import re
 from collections.abc import Iterable, Sequence
 
-from pmem.core.text import date_terms, time_vocabulary
-from pmem.core.words import NUMBER_WORDS, WEEKDAYS
+from pmem.core.text.terms import date_terms, time_vocabulary
+from pmem.core.text.words import NUMBER_WORDS, WEEKDAYS
 
 TIME = 1  # holds a word of time
 NUMBER = 2  # holds a number

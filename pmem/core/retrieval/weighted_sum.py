@@ -13,7 +13,7 @@ from pmem.core.retrieval.bm25 import (
 from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.retrieval.evidence import Accept
 from pmem.core.retrieval.ranking import RankedDocument, Ranking
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 
 

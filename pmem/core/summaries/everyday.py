@@ -1,13 +1,13 @@
 """Everyday words of English: what people say whatever they talk about, so it tells little.
 
-Data only, one group a line. Stop words are not repeated here; see `pmem.core.words`. A form that
-the stemmer brings to the same base is not repeated either.
+Data only, one group a line. Stop words are not repeated here; see `pmem.core.text.words`. A form
+that the stemmer brings to the same base is not repeated either.
 """
 
 from functools import lru_cache
 from typing import Final
 
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 
 _VERBS: Final = """
 accept achieve act add admire agree allow amaze answer appear appreciate arrive ask assume avoid
@@ -80,5 +80,5 @@ wouldve wow xd xoxo ya yay yall yea yeh yo yup yum goodbye buddy can't won't sha
 
 @lru_cache(maxsize=1)
 def everyday_terms() -> frozenset[str]:
-    """Return the everyday words as the terms of `pmem.core.text`."""
+    """Return the everyday words as the terms of `pmem.core.text.terms`."""
     return frozenset(terms(" ".join((_VERBS, _QUALITIES, _THINGS, _TALK))))

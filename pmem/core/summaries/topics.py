@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from pmem.core.summaries.clauses import called, contents
 from pmem.core.summaries.everyday import everyday_terms
 from pmem.core.summaries.worth import is_identifier
-from pmem.core.text import terms, time_vocabulary
+from pmem.core.text.terms import terms, time_vocabulary
 from pmem.values.records import Message
 
 TOPICS: Final = 8

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from pmem.core.summaries.clauses import Piece
 from pmem.core.summaries.everyday import everyday_terms
-from pmem.core.text import terms, time_vocabulary
+from pmem.core.text.terms import terms, time_vocabulary
 
 WEIGHTS: Final[dict[str, float]] = {
     # of the word

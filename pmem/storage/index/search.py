@@ -21,7 +21,7 @@ from pmem.core.retrieval.documents import Facts
 from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.retrieval.relations import SeenLink
-from pmem.core.text import sequence
+from pmem.core.text.terms import sequence
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.storage.files import safe_files
 from pmem.storage.files.listing import FolderListing

@@ -14,7 +14,7 @@ import msgspec
 
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.errors import StorageRefused
 from pmem.storage.backend import Problem
 from pmem.storage.files.listing import FolderListing, changes, last_look

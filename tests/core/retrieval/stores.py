@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pmem.core.retrieval.collection import Document, MemoryStatistics
 from pmem.core.retrieval.signals import day_terms, frequencies, traits
-from pmem.core.text import sequence, terms
+from pmem.core.text.terms import sequence, terms
 
 WORDS: Final = (
     "apple", "river", "stone", "cloud", "lamp", "chair", "tiger", "piano", "horse", "music",

@@ -13,7 +13,7 @@ from pmem.core.retrieval.ranking import RankedDocument, rank, total
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.related import related
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from tests.core.retrieval.stores import (
     NOW,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.question import plan_question
 from pmem.core.retrieval.ranking import rank
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from tests.core.retrieval.stores import add
 from tests.core.retrieval.technical import EXPORTS, FIRST, INVOICES, MAPS, SENSORS
 from tests.effort import examples

@@ -17,7 +17,7 @@ from pmem.core.summaries.summary import (
     summarise,
 )
 from pmem.core.summaries.topics import key_topics, merged_topics
-from pmem.core.text import terms
+from pmem.core.text.terms import terms
 from pmem.core.tokens import count_tokens
 from pmem.values.records import Message, Role
 from tests.conftest import NOW

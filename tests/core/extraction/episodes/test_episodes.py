@@ -19,7 +19,7 @@ from pmem.core.extraction.episodes import (
     arc,
     moments,
 )
-from pmem.core.extraction.statements import ParsedSentence, sentences
+from pmem.core.text.sentences import ParsedSentence, sentences
 from pmem.values.records import Episode, EpisodeType, Message, Role, TurnRange
 from tests.conftest import NOW
 from tests.core.extraction.scores import message

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pmem.core.extraction.clauses import clauses, opening
 from pmem.core.extraction.facts import LEAST, Candidate, extract, key
-from pmem.core.extraction.statements import LONGEST, read, sentences
+from pmem.core.text.sentences import LONGEST, read, sentences
 from pmem.values.records import MemoryType, Role
 from tests.core.extraction.scores import message
 from tests.work import seconds

@@ -1,7 +1,7 @@
-"""Word tables of the tokeniser: stop words, irregular forms and number words of English.
+"""Words of English, once for all who read: stop words, irregular forms, numbers, contractions.
 
-Data only. Every table is written as plain text, one group a line or a word a space, so that a
-change shows in a diff as a change of words.
+Tables, and how a contraction is spelled out. Most are written as plain text, one group a line or a
+word a space, so that a change shows in a diff as a change of words.
 """
 
 STOP_WORDS: frozenset[str] = frozenset(
@@ -91,3 +91,42 @@ MONTHS: tuple[str, ...] = (
 WEEKDAYS: tuple[str, ...] = (
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
 )  # fmt: skip
+
+NEGATIONS: frozenset[str] = frozenset(
+    "not no never nobody none nothing neither nor without cannot".split()
+)
+
+_AUXILIARIES = "are could did do does had has have is must need should was were would".split()
+_NEGATED = {"ca": "can", "wo": "will", "sha": "shall"}
+_SHORTENED = {"'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'m": "am"}
+_WITH_IS = frozenset(
+    "it that he she there what who here where how everything this why when".split()
+)
+_CONTRACTED: dict[str, tuple[str, ...]] = {
+    **{f"{verb}nt": (verb, "not") for verb in _AUXILIARIES},
+    **{"cannot": ("can", "not"), "cant": ("can", "not"), "wont": ("will", "not")},
+    **{"let's": ("let", "us"), "im": ("i", "am"), "ive": ("i", "have"), "weve": ("we", "have")},
+    **{"youre": ("you", "are"), "theyre": ("they", "are"), "thats": ("that", "is")},
+    **{"gonna": ("going", "to"), "wanna": ("want", "to")},
+}
+
+
+def spelled_out(word: str) -> tuple[str, ...]:
+    """Return a word as the words that it stands for: "won't" is "will not", "we've" "we have".
+
+    A genitive is no contraction: "Anna's" stays one word.
+
+    Args:
+        word: In lower case.
+    """
+    word = word.replace("’", "'") if "’" in word else word
+    found = _CONTRACTED.get(word)
+    if found is not None or "'" not in word:
+        return found or (word,)
+    base = word.removesuffix("n't")
+    if base != word and base:
+        return _NEGATED.get(base, base), "not"
+    base, mark, end = word.rpartition("'")
+    if base and mark + end in _SHORTENED:
+        return base, _SHORTENED[mark + end]
+    return (base, "is") if end == "s" and base in _WITH_IS else (word,)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import Stemmer
 
-from pmem.core.words import IRREGULAR_FORMS, MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
+from pmem.core.text.words import IRREGULAR_FORMS, MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
 MAX_WHOLE = 128  # characters; a longer compound is indexed in parts only
 MAX_PART = 64  # characters; a longer part is cut

@@ -23,7 +23,7 @@ from pmem.core.retrieval.signals import (
     spoken_dates,
     traits,
 )
-from pmem.core.text import (
+from pmem.core.text.terms import (
     characters,
     date_terms,
     fold,

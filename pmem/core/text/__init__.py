@@ -1,0 +1,1 @@
+"""One reading of text: terms, sentences, blocks, who speaks, commands and paths."""

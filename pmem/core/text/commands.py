@@ -1,0 +1,158 @@
+"""A tool's call in one line, and how it ended: what of a tool's message is worth a look."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from pmem.core.shortening import shortened
+from pmem.core.text.paths import named_paths
+from pmem.values.records import Message
+
+LONGEST_CALL: Final = 160
+"""Characters of a call in one line."""
+LONGEST_ERROR: Final = 200
+"""Characters of a line that tells an error."""
+MOST_ERRORS: Final = 3
+MOST_FILES: Final = 8
+LOOKED_AT: Final = 20_000
+"""Characters of a result that are looked at: one half at its beginning, one at its end."""
+_DEEPEST: Final = 3
+
+_COMMANDS: Final = ("command", "cmd", "script", "query", "pattern", "url", "prompt", "summary")
+_FILES: Final = ("file_path", "filename", "target_file", "notebook_path", "path", "file", "glob")
+_EXIT = re.compile(
+    r"\b(?:exit(?:ed with)?[ _](?:code|status)|exited with)\"?[: =]{1,3}(-?\d{1,4})\b", re.I
+)
+_ERROR = re.compile(
+    r"\b(?:error|errors|fatal|failed|failure|panic|exception|denied|refused|cannot|not found"
+    r"|no such|undefined|unrecognized|invalid|unable)\b|\w(?:Error|Exception)\b|^FAIL\b|[✗✘]"
+    r"|^\S{1,200}:\d{1,6}:\d{1,6}: ",
+    re.I,
+)
+_NO_ERROR = re.compile(r"\b(?:0|no|without) (?:errors?|failures?|failed|warnings)\b", re.I)
+_NO_LINE = re.compile(r"File \"|at \S|Traceback \(|Exit code \d|\d{1,6}→|$", re.I)
+_CHANGED = re.compile(
+    r"(?:^|\n)\s*(?:The file (\S{1,200}) has been|(?:diff --git a/|\+\+\+ b/)(\S{1,200})"
+    r"|(?:modified|new file|deleted|create mode \d+|delete mode \d+):? {1,12}(\S{1,200})"
+    r"|(\S{1,200}) {1,60}\| {1,6}\d)"
+)
+_EDITS: Final = frozenset(
+    "edit write multiedit edit_file write_file create_file apply_patch notebookedit".split()
+)
+_TAG = re.compile(r"</?[\w-]{1,40}>")
+
+
+class ToolOutcome(NamedTuple):
+    """How a tool's call ended.
+
+    Attributes:
+        failed: Whether the result says that it went wrong.
+        exit_code: The code that a command ended with, where the result names it.
+        errors: The lines that tell what went wrong, of a call that failed.
+        files: The files that it changed, as the result names them.
+    """
+
+    failed: bool
+    exit_code: int | None = None
+    errors: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def command_line(message: Message) -> str:
+    """Return a tool's call in one line: the command that ran, or the tool and its file.
+
+    Args:
+        message: A message with a `tool_call`; of others the first line of what they say.
+    """
+    calls = [_in_one_line(name, given) for name, given in _calls(message.tool_call)]
+    line = "; ".join(filter(None, calls[:MOST_ERRORS])) or next(_lines(message.content), "")
+    return shortened(line, LONGEST_CALL)
+
+
+def tool_outcome(message: Message) -> ToolOutcome:
+    """Read from a tool's result how it ended; of a long one both ends are looked at.
+
+    Args:
+        message: A message with a `tool_result`, or one of a tool.
+    """
+    text = message.content
+    if len(text) > LOOKED_AT:
+        text = f"{text[: LOOKED_AT // 2]}\n{text[-LOOKED_AT // 2 :]}"
+    found = _EXIT.search(text, 0, 400) or _EXIT.search(text, max(0, len(text) - 400))
+    code = int(found.group(1)) if found else None
+    result = message.tool_result if isinstance(message.tool_result, Mapping) else {}
+    said = result.get("is_error", result.get("isError"))
+    failed = bool(said or code) or text.startswith("<tool_use_error>")
+    errors = _errors(text) if failed else ()
+    return ToolOutcome(failed, code, errors, () if failed else _changed(text))
+
+
+def edited_files(message: Message) -> tuple[str, ...]:
+    """Return the files that a tool's call writes to.
+
+    Args:
+        message: A message with a `tool_call`.
+    """
+    found: list[str] = []
+    for name, given in _calls(message.tool_call):
+        if name.lower() in _EDITS:
+            named = [str(given[key]) for key in _FILES if given.get(key)]
+            found += named[:1] or named_paths(message.content[:LONGEST_CALL])[:1]
+    return tuple(dict.fromkeys(found))[:MOST_FILES]
+
+
+def _calls(value: Any, depth: int = 0) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name and the arguments of each call, in the forms that programs keep them."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list | tuple):
+        for one in islice(value, MOST_FILES):
+            yield from _calls(one, depth + 1)
+    elif isinstance(value, Mapping):
+        if isinstance(value.get("function"), Mapping):
+            yield from _calls(value["function"], depth + 1)
+        else:
+            given = value.get("input", value.get("arguments", value.get("args")))
+            yield str(value.get("name") or value.get("tool") or ""), _arguments(given)
+    elif isinstance(value, str):
+        yield value, {}
+
+
+def _arguments(given: Any) -> Mapping[str, Any]:
+    if isinstance(given, str) and given[:1] == "{":
+        try:
+            given = json.loads(given[:LOOKED_AT])
+        except ValueError:
+            return {}
+    if isinstance(given, str):
+        return {"command": given}
+    return given if isinstance(given, Mapping) else {}
+
+
+def _in_one_line(name: str, given: Mapping[str, Any]) -> str:
+    for keys in (_COMMANDS[:3], _FILES[:4], _COMMANDS[3:], _FILES[4:]):
+        for key in keys:
+            if given.get(key) and isinstance(given[key], str | int):
+                line = next(_lines(str(given[key])[:LOOKED_AT]), "")
+                return line if key in _COMMANDS[:3] or key == "summary" else f"{name}: {line}"
+    return ""
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (bare for line in text.splitlines() if (bare := " ".join(line.split())))
+
+
+def _errors(text: str) -> tuple[str, ...]:
+    """Return the lines of a failed call that tell why; if none does, its first one."""
+    heads = (_TAG.sub("", line[: 2 * LONGEST_ERROR]).strip() for line in text.splitlines())
+    told = list(dict.fromkeys(head for head in heads if not _NO_LINE.match(head)))
+    found = [head for head in told if _ERROR.search(head) and not _NO_ERROR.search(head)]
+    shown = (found or told[:1])[:MOST_ERRORS]
+    return tuple(shortened(" ".join(head.split()), LONGEST_ERROR) for head in shown)
+
+
+def _changed(text: str) -> tuple[str, ...]:
+    names = (next(filter(None, match.groups()), "") for match in _CHANGED.finditer(text))
+    return tuple(dict.fromkeys(filter(None, names)))[:MOST_FILES]
