@@ -15,7 +15,12 @@ from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, notes_on, searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.ranking import Ranking, rank
-from pmem.core.retrieval.ranking_settings import DEFAULTS, MEMORIES, RankingSettings
+from pmem.core.retrieval.ranking_settings import (
+    DEFAULTS,
+    EVERYBODY_ALIKE,
+    MEMORIES,
+    RankingSettings,
+)
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
@@ -341,7 +346,9 @@ def _weights(settings: Settings) -> Weights:
 
 def _measured(settings: Settings, kind: SearchKind) -> RankingSettings:
     """Return the measured weights of a kind with the project's priors."""
-    return (MEMORIES if kind is SearchKind.MEMORY else DEFAULTS)._replace(
+    measured = MEMORIES if kind is SearchKind.MEMORY else DEFAULTS
+    return measured._replace(
+        roles=measured.roles if settings.prefer_talk else EVERYBODY_ALIKE,
         prior=settings.prior_share,
         merits=(
             settings.recency_weight,

@@ -185,6 +185,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Literal["structure", "weighted_sum"],
         says("How recall ranks: by relevance and structure, or by a weighted sum of signals."),
     ] = "structure"
+    prefer_talk: Annotated[
+        bool,
+        says("Rank people's words before tools' calls and results, unless output is asked for."),
+    ] = True
     semantic_weight: Annotated[float, share("Weight of TF-IDF in the weighted sum.")] = 0.4
     keyword_weight: Annotated[float, share("Weight of matched words in the weighted sum.")] = 0.3
     recency_weight: Annotated[

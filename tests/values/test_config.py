@@ -470,6 +470,14 @@ def _related(**environment: Any) -> Any:
     return [item["text"] for item in data("search", "parser", **environment)["related"]]
 
 
+def _talked(**environment: Any) -> Any:
+    said = {"content": "The parser is ready", "role": "assistant", "tool_call": {"name": "Read"}}
+    with open("said.jsonl", "w", encoding="utf-8") as file:
+        file.write(json.dumps(said))
+    assert pmem("import", "messages", "said.jsonl").code == 0
+    return [hit["score"] for hit in data("search", "parser", **environment)["hits"]]
+
+
 def _below(**environment: Any) -> Any:
     data("add", "parser speed")
     data("add", "one parser among very many other words")
@@ -673,6 +681,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "context.said_share": ("0.25", "0", _for_a_task),
     "related_memories": ("2", "0", _related),
     "ranking": ("structure", "weighted_sum", _scores),
+    "prefer_talk": ("true", "false", _talked),
     "semantic_weight": ("0.4", "0.9", _sums),
     "keyword_weight": ("0.3", "0.9", _sums),
     "access_weight": ("0", "1", _scores),

@@ -13,7 +13,16 @@ from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.compounds import joined_words
 from pmem.core.retrieval.searched import searched_messages, searched_part
-from pmem.core.retrieval.signals import INSIGHT, day_terms, frequencies, traits
+from pmem.core.retrieval.signals import (
+    ASSISTANT,
+    CALL,
+    INSIGHT,
+    RESULT,
+    day_terms,
+    frequencies,
+    traits,
+)
+from pmem.core.text.speech import Speech, speech_of
 from pmem.core.text.terms import characters, terms, written_dates
 from pmem.core.trust import trust_of
 from pmem.values.bounds import SEARCHED_CHARACTERS, SEARCHED_NAMES, SEARCHED_TERMS
@@ -41,6 +50,7 @@ _MOST_ACCESSES: Final = 10**9
 _SUBJECT: Final = 2.0
 _TAGS: Final = 1.5
 _LABEL: Final = 0.5
+_BITS: Final = {Speech.ASSISTANT: ASSISTANT, Speech.CALL: CALL, Speech.RESULT: RESULT}
 _SITTING: Final = 3600
 """Seconds: memories of one hour were written for one occasion."""
 
@@ -315,7 +325,7 @@ def _message(message: Message, conversation: str, app: str | None, place: int) -
         kind="message",
         length=sum(counts.values()),
         peak=max(counts.values(), default=0.0),
-        traits=traits(message.content, words),
+        traits=traits(message.content, words) | _BITS.get(speech_of(message), 0),
         session=number_of(conversation),
         speaker=message.speaker or "",
         timestamp=message.created_at.timestamp(),

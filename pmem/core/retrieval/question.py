@@ -11,6 +11,8 @@ from pmem.core.retrieval.signals import (
     NUMBER,
     QUOTED,
     TIME,
+    TOOLS,
+    asks_for_output,
     asks_how_many,
     asks_several,
     asks_what,
@@ -171,7 +173,8 @@ def _related_terms(words: Sequence[str], known: set[str], weight: float) -> list
 
 def _count_wanted(question: str) -> int:
     wanted = TIME if asks_when(question) else QUOTED if asks_what(question) else 0
-    return wanted | (NUMBER if asks_how_many(question) else 0)
+    wanted |= NUMBER if asks_how_many(question) else 0
+    return wanted | (TOOLS if asks_for_output(question) else 0)
 
 
 def _keys(question: str, words: set[str]) -> Iterator[RequiredWord]:

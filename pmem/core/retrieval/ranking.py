@@ -22,7 +22,18 @@ from pmem.core.retrieval.evidence import (
 from pmem.core.retrieval.question import QuestionPlan, plan_question
 from pmem.core.retrieval.ranking_settings import DEFAULTS, RankingSettings
 from pmem.core.retrieval.relations import Links, boosts
-from pmem.core.retrieval.signals import INSIGHT, NUMBER, QUESTION, QUOTED, TIME, holds_phrase
+from pmem.core.retrieval.signals import (
+    ASSISTANT,
+    CALL,
+    INSIGHT,
+    NUMBER,
+    QUESTION,
+    QUOTED,
+    RESULT,
+    TIME,
+    TOOLS,
+    holds_phrase,
+)
 from pmem.core.text.terms import terms
 
 if TYPE_CHECKING:
@@ -32,7 +43,7 @@ Parts = tuple[float, float, float]  # in the order of ADDED
 ADDED = ("text", "neighbours", "session")
 FACTORS = (
     "speaker", "elsewhere", "time", "number", "quoted", "question", "substance", "bulk", "phrase",
-    "exact", "insight", "prior", "meaning", "repeat",
+    "exact", "insight", "role", "prior", "meaning", "repeat",
 )  # fmt: skip
 SAID = "message"  # the kind of what somebody said
 DIGITS = 12  # of a score
@@ -130,7 +141,8 @@ def _additional_parts(evidence: Evidence, settings: RankingSettings) -> dict[int
 
     Each kind of evidence is taken relative to its maximum. The whole is scaled by how much of the
     question the best document holds, so that scores of different questions can be compared.
-    A document without a session is its own window and its own session.
+    A document without a session is its own window and its own session. What tools were told and
+    answered is not found by its neighbours alone.
     """
     best = {
         "text": max(evidence.text.values(), default=0.0) or 1.0,
@@ -149,6 +161,8 @@ def _additional_parts(evidence: Evidence, settings: RankingSettings) -> dict[int
     for number in sorted(evidence.text.keys() | near_ones):
         said_in = evidence.documents[number].session
         own = evidence.text.get(number, 0.0) * text
+        if not own and evidence.documents[number].traits & TOOLS:
+            continue
         if said_in is None or said_in not in evidence.sessions:
             parts[number] = (own * whole, 0.0, 0.0)
         else:
@@ -270,7 +284,17 @@ class _QuestionScorer:
             factors["substance"] = substance(document.length)
             factors["exact"] = self._exact(document.number)
             factors["bulk"] = self._bulk(document)
+            factors["role"] = self._role(document.traits)
         return factors
+
+    def _role(self, said: int) -> float:
+        """Less than 1 for what no person said, unless the question asks for output."""
+        if said & self._plan.wanted & TOOLS:
+            return 1.0
+        assistant, call, result = self._settings.roles
+        if said & RESULT:
+            return result
+        return call if said & CALL else assistant if said & ASSISTANT else 1.0
 
     def _exact(self, number: int) -> float:
         """1 for those that hold most of the keys, less for every key that they alone hold."""

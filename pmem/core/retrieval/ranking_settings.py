@@ -26,6 +26,7 @@ class RankingSettings(NamedTuple):
         phrase: gain of documents with the quoted phrase.
         exact: gain of messages that hold every key of the question themselves.
         insight: factor of insights, which nobody said.
+        roles: factors of what assistants said, tools were told, and tools answered.
         bulk: the least factor of messages longer than `constants.room` averages.
         meaning: what one standard deviation of nearness in meaning is worth, as a logarithm.
         repeat: factor for each better hit of the same session, if an answer has several parts.
@@ -50,6 +51,7 @@ class RankingSettings(NamedTuple):
     exact: float = 10.0
     bulk: float = 0.5
     insight: float = 0.5
+    roles: tuple[float, float, float] = (0.9, 0.7, 0.66)
     meaning: float = 0.15
     repeat: float = 0.9
     prior: float = 0.02
@@ -58,6 +60,8 @@ class RankingSettings(NamedTuple):
 
 
 DEFAULTS = RankingSettings()
+EVERYBODY_ALIKE = (1.0, 1.0, 1.0)
+"""The `roles` of a ranking that takes tools' words for as good as people's."""
 MEMORIES = RankingSettings(
     Constants(text=Bm25(1.2, 0.75), crowd=50),
     neighbours=0.5,

@@ -12,6 +12,10 @@ NUMBER = 2  # holds a number
 QUESTION = 4  # ends as a question
 QUOTED = 8  # holds a quotation, such as a title
 INSIGHT = 16  # is an insight: concluded, not said
+ASSISTANT = 32  # a model says it
+CALL = 64  # a tool was told it
+RESULT = 128  # a tool answered it
+TOOLS = CALL | RESULT
 
 _TIME_TERMS = time_vocabulary()
 _ANNOTATION = r"\[[^\[\]]*\]\s*\Z"
@@ -21,6 +25,11 @@ _WHEN = re.compile(
 )
 _HOW_MANY = re.compile(r"\bhow (?:many|much|old)\b|多少|几个|几次|いくつ|몇")
 _WHAT = re.compile(r"\A\W*(?:what|which)\b")
+_OUTPUT = re.compile(
+    r"\b(?:(?:the|what|which) (?:output|log|logs|commands?)|printed|std(?:out|err)|exit codes?"
+    r"|stack ?traces?|tracebacks?|error messages?)\b"
+)
+_NAMED_ERROR = re.compile(r"\w(?:Error|Exception)\b|\bE[A-Z]{4,}\b")
 _SEVERAL = re.compile(
     r"\A\W*(?:what|which|where|who)\b.*\b(?:has|have)\b"
     r"|\A\W*how many\b|\bboth\b"
@@ -101,6 +110,11 @@ def asks_when(question: str) -> bool:
 def asks_how_many(question: str) -> bool:
     """Tell whether a question asks for a number."""
     return _HOW_MANY.search(question.lower()) is not None
+
+
+def asks_for_output(question: str) -> bool:
+    """Tell whether a question asks for what a tool was told or answered, or names an error."""
+    return bool(_OUTPUT.search(question.lower()) or _NAMED_ERROR.search(question))
 
 
 def asks_what(question: str) -> bool:

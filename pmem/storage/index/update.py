@@ -22,7 +22,7 @@ from pmem.storage.index.postings import TABLE, Postings
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Record, RecordType
 
-VERSION: Final = 12
+VERSION: Final = 13
 _SCHEMA: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob);
 create table document (number integer primary key, label text, store text, record text, id text,
