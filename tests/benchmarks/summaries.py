@@ -26,8 +26,9 @@ import orjson
 
 from pmem import Project
 from pmem.core.summaries import worth
-from pmem.core.summaries.clauses import called, pieces, sentences
+from pmem.core.summaries.clauses import called, pieces
 from pmem.core.summaries.summary import summarise
+from pmem.core.text.sentences import split_sentences
 from pmem.core.text.terms import terms
 from pmem.core.tokens import count_tokens
 from pmem.values.records import Message
@@ -101,7 +102,7 @@ def lead(messages: Sequence[Message], share: float) -> str:
 
 def centroid(messages: Sequence[Message], share: float) -> str:
     """Return the sentences that hold most of what the messages' sentences have in common."""
-    said = [each for message in messages for each in sentences(message.content)]
+    said = [each for message in messages for each in split_sentences(message.content)]
     counted = Counter(term for each in said for term in terms(each))
     common = {term: count for term, count in counted.items() if count > 1}
 
@@ -114,7 +115,7 @@ def centroid(messages: Sequence[Message], share: float) -> str:
 
 def drawn(messages: Sequence[Message], share: float, seed: int) -> str:
     """Return sentences drawn by lot."""
-    said = [each for message in messages for each in sentences(message.content)]
+    said = [each for message in messages for each in split_sentences(message.content)]
     random.Random(seed).shuffle(said)
     return _filled(said, int(len(_text(messages)) * share))
 

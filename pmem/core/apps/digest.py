@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 from pmem.core.consent import sensitive
 from pmem.core.filters import fold
-from pmem.values.records import Message, Role
+from pmem.core.text.speech import TALK, speech_of
+from pmem.values.records import Message
 
 if TYPE_CHECKING:
     from pmem.core.summaries.clauses import Piece
@@ -18,7 +19,7 @@ SHORTEST: Final = 12
 _OUTCOME: Final = "Outcome"
 """Stands before what came of it, so that this is none of the last speaker's words."""
 _CLOSED: Final = (".", "!", "。", "！", "…")
-_KINDS: Final = ("prose", "remark", "log", "code")
+_KINDS: Final = ("prose", "remark", "code")
 """Kinds of clauses, those that state facts first."""
 
 
@@ -39,7 +40,7 @@ def digest(
     Returns:
         One line; nothing where no clause is short enough, or nothing was said.
     """
-    said = _ends([item for item in messages if item.role in (Role.USER, Role.ASSISTANT)])
+    said = _ends([item for item in messages if speech_of(item) in TALK])
     closing = _sentence(" ".join((outcome or "").split()))
     chosen: list[tuple[int, str, str]] = []
     if closing and len(closing) <= most and not sensitive(closing, private):

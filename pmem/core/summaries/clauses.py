@@ -1,9 +1,10 @@
 """Messages in pieces that can stand alone in a summary, without what only fills.
 
-A piece is a clause of a sentence, a line of code or a remark in brackets. Pieces are spans of the
-message, save that greetings, exclamations, forms of address and intensifiers are left out. What
-would change the meaning stays together: a clause under a condition, a negation or a belief keeps
-the clause that governs it, and each piece of a question ends as one.
+A piece is a clause of a sentence, a line of short code, a remark in brackets, or one line on what
+tools did. Pieces are spans of the message, save that greetings, exclamations, forms of address and
+intensifiers are left out. What would change the meaning stays together: a clause under a
+condition, a negation or a belief keeps the clause that governs it, and each piece of a question
+ends as one. Of pasted text, data, quotations and logs only errors are pieces.
 """
 
 import re
@@ -12,7 +13,11 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from pmem.core.shortening import shortened
-from pmem.core.summaries.logs import routine
+from pmem.core.summaries.toolruns import tool_lines
+from pmem.core.text.blocks import BlockKind, blocks
+from pmem.core.text.commands import error_lines
+from pmem.core.text.sentences import split_sentences
+from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message
 
 LOOKED_AT: Final = 100_000
@@ -24,21 +29,15 @@ LONGEST_PIECE: Final = 300
 SHORTEST_CLAUSE: Final = 16
 """Characters; a sentence is not split closer to its ends."""
 
-Kind = Literal["prose", "code", "remark", "log"]
+LONGEST_CODE: Final = 3
+"""Lines of a block of code that is said, as a command is; longer ones are only shown."""
+Kind = Literal["prose", "code", "remark", "tool"]
 
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?…])\s+|(?<=[.!?][)\"”’'*])\s+|(?<=[。！？])(?![。！？」』”])|\n+"
-)
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|approx|e\.g|i\.e|No)\.\Z", re.IGNORECASE
-)
 _ENDS: Final = ".!?…。！？"
 _REMARK = re.compile(r"\[[^\[\]\n]{8,600}\](?!\()")
 _LABEL = re.compile(r"\[[^\W\d_][\w ]{1,30}: (?:an? )?")
-_MARKER = re.compile(r"(?:[-*+•>#]{1,6}|\d{1,2}[.)])\s+")
 _NICKNAME = re.compile(r"\b[A-Z][a-z]{2,11}\b")
 _SPACE = re.compile(r"\s")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 
 _SUBJECT = (
     r"(?=(?:I|we|you|he|she|it|they|this|that|there|my|our|let's|I['’](?:m|ve|d|ll)|(?:it|that"
@@ -81,6 +80,9 @@ _EXCLAMATION: Final = (
 )
 
 
+_PLAN = re.compile(r"(?:[a-z]{3,8},? ){0,2}let me\b", re.IGNORECASE)
+
+
 class Piece(NamedTuple):
     """What can be chosen for a summary.
 
@@ -90,7 +92,8 @@ class Piece(NamedTuple):
         sentence: The number of its sentence, counted over all messages.
         joint: What leads to it from the piece before it in the same sentence, else empty.
         end: The mark it ends with; empty where its line has none.
-        kind: Where it stands: in a sentence, in code, in brackets, or in a log.
+        kind: Where it stands: in a sentence, in code, in brackets, or in what tools did.
+        marks: Whether a person says it, or an assistant what it is about to do.
     """
 
     text: str
@@ -99,23 +102,7 @@ class Piece(NamedTuple):
     joint: str
     end: str
     kind: Kind
-
-
-def sentences(text: str) -> list[str]:
-    """Split a text at sentence ends and line breaks, without empty pieces.
-
-    Args:
-        text: Any text.
-    """
-    found: list[list[str]] = []
-    joined = False
-    for part in filter(None, map(str.strip, _SENTENCE_END.split(text))):
-        if joined:
-            found[-1].append(part)
-        else:
-            found.append([part])
-        joined = bool(_ABBREVIATION.search(" ".join(found[-1][-3:])[-12:]))
-    return [" ".join(parts) for parts in found]
+    marks: tuple[str, ...] = ()
 
 
 def called(messages: Iterable[Message]) -> frozenset[str]:
@@ -144,19 +131,35 @@ def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
         names: What those who speak are called; a form of address is left out.
     """
     opening, closing = _address(tuple(sorted(set(names))))
+    said = list(messages)
+    run = tool_lines(said)
     found: list[Piece] = []
     number = 0
-    for place, content in enumerate(contents(messages)):
-        for line, kind in _lines(content):
+    for place, (message, content) in enumerate(zip(said, contents(said), strict=True)):
+        speech = speech_of(message)
+        for line, kind in _tool_line(run.get(place)) if speech in TOOLS else _lines(content):
             if not any(map(str.isalnum, line)):
                 continue
             number += 1
             if kind == "prose":
-                said = closing.sub("", _without_opening(line, opening), count=1)
-                found += _clauses(said, place, number)
+                plain = closing.sub("", _without_opening(line, opening), count=1)
+                found += (
+                    _mark_by_speech(piece, speech) for piece in _clauses(plain, place, number)
+                )
             else:
-                found.append(Piece(line, place, number, "", "", kind))
+                found.append(Piece(line, place, number, "", "." if kind == "tool" else "", kind))
     return [_bounded(piece) for piece in found if any(map(str.isalnum, piece.text))]
+
+
+def _tool_line(line: str | None) -> Iterator[tuple[str, Kind]]:
+    if line:
+        yield line, "tool"
+
+
+def _mark_by_speech(piece: Piece, speech: Speech) -> Piece:
+    marks = ["person"] * (speech is Speech.PERSON)
+    marks += ["plan"] * (speech is Speech.ASSISTANT and _PLAN.match(piece.text) is not None)
+    return piece._replace(marks=tuple(marks)) if marks else piece
 
 
 def _bounded(piece: Piece) -> Piece:
@@ -186,27 +189,27 @@ def _both_ends(text: str, half: int) -> str:
 
 
 def _lines(content: str) -> Iterator[tuple[str, Kind]]:
-    """Yield sentences, lines of fenced code or of logs, and remarks, each with its kind."""
-    fenced = False
-    lines = content.splitlines()
-    for line, written in zip(lines, routine(lines), strict=True):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif written:
-            yield line.strip(), "log"
-        elif fenced:
-            yield line.strip(), "code"
-        else:
-            yield from _prose(line)
+    """Yield sentences, lines of short code, errors of logs, and remarks, each with its kind."""
+    for block in blocks(content):
+        if block.kind is BlockKind.PROSE:
+            yield from _prose(block.text)
+        elif block.kind is BlockKind.CODE:
+            lines = [line.strip() for line in block.text.splitlines()]
+            inner = [line for line in lines if line and not line.startswith(("```", "~~~"))]
+            if len(inner) <= LONGEST_CODE:
+                yield from ((line, "code") for line in inner)
+        elif block.kind is BlockKind.LOG:
+            errors = error_lines(block.text)
+            yield from ((line, "code") for line in dict.fromkeys((*errors[:1], *errors[-1:])))
 
 
-def _prose(line: str) -> Iterator[tuple[str, Kind]]:
+def _prose(text: str) -> Iterator[tuple[str, Kind]]:
     end = 0
-    for remark in _REMARK.finditer(line):
-        yield from ((said, "prose") for said in sentences(line[end : remark.start()]))
+    for remark in _REMARK.finditer(text):
+        yield from ((said, "prose") for said in split_sentences(text[end : remark.start()]))
         yield _LABEL.sub("[", remark.group(), count=1), "remark"
         end = remark.end()
-    yield from ((said, "prose") for said in sentences(line[end:]))
+    yield from ((said, "prose") for said in split_sentences(text[end:]))
 
 
 @lru_cache(maxsize=64)
@@ -219,8 +222,6 @@ def _address(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _without_opening(line: str, opening: re.Pattern[str]) -> str:
-    marker = _MARKER.match(line)
-    line = line[marker.end() :] if marker else line
     for _ in range(3):
         match = opening.match(line + " ")
         if match is None:

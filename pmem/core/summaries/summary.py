@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SENTENCE_CHARACTERS: Final = 160
 SHARE: Final = 0.15
-MOST_TOKENS: Final = 600
+MOST_TOKENS: Final = 200
 """What a summary has at the most, however long the messages are."""
 MOST_SENTENCES: Final = 1_000
 """Of summaries that are merged only the latest sentences are weighed."""
@@ -29,37 +29,33 @@ SCARCE: Final = 0.85
 """Power of a clause's length that divides its worth; below one it favours longer clauses."""
 ATTEMPTS: Final = 12
 """Clauses tried beyond the last one that fitted."""
-CAUTION: Final = 0.93
-"""Part of the share to which our own estimate is held, for it errs by some hundredths."""
+CAUTION: Final = 0.94
+"""Part of the share that is used, for vocabularies differ by some hundredths."""
 APIECE: Final = 10
 """Characters that a clause costs beside its own: marks and part of a speaker's name."""
 
+TOOL: Final = "tool"
+"""Who speaks in the lines on what tools did."""
 EARLIER: Final = "Earlier: "
 THEN: Final = "Then: "
 
 Count = Callable[[str], int]
 
 # patterns are compiled when first needed: most who import this only add a message
-_UNIT: Final = r"['’](?:s|m|re|ve|ll|d|t)\b|[^\W\d_]{1,10}|\d{1,3}|\s(?=\d)|[^\w\s]{1,3}|_|\n"
 _CLOSED: Final = (".", "!", "?", "。", "！", "？", "…", "]")
 _SPEAKER: Final = r"\w[^:\n.!?\[\]]{0,39}: "
 
 
 class _Limits(NamedTuple):
-    """What a summary may have: tokens as counted, characters, and tokens by our own estimate."""
+    """What a summary may have: tokens as they are counted, and characters."""
 
     tokens: int
     characters: int
-    units: int
     count: Count
 
     def hold(self, text: str) -> bool:
         """Tell whether a text keeps them all."""
-        return (
-            len(text) <= self.characters
-            and _units(text) <= self.units
-            and self.count(text) <= self.tokens
-        )
+        return len(text) <= self.characters and self.count(text) <= self.tokens
 
 
 def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -> str:
@@ -78,7 +74,7 @@ def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -
     said = list(messages)
     limits = _limits(said, count, share)
     names = called(said)
-    found = pieces(said, names) or _whole_messages(said)
+    found = pieces(said, names) or _first_lines(said)
     order = ordered(found, worths(found, names))
     chosen = _fitting(said, found, order, limits)
     if chosen:
@@ -89,33 +85,28 @@ def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -
 def _limits(said: Sequence[Message], count: Count, share: float) -> _Limits:
     shown = [f"{_speaker(message)}: {message.content}" for message in said]
     tokens, characters = sum(map(count, shown)), sum(map(len, shown))
-    most = int(characters * share)
-    units = MOST_TOKENS if most > MOST_TOKENS * 4 else sum(map(_units, shown)) * share * CAUTION
     return _Limits(
-        tokens=min(MOST_TOKENS, max(FLOOR, int(tokens * share))),
-        characters=min(MOST_TOKENS * 4, max(FLOOR * 4, most)),
-        units=max(FLOOR, int(units)),
+        tokens=min(MOST_TOKENS, max(FLOOR, int(tokens * share * CAUTION))),
+        characters=min(MOST_TOKENS * 4, max(FLOOR * 4, int(characters * share))),
         count=count,
     )
-
-
-def _units(text: str) -> int:
-    """Estimate tokens as vocabularies of models cut: words, digits by three, marks, line ends."""
-    return len(re.findall(_UNIT, text))
 
 
 def _speaker(message: Message) -> str:
     return message.speaker or message.role
 
 
-def _whole_messages(said: Sequence[Message]) -> "list[Piece]":
-    """Return messages without any word as they are."""
+def _first_lines(said: Sequence[Message]) -> "list[Piece]":
+    """Return the first lines of messages in which nobody says anything."""
     from pmem.core.summaries.clauses import Piece
 
+    firsts = (message.content.strip()[:1000].partition("\n")[0] for message in said)
     return [
-        Piece(shortened(text, SENTENCE_CHARACTERS), place, place, "", "", "prose")
-        for place, message in enumerate(said)
-        if (text := " ".join(message.content[:1000].split()))
+        Piece(
+            shortened(" ".join(first.split()), SENTENCE_CHARACTERS), place, place, "", "", "prose"
+        )
+        for place, first in enumerate(firsts)
+        if first
     ]
 
 
@@ -179,7 +170,7 @@ def _write_pieces(said: Sequence[Message], found: "Sequence[Piece]", chosen: Ite
     last = speaker = None
     for place in chosen:
         piece = found[place]
-        name = _speaker(said[piece.message])
+        name = TOOL if piece.kind == "tool" else _speaker(said[piece.message])
         if last == place - 1 and piece.joint and parts:
             parts[-1] = piece.joint
         elif name != speaker:
@@ -251,14 +242,14 @@ def _join_summaries(older: str, later: str) -> str:
 
 def _taken_apart(part: str, older: bool) -> list[_Sentence]:
     """Return the sentences of a part; a line without a speaker is the last one's."""
-    from pmem.core.summaries.clauses import sentences
+    from pmem.core.text.sentences import split_sentences
 
     found = []
     speaker = ""
     for line in part.splitlines():
         match = re.match(_SPEAKER, line)
         speaker = match.group() if match else speaker
-        said = sentences(line[match.end() if match else 0 :])
+        said = split_sentences(line[match.end() if match else 0 :])
         found += [_Sentence(speaker, shortened(text, MOST_TOKENS * 4), older) for text in said]
     return found
 

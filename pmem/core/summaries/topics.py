@@ -1,4 +1,4 @@
-"""What a stretch of conversation is about: the words and names that recur in it."""
+"""What a stretch of conversation is about: names of things, and words that recur in it."""
 
 import re
 from collections import defaultdict
@@ -10,7 +10,11 @@ from typing import Final, NamedTuple
 from pmem.core.summaries.clauses import called, contents
 from pmem.core.summaries.everyday import everyday_terms
 from pmem.core.summaries.worth import is_identifier
+from pmem.core.text.blocks import read_prose
+from pmem.core.text.commands import command_line, edited_files
+from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.core.text.terms import terms, time_vocabulary
+from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Message
 
 TOPICS: Final = 8
@@ -20,6 +24,8 @@ OPENING: Final = 0.5
 """What the spelling of a sentence's first word counts, where a capital says nothing."""
 LAST_RESORT: Final = 0.001
 """What an everyday word weighs; such are topics only where there are no others."""
+ENOUGH: Final = 3
+"""Topics that recur or are names, beside which words said once are none."""
 LONGEST: Final = 40
 """Characters of a topic."""
 
@@ -48,6 +54,9 @@ class _TopicSighting(NamedTuple):
 def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ...]:
     """Return what recurs most in messages, the weightiest first and equals by alphabet.
 
+    Of what people and assistants say only their own words count, of what tools do the names of the
+    files that they write; where nobody says anything, the calls do.
+
     Forms of a word count together and stand in the most frequent of them; names of two words stay
     whole. Chinese is taken in short runs and in pieces that recur, Japanese by its Chinese and
     katakana words, Korean by words without their particles.
@@ -60,12 +69,26 @@ def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ..
     speakers = frozenset(term for name in called(said) for term in terms(name))
     weights: defaultdict[Key, float] = defaultdict(float)
     spellings: dict[Key, defaultdict[str, float]] = {}
-    for seen in chain.from_iterable(_sightings(text, speakers) for text in contents(said)):
+    for seen in chain.from_iterable(_sightings(text, speakers) for text in _own_words(said)):
         weights[seen.key] += seen.weight
         spellings.setdefault(seen.key, defaultdict(float))[seen.spelling] += seen.spelt
-    telling = [key for key, weight in weights.items() if weight >= 1] or list(weights)
-    ordered = sorted(telling, key=lambda key: (-weights[key], key))
+    again = [key for key, weight in weights.items() if weight > 1]
+    telling = again if len(again) >= ENOUGH else [key for key in weights if weights[key] >= 1]
+    ordered = sorted(telling or weights, key=lambda key: (-weights[key], key))
     return tuple(_spelling(spellings[key]) for key in _apart(ordered, most))
+
+
+def _own_words(said: Sequence[Message]) -> list[str]:
+    """Return what was said, and the files that tools wrote; with no talk, what tools were asked."""
+    spoken = [speech_of(message) for message in said]
+    words = [
+        read_prose(text)
+        for text, speech in zip(contents(said), spoken, strict=True)
+        if speech not in TOOLS
+    ]
+    calls = [said[place] for place, speech in enumerate(spoken) if speech is Speech.CALL]
+    files = [name.rpartition("/")[2] for call in calls for name in edited_files(call)]
+    return [*words, *files] if words or files else list(map(command_line, calls))
 
 
 def merged_topics(
@@ -147,7 +170,7 @@ def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Topi
         return
     key = found[0]
     capital = word[0].isupper()
-    if key in speakers or (len(word) == 2 and not capital):
+    if key in speakers or (len(word) == 2 and not capital) or _is_shouted(word):
         return
     if key in _plain() or key.isdigit() or "n't" in word.lower().replace("’", "'"):
         yield _TopicSighting((key,), word.lower(), LAST_RESORT)
@@ -160,6 +183,11 @@ def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Topi
         NAMED if named else 1.0,
         OPENING if lowered else 1.0,
     )
+
+
+def _is_shouted(word: str) -> bool:
+    """Tell a word in capitals only for its weight, as "NOT", from a name."""
+    return len(word) > 2 and word.isupper() and word.lower() in STOP_WORDS
 
 
 def _pair(first: str, second: str, speakers: frozenset[str]) -> Iterator[_TopicSighting]:

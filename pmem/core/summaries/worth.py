@@ -4,7 +4,7 @@ A word's worth is e to the sum of the weights of what holds of it: a log-linear 
 of the answers asked for later have the word. The weights were fitted by Poisson regression on
 conversations with questions, each conversation judged by the weights of the others, and rounded;
 `python -m tests.benchmarks.summaries FOLDER --fit` repeats it. What those conversations hardly
-hold (identifiers, code, errors, decisions about technical matters) has weights set by hand.
+hold (identifiers, errors, people beside assistants, technical decisions) has weights set by hand.
 """
 
 import math
@@ -16,19 +16,19 @@ from typing import Final, NamedTuple
 
 from pmem.core.summaries.clauses import Piece
 from pmem.core.summaries.everyday import everyday_terms
+from pmem.core.text.sentences import read
 from pmem.core.text.terms import terms, time_vocabulary
+from pmem.core.text.words import NEGATIONS
 
 WEIGHTS: Final[dict[str, float]] = {
     # of the word
     "everyday": -0.95,
-    "speaker": -1.0,
     "name": 0.8,
     "number": 0.5,
     "identifier": 0.3,
     "time": 0.7,
     "long": 0.3,
     "short": 0.25,
-    "ending": -0.2,
     # of its place in the stretch
     "twice": 0.65,
     "often": 1.0,
@@ -40,9 +40,8 @@ WEIGHTS: Final[dict[str, float]] = {
     "outcome": 0.35,
     "vague": -0.2,
     "remark": -0.35,
-    "remarked": -0.65,
-    "code": -0.2,
     "self": 0.2,
+    "person": 0.3,
 }
 """Weights by feature; see `_word`, `_recurring` and `_piece` for what each means."""
 
@@ -57,15 +56,14 @@ hire join quit move born marry die name call favorite started finished
 """
 _PROPOSES: Final = frozenset(
     """propose proposed proposes proposal proposing suggest suggests suggested suggestion maybe
-    perhaps could might shall should let's consider considering""".split()
+    perhaps could might shall should let consider considering""".split()
 )
-_SETTLES: Final = frozenset(
-    """no not never nobody against without instead rather decide decided chose settled reject
-    rejects rejected replace replaces replaced dropped discarded abandoned""".split()
+_SETTLES: Final = NEGATIONS | frozenset(
+    """against instead rather decide decided chose settled reject rejects rejected replace replaces
+    replaced dropped discarded abandoned""".split()
 )
 _SELF: Final = frozenset("i me my mine we us our ours".split())
 _VAGUE: Final = frozenset("it that this there these those they".split())
-_ENDINGS: Final = ("ing", "ed", "ly")
 _COMMON: Final = frozenset({"everyday", "speaker"})
 SPARSE: Final = 0.2
 WIDE: Final = 4
@@ -83,8 +81,8 @@ class TermUse(NamedTuple):
 def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float]]:
     """Return for each piece its terms and what each of them is worth there.
 
-    A line of a log is worth nothing, nor is a piece of nothing but everyday words and speakers'
-    names.
+    What an assistant is about to do is worth nothing, nor is a piece of nothing but everyday words
+    and speakers' names.
 
     Args:
         found: The pieces of a stretch of conversation.
@@ -97,11 +95,11 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
         for term, held in occurrences:
             worth = known.get(held)
             if worth is None:
-                worth = known[held] = math.exp(sum(WEIGHTS[name] for name in held))
+                worth = known[held] = math.exp(sum(WEIGHTS.get(name, 0.0) for name in held))
             if worth > best.get(term, 0.0):
                 best[term] = worth
         told = any(_COMMON.isdisjoint(held) for _, held in occurrences)
-        values.append(best if told and piece.kind != "log" else {})
+        values.append(best if told and "plan" not in piece.marks else {})
     return _settle_values(found, values)
 
 
@@ -118,9 +116,8 @@ def _settle_values(
     for piece, value in zip(reversed(found), reversed(values), strict=True):
         asks = _asks(piece)
         gone: set[str] = set()
-        said = piece.text.lower().replace("’", "'")
-        plain = {word.strip(',;:.!()"') for word in said.split()}
-        if not asks and ("n't" in said or not plain.isdisjoint(_SETTLES)):
+        plain = frozenset(read(piece.text).words)
+        if not asks and not plain.isdisjoint(_SETTLES):
             settled |= value.keys() - common
         elif asks or not plain.isdisjoint(_PROPOSES):
             gone = settled & value.keys()
@@ -143,24 +140,12 @@ def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[TermUse]
     rows = []
     for piece, occurrences in zip(found, said, strict=True):
         whole = _piece(piece, occurrences, asking)
-        again = (*whole, "remarked")
-        rows.append(
-            [
-                TermUse(
-                    term, held + recurring[term] + (again if _is_remarked(piece, held) else whole)
-                )
-                for term, held in occurrences
-            ]
-        )
+        rows.append([TermUse(term, held + recurring[term] + whole) for term, held in occurrences])
     return rows
 
 
 def _asks(piece: Piece) -> bool:
     return piece.end in ("?", "？")
-
-
-def _is_remarked(piece: Piece, held: tuple[str, ...]) -> bool:
-    return piece.kind == "remark" and "everyday" in held
 
 
 def _words(text: str, speakers: set[str]) -> list[TermUse]:
@@ -194,7 +179,6 @@ def _word(surface: str) -> tuple[TermUse, ...]:
             "time": term in _time_terms(),
             "long": len(surface) >= 7,
             "short": len(surface) <= 3,
-            "ending": surface.endswith(_ENDINGS),
         }
         found.append(TermUse(term, tuple(name for name, holds in held.items() if holds)))
     return tuple(found)
@@ -218,21 +202,20 @@ def _recurring(
 
 def _piece(piece: Piece, said: Sequence[TermUse], asking: set[int]) -> tuple[str, ...]:
     """Return what holds for all the words of a piece."""
-    plain = piece.text.lower().replace("’", "'").split()
+    plain = read(piece.text).words
     telling = {word.term for word in said if _COMMON.isdisjoint(word.held)}
     outcomes = _outcome_terms()
     asked = _asks(piece)
     held = {
-        "sparse": len(telling) < SPARSE * (1 + len(plain)),
+        "sparse": len(telling) < SPARSE * (1 + len(piece.text.split())),
         "question": asked,
         "answer": not asked and piece.message - 1 in asking,
         "outcome": any(word.term in outcomes for word in said),
-        "vague": bool(plain) and plain[0].partition("'")[0] in _VAGUE,
+        "vague": bool(plain) and plain[0] in _VAGUE,
         "remark": piece.kind == "remark",
-        "code": piece.kind == "code",
-        "self": any(word.partition("'")[0] in _SELF for word in plain),
+        "self": not _SELF.isdisjoint(plain),
     }
-    return tuple(name for name, holds in held.items() if holds)
+    return (*(name for name, holds in held.items() if holds), *piece.marks)
 
 
 def is_identifier(surface: str) -> bool:

@@ -7,6 +7,7 @@ once and only in its first `LOOKED_AT` characters, so the time is linear in the 
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import groupby
@@ -14,6 +15,10 @@ from typing import Final, NamedTuple
 
 LOOKED_AT: Final = 400
 """Characters of a line that tell what it is."""
+
+
+REPEATED: Final = 6
+"""Lines that differ only in their numbers, from which on a program has written them."""
 
 
 class BlockKind(StrEnum):
@@ -66,11 +71,13 @@ _LISTED = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _DATA_FENCES: Final = frozenset(("json", "yaml", "yml", "toml", "xml", "csv", "diff", "patch"))
 
+_NUMBER = re.compile(r"\d{1,20}")
 _TAG = re.compile(r"(^[ \t]{0,8})?<(/?)([a-zA-Z][\w-]{1,60})(?: [^<>\n]{0,200})?>", re.MULTILINE)
 OWN_TAGS: Final = frozenset(("user_query", "user-query", "user_message", "command-args"))
 """Tags by which a program marks what its user has said."""
 _NOTICE = re.compile(
     r"\s*\[(?:Request interrupted|Image|Pasted text|Attached file)\b[^\]\n]{0,200}\]\s*$"
+    r"|\W{0,8}[\[(](?:id|pmem): ?\S"
 )
 _HOOK = re.compile(
     r"\s*(?:(?:\w{1,30} ){0,2}hook (?:feedback|blocking error|error|output|success)\b"
@@ -164,9 +171,13 @@ def _tagged(text: str) -> Iterator[tuple[int, int]]:
 
 def _blocks_of_lines(lines: list[str]) -> Iterator[TextBlock]:
     kinds = list(_kinds(lines))
+    shapes = [_NUMBER.sub("0", line[:LOOKED_AT]) for line in lines]
+    counted = Counter(shapes) if len(lines) >= REPEATED else {}
     for place, kind in enumerate(kinds):
         if kind is None:
             kinds[place] = kinds[place - 1] if place else BlockKind.PROSE
+        elif kind is BlockKind.PROSE and counted.get(shapes[place], 0) >= REPEATED:
+            kinds[place] = BlockKind.LOG
     for kind, group in groupby(zip(kinds, lines, strict=True), key=lambda pair: pair[0]):
         if kind is not None:
             yield TextBlock(kind, "\n".join(line for _, line in group))

@@ -41,6 +41,7 @@ _CHANGED = re.compile(
 _EDITS: Final = frozenset(
     "edit write multiedit edit_file write_file create_file apply_patch notebookedit".split()
 )
+_MOVE = re.compile(r"\Acd \S{1,200} && ")
 _TAG = re.compile(r"</?[\w-]{1,40}>")
 
 
@@ -67,8 +68,19 @@ def command_line(message: Message) -> str:
         message: A message with a `tool_call`; of others the first line of what they say.
     """
     calls = [_in_one_line(name, given) for name, given in _calls(message.tool_call)]
-    line = "; ".join(filter(None, calls[:MOST_ERRORS])) or next(_lines(message.content), "")
+    line = "; ".join(filter(None, calls[:MOST_ERRORS])) or _first_line(message.content)
     return shortened(line, LONGEST_CALL)
+
+
+def ran_commands(message: Message) -> tuple[str, ...]:
+    """Return the commands that a tool's call runs, each by its first line.
+
+    Args:
+        message: A message with a `tool_call`.
+    """
+    given = (each for _, each in _calls(message.tool_call))
+    ran = (str(each[key]) for each in given for key in _COMMANDS[:3] if each.get(key))
+    return tuple(shortened(line, LONGEST_CALL) for text in ran if (line := _first_line(text)))
 
 
 def tool_outcome(message: Message) -> ToolOutcome:
@@ -85,8 +97,17 @@ def tool_outcome(message: Message) -> ToolOutcome:
     result = message.tool_result if isinstance(message.tool_result, Mapping) else {}
     said = result.get("is_error", result.get("isError"))
     failed = bool(said or code) or text.startswith("<tool_use_error>")
-    errors = _errors(text) if failed else ()
+    errors = _told(text)[:MOST_ERRORS] if failed else ()
     return ToolOutcome(failed, code, errors, () if failed else _changed(text))
+
+
+def error_lines(text: str) -> tuple[str, ...]:
+    """Return the lines of output that tell an error, each once.
+
+    Args:
+        text: What a program wrote.
+    """
+    return tuple(_shown(head) for head in _heads(text) if _is_error(head))
 
 
 def edited_files(message: Message) -> tuple[str, ...]:
@@ -135,22 +156,33 @@ def _in_one_line(name: str, given: Mapping[str, Any]) -> str:
     for keys in (_COMMANDS[:3], _FILES[:4], _COMMANDS[3:], _FILES[4:]):
         for key in keys:
             if given.get(key) and isinstance(given[key], str | int):
-                line = next(_lines(str(given[key])[:LOOKED_AT]), "")
+                line = _first_line(str(given[key]))
                 return line if key in _COMMANDS[:3] or key == "summary" else f"{name}: {line}"
     return ""
 
 
-def _lines(text: str) -> Iterator[str]:
-    return (bare for line in text.splitlines() if (bare := " ".join(line.split())))
+def _first_line(text: str) -> str:
+    """Return the first line that says something, without the move to a folder before a command."""
+    lines = (" ".join(line.split()) for line in text[:LOOKED_AT].splitlines())
+    return _MOVE.sub("", next(filter(None, lines), ""))
 
 
-def _errors(text: str) -> tuple[str, ...]:
+def _told(text: str) -> tuple[str, ...]:
     """Return the lines of a failed call that tell why; if none does, its first one."""
+    return error_lines(text) or tuple(map(_shown, islice(_heads(text), 1)))
+
+
+def _heads(text: str) -> Iterator[str]:
     heads = (_TAG.sub("", line[: 2 * LONGEST_ERROR]).strip() for line in text.splitlines())
-    told = list(dict.fromkeys(head for head in heads if not _NO_LINE.match(head)))
-    found = [head for head in told if _ERROR.search(head) and not _NO_ERROR.search(head)]
-    shown = (found or told[:1])[:MOST_ERRORS]
-    return tuple(shortened(" ".join(head.split()), LONGEST_ERROR) for head in shown)
+    return iter(dict.fromkeys(head for head in heads if not _NO_LINE.match(head)))
+
+
+def _is_error(head: str) -> bool:
+    return _ERROR.search(head) is not None and _NO_ERROR.search(head) is None
+
+
+def _shown(head: str) -> str:
+    return shortened(" ".join(head.split()), LONGEST_ERROR)
 
 
 def _changed(text: str) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ def result(content: str, **value: Any) -> Message:
     ("value", "line"),
     [
         ({"name": "Bash", "input": {"command": "make\n test", "description": "x"}}, "make"),
+        ({"name": "Bash", "input": {"command": "cd /x/y && make"}}, "make"),
         ({"name": "Edit", "input": {"file_path": "a.py", "old_string": "x"}}, "Edit: a.py"),
         ({"name": "Grep", "input": {"pattern": "x", "path": "src"}}, "Grep: x"),
         ({"name": "Fetch", "input": {"url": "https://a.b", "prompt": "x"}}, "Fetch: https://a.b"),
