@@ -1,16 +1,18 @@
 """Episodes: key moments of conversations, noticed as they happen or added by hand."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 
 from pmem.core import checks
 from pmem.core.extraction.episodes import REACH, Arc, Moment, arc, moments
+from pmem.core.extraction.turns import is_speech
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import EVENT
 from pmem.core.shortening import shortened
-from pmem.errors import InvalidValue
+from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target
 from pmem.project.caller import reaches
 from pmem.project.events import event_of
@@ -108,9 +110,9 @@ def noticed(
     Returns:
         The conversation with its new milestones, and the episodes.
     """
-    if not _may_notice(workspace):
+    if not _may_notice(workspace) or not is_speech(message):
         return conversation, []
-    said = (*conversation.recent_messages, message)
+    said = (*_before(workspace, conversation), message)
     made = _keep(workspace, conversation, said, conversation.turns + 1, tuple(memories))
     milestones = (*conversation.milestones, *(episode.id for episode in made))
     return msgspec.structs.replace(conversation, milestones=milestones), made
@@ -145,6 +147,16 @@ def noticed_at_import(
         made += _keep(workspace, conversation, heard, turns + end, (), is_imported=True)
     milestones = dict.fromkeys((*conversation.milestones, *(episode.id for episode in made)))
     return msgspec.structs.replace(conversation, milestones=tuple(milestones))
+
+
+def _before(workspace: Workspace, conversation: Conversation) -> tuple[Message, ...]:
+    """Return the last messages of a conversation, those of its last chunks with them if needed."""
+    said = conversation.recent_messages
+    chunks = list(conversation.chunks) if conversation.cleared_turns == 0 else []
+    with suppress(NotFound, Damaged):  # a damaged chunk stops no conversation
+        while chunks and len(said) < REACH:
+            said = (*workspace.chunks.get(chunks.pop()).messages, *said)
+    return said[-REACH:]
 
 
 def _may_notice(workspace: Workspace) -> bool:

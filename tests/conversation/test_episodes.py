@@ -148,6 +148,19 @@ def test_a_transcript_that_goes_on_adds_what_is_new() -> None:
     assert list(made.transcript(talk.id).conversation.milestones) == ids
 
 
+def test_a_problem_that_has_moved_into_a_chunk_can_still_be_solved() -> None:
+    made = project(max_recent_messages=4, chunk_size=4)
+    noticed(made, TROUBLE)
+    chatter(made, 6)
+    (cure,) = (item for item in noticed(made, CURE) if item.type is EpisodeType.PROBLEM_SOLVED)
+    assert cure.turns == TurnRange(start=1, end=8)
+
+
+def test_a_tool_call_makes_none() -> None:
+    made = project()
+    assert noticed(made, DECISION, "assistant", tool_call={"name": "sh"}) == ()
+
+
 def test_an_imported_transcript_may_make_none() -> None:
     made = project(detect_episodes=False)
     made.import_messages(transcript(("user", DECISION)))

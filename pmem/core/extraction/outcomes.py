@@ -14,6 +14,7 @@ _LOOKED_AT: Final = 3  # sentences in which the work is named
 _SHORTEST: Final = 4  # words of a sentence that names it
 _BEFORE: Final = frozenset("been is are was were now successfully i we have has just".split())
 _SPEAKERS: Final = frozenset("i we you now".split())
+_PASSED: Final = frozenset(("pass", "passes", "passing"))
 _SUMMED_UP: Final = (
     ("summary", "of"), ("final", "summary"), ("what", "was", "changed"), ("what", "changed"),
     ("what", "i", "built"), ("what", "i", "did"), ("what", "was", "done"),
@@ -57,7 +58,7 @@ def says_done(sentence: ParsedSentence) -> bool:
         return words[0] in DONE
     if sums_up(words):
         return True
-    if "now" in words[2:] and words[0] not in _SPEAKERS:
+    if "now" in words[2:] and words[0] not in _SPEAKERS and _PASSED.isdisjoint(words):
         return True
     return any(
         word in DONE and (place == 0 or words[place - 1] in _BEFORE)
