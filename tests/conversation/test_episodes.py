@@ -369,3 +369,16 @@ def test_an_arc_of_nothing_is_empty() -> None:
     made = Project(backend=InMemory())
     with pytest.raises(NotFound):
         made.narrative_arc()
+
+
+def test_an_episode_takes_no_room_from_the_words_that_it_repeats() -> None:
+    said = (("user", "The login page is broken for all customers."), ("assistant", CURE))
+    texts = []
+    for is_noticed in (True, False):
+        made = project(detect_episodes=is_noticed)
+        made.import_messages(transcript(*said, ("user", DECISION)))
+        assert bool(made.episodes().items) is is_noticed
+        asked = made.build_context("which database did we decide to use?", budget=300)
+        texts.append(asked.text.rpartition("(pmem:")[0])
+    assert texts[0] == texts[1]
+    assert DECISION in texts[0]
