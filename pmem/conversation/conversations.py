@@ -204,7 +204,8 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
     conversation = noted(workspace, before, [message])
     conversation, promoted = promoted_at_once(workspace, conversation, before)
     facts = _new_facts(conversation.facts[len(before.facts) :], promoted.items)
-    conversation, episodes = noticed(workspace, conversation, message)
+    memories = [item.memory.id for item in promoted.items]
+    conversation, episodes = noticed(workspace, conversation, message, memories)
     conversation = extend(workspace, conversation, [message], message.created_at)
     conversation, pruned = pruned_if_due(workspace, conversation)
     workspace.conversations.put(conversation)

@@ -1,20 +1,23 @@
 """Episodes: key moments of conversations, noticed as they happen or added by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 
 from pmem.core import checks
-from pmem.core.extraction.episodes import Arc, Moment, arc, moments
+from pmem.core.extraction.episodes import REACH, Arc, Moment, arc, moments
+from pmem.core.extraction.turns import is_speech
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import EVENT
 from pmem.core.shortening import shortened
-from pmem.errors import InvalidValue
+from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target
 from pmem.project.caller import reaches
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
+from pmem.values.ids import derived_id
 from pmem.values.records import (
     Conversation,
     Episode,
@@ -92,25 +95,93 @@ def add(workspace: Workspace, request: EpisodeRequest) -> Episode:
 
 
 def noticed(
-    workspace: Workspace, conversation: Conversation, message: Message
+    workspace: Workspace,
+    conversation: Conversation,
+    message: Message,
+    memories: Iterable[str] = (),
 ) -> tuple[Conversation, list[Episode]]:
     """Keep the key moments that a message makes, which its conversation is still without.
+
+    Args:
+        conversation: The one that it is said in.
+        message: The message.
+        memories: The ids of those that the message was promoted to; its episodes lead to them.
 
     Returns:
         The conversation with its new milestones, and the episodes.
     """
-    if not workspace.settings.detect_episodes or not reaches(workspace, EVENT):
+    if not _may_notice(workspace) or not is_speech(message):
         return conversation, []
-    said = (*conversation.recent_messages, message)
-    made = [
-        workspace.episodes.put(episode)
-        for episode in (
-            _from_moment(workspace, conversation, moment, said) for moment in moments(said)
-        )
-        if not _needs_consent(workspace, episode)
-    ]
+    said = (*_before(workspace, conversation), message)
+    made = _keep(workspace, conversation, said, conversation.turns + 1, tuple(memories))
     milestones = (*conversation.milestones, *(episode.id for episode in made))
     return msgspec.structs.replace(conversation, milestones=milestones), made
+
+
+def noticed_at_import(
+    workspace: Workspace,
+    conversation: Conversation,
+    before: Sequence[Message],
+    fresh: Sequence[Message],
+) -> Conversation:
+    """Keep the key moments of messages that a transcript brings, as if they were said one by one.
+
+    The same messages make the same episodes on every machine; of each no more than the messages
+    just before it are read.
+
+    Args:
+        conversation: Theirs.
+        before: The messages that it has, in their order.
+        fresh: Those that come behind them.
+
+    Returns:
+        The conversation with its new milestones.
+    """
+    if not _may_notice(workspace):
+        return conversation
+    said = (*before[-REACH:], *fresh)
+    turns = len(before) - min(len(before), REACH)
+    made: list[Episode] = []
+    for end in range(len(said) - len(fresh) + 1, len(said) + 1):
+        heard = said[max(0, end - REACH - 1) : end]
+        made += _keep(workspace, conversation, heard, turns + end, (), is_imported=True)
+    milestones = dict.fromkeys((*conversation.milestones, *(episode.id for episode in made)))
+    return msgspec.structs.replace(conversation, milestones=tuple(milestones))
+
+
+def _before(workspace: Workspace, conversation: Conversation) -> tuple[Message, ...]:
+    """Return the last messages of a conversation, those of its last chunks with them if needed."""
+    said = conversation.recent_messages
+    chunks = list(conversation.chunks) if conversation.cleared_turns == 0 else []
+    with suppress(NotFound, Damaged):  # a damaged chunk stops no conversation
+        while chunks and len(said) < REACH:
+            said = (*workspace.chunks.get(chunks.pop()).messages, *said)
+    return said[-REACH:]
+
+
+def _may_notice(workspace: Workspace) -> bool:
+    return workspace.settings.detect_episodes and reaches(workspace, EVENT)
+
+
+def _keep(
+    workspace: Workspace,
+    conversation: Conversation,
+    said: Sequence[Message],
+    turn: int,
+    memories: tuple[str, ...],
+    *,
+    is_imported: bool = False,
+) -> list[Episode]:
+    """Keep the moments that the last of the messages makes, except what needs consent."""
+    made = []
+    for moment in moments(said):
+        name = None
+        if is_imported:
+            name = derived_id(said[-1].created_at, conversation.id, said[-1].id, moment.type)
+        episode = _from_moment(workspace, conversation, moment, said, turn, memories, name)
+        if not _needs_consent(workspace, episode):
+            made.append(workspace.episodes.put(episode))
+    return made
 
 
 def _needs_consent(workspace: Workspace, episode: Episode) -> bool:
@@ -238,24 +309,32 @@ def _turns(request: EpisodeRequest, conversation: Conversation | None) -> TurnRa
 
 
 def _from_moment(
-    workspace: Workspace, conversation: Conversation, moment: Moment, said: Sequence[Message]
+    workspace: Workspace,
+    conversation: Conversation,
+    moment: Moment,
+    said: Sequence[Message],
+    turn: int,
+    memories: tuple[str, ...],
+    name: str | None,
 ) -> Episode:
-    turns = conversation.turns + 1
+    """Make the episode of a moment, which the last of some messages made at a turn."""
     fields = moment._asdict()
-    start = turns - len(said) + 1 + fields.pop("first")
+    start = turn - len(said) + 1 + fields.pop("first")
     return _episode(
         workspace,
         said[-1].created_at,
+        id=name or workspace.new_id(),
         conversation=conversation.id,
         app=conversation.app,
-        turns=TurnRange(start=start, end=turns),
+        turns=TurnRange(start=start, end=turn),
+        linked_memories=memories,
         **fields,
     )
 
 
 def _episode(workspace: Workspace, at: datetime, summary: str, **fields: object) -> Episode:
+    fields.setdefault("id", workspace.new_id())
     return Episode(
-        id=workspace.new_id(),
         summary=summary,
         created_at=at,
         updated_at=at,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from pmem.conversation.episodes import noticed_at_import
 from pmem.errors import NotFound
 from pmem.memory.chunking import extend, merged, summarised, unfold
 from pmem.memory.facts import noted, stated
@@ -55,6 +56,8 @@ def take_in(
                 conversation, ended_at=max(latest, conversation.ended_at or latest)
             )
         conversation = noted(workspace, conversation, fresh)
+        before = tuple(kept.values())
+        conversation = noticed_at_import(workspace, conversation, before, fresh)
         workspace.conversations.put(
             extend(workspace, conversation, fresh, latest, _imported_chunk_id, told)
         )

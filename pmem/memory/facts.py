@@ -162,6 +162,7 @@ def _facts_of(message: Message) -> Iterator[Fact]:
             type=found.type,
             confidence=found.confidence,
             subject=found.subject,
+            user=message.speaker,
             message=message.id,
             extracted_at=message.created_at,
         )
@@ -336,14 +337,18 @@ def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> tuple[dict[s
     return _settlements(same), len(promoted)
 
 
-def _saying(workspace: Workspace, content: str, app: str | None) -> Memory | None:
-    """Return the latest active memory that says the same, to everyone in an app or in none.
+def _concerned(fact: Fact) -> str | None:
+    """Return whom a fact concerns: its speaker, where he speaks of himself; else everyone."""
+    return fact.user if fact.user is not None and fact.subject == fact.user else None
+
+
+def _saying(workspace: Workspace, content: str, scope: Scope) -> Memory | None:
+    """Return the latest active memory of a scope that says the same.
 
     Of many that share its words only the likeliest are read.
     """
     from pmem.core.lifecycle.candidates import MOST_CANDIDATES, word_keys
 
-    scope = Scope(app=app)
     keys = word_keys(content, scope)
     if keys:
         found: Iterable[Memory] = workspace.memories.alike(keys, MOST_CANDIDATES)
@@ -386,7 +391,7 @@ def _promote_fact(
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
         return Promotions()
-    memory = _saying(workspace, fact.content, item.app)
+    memory = _saying(workspace, fact.content, Scope(app=item.app, user=_concerned(fact)))
     is_new = memory is None
     neighbours: tuple[Neighbour, ...] = ()
     if memory is None:
@@ -395,6 +400,7 @@ def _promote_fact(
             content=fact.content,
             type=fact.type,
             subject=fact.subject,
+            user=_concerned(fact),
             app=item.app,
             source=source,
             force=force,

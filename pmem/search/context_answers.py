@@ -49,7 +49,8 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
         below: what answers too badly, or is one too many of its category.
         related: what the memories bring along, by id.
         valuation: what memories are worth to the task.
-        weighs: whether one of the memories and episodes has more than a chance word of the task.
+        weighs: whether one of the memories has more than a chance word of the task; an episode
+            only repeats what was said.
     """
 
     found: list[Scored] = []
@@ -124,7 +125,7 @@ def rank_answers(
             subjects=first_subjects(memories),
             standing=_relative([one for one in standing.ranked if one[1].id in allowed]),
         ),
-        weighs=any(hit.score >= WEIGHTY for _, _, hit in found)
+        weighs=any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
         or _share_words(asked, memories, len(allowed)),
     )
 

@@ -134,12 +134,15 @@ def twin_keys(record: Record) -> tuple[str, ...]:
 def same_keys(record: Record) -> tuple[str, ...]:
     """Return what makes two memories suspects of saying the same: subject, and content.
 
+    There is more than one thing to say about the user whom a memory concerns, so that is none.
+
     Args:
         record: Any record; only memories that are active have keys.
     """
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return ()
-    subject = (f"subject:{fold(record.subject)}",) if record.subject else ()
+    about = record.subject if record.subject != record.scope.user else None
+    subject = (f"subject:{fold(about)}",) if about else ()
     return (*subject, f"content:{fold(record.content)}")
 
 

@@ -267,6 +267,7 @@ class Standing(StrEnum):
 class Fact(Part, frozen=True, kw_only=True):
     """Something that a message states; promoted, it is a memory of its own.
 
+    `user` is who said it, if that is known, and `subject` the same where it is about that person.
     `settled_at` is when it was promoted or rejected.
     """
 
@@ -275,6 +276,7 @@ class Fact(Part, frozen=True, kw_only=True):
     type: MemoryType
     confidence: Share
     subject: str | None = None
+    user: str | None = None
     message: str
     extracted_at: Time
     standing: Standing = Standing.PENDING

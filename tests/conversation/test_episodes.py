@@ -107,12 +107,70 @@ def test_episodes_can_be_left_alone() -> None:
     assert made.episodes().total == 0
 
 
-def test_a_transcript_makes_none() -> None:
+def transcript(*said: tuple[str, str], name: str = "talk") -> list[bytes]:
+    return [
+        orjson.dumps(
+            {"conversation": name, "id": str(i), "role": role, "speaker": role, "content": content}
+            | {"timestamp": f"2026-01-02T10:{i:02d}:00Z"}
+        )
+        for i, (role, content) in enumerate(said)
+    ]
+
+
+def told(made: Project) -> list[tuple[str, str, TurnRange | None]]:
+    return [(one.id, one.title, one.turns) for one in made.episodes().items]
+
+
+def test_a_transcript_makes_them_too_and_each_once() -> None:
+    said = (("user", "hi"), ("user", TROUBLE), ("assistant", CURE), ("user", DECISION))
     made = project()
-    line = {"id": "1", "conversation": "talk", "role": "user", "content": DECISION}
-    assert made.import_messages([orjson.dumps(line)]).added == 1
-    assert made.episodes().total == 0
-    assert made.transcript("talk").conversation.milestones == ()
+    made.import_messages(transcript(*said))
+    first = told(made)
+    assert [turns for _, _, turns in first] == [
+        TurnRange(start=2, end=3), TurnRange(start=4, end=4),
+    ]  # fmt: skip
+    made.import_messages(transcript(*said))
+    assert told(made) == first
+    other = project()
+    other.import_messages(transcript(*said))
+    assert told(other) == first
+
+
+def test_a_transcript_that_goes_on_adds_what_is_new() -> None:
+    said = (("user", TROUBLE), ("assistant", CURE), ("user", DECISION))
+    made, other = project(), project()
+    for end in (1, 2, 3):
+        made.import_messages(transcript(*said[:end]))
+    other.import_messages(transcript(*said))
+    assert told(made) == told(other)
+    (talk,) = (one for one in made.conversations() if one.external_id == "talk")
+    ids = [identifier for identifier, _, _ in told(made)]
+    assert list(made.transcript(talk.id).conversation.milestones) == ids
+
+
+def test_a_problem_that_has_moved_into_a_chunk_can_still_be_solved() -> None:
+    made = project(max_recent_messages=4, chunk_size=4)
+    noticed(made, TROUBLE)
+    chatter(made, 6)
+    (cure,) = (item for item in noticed(made, CURE) if item.type is EpisodeType.PROBLEM_SOLVED)
+    assert cure.turns == TurnRange(start=1, end=8)
+
+
+def test_a_tool_call_makes_none() -> None:
+    made = project()
+    assert noticed(made, DECISION, "assistant", tool_call={"name": "sh"}) == ()
+
+
+def test_an_imported_transcript_may_make_none() -> None:
+    made = project(detect_episodes=False)
+    made.import_messages(transcript(("user", DECISION)))
+    assert made.episodes().items == ()
+
+
+def test_an_episode_leads_to_the_memory_that_came_of_its_message() -> None:
+    heard = project().add_message("user", DECISION)
+    (promoted,), (episode,) = heard.promoted, heard.episodes
+    assert episode.linked_memories == (promoted.memory.id,)
 
 
 @pytest.mark.parametrize("said", [0, 3, 40])
@@ -311,3 +369,16 @@ def test_an_arc_of_nothing_is_empty() -> None:
     made = Project(backend=InMemory())
     with pytest.raises(NotFound):
         made.narrative_arc()
+
+
+def test_an_episode_takes_no_room_from_the_words_that_it_repeats() -> None:
+    said = (("user", "The login page is broken for all customers."), ("assistant", CURE))
+    texts = []
+    for is_noticed in (True, False):
+        made = project(detect_episodes=is_noticed)
+        made.import_messages(transcript(*said, ("user", DECISION)))
+        assert bool(made.episodes().items) is is_noticed
+        asked = made.build_context("which database did we decide to use?", budget=300)
+        texts.append(asked.text.rpartition("(pmem:")[0])
+    assert texts[0] == texts[1]
+    assert DECISION in texts[0]

@@ -341,6 +341,23 @@ def test_a_memory_on_the_same_subject_leaves_the_fact_pending() -> None:
     assert sorted(remembered(made)) == ["Mira is the designer", "Mira writes the docs"]
 
 
+def test_what_a_person_says_of_himself_is_a_memory_about_him() -> None:
+    made = project()
+    for said in ("Remember that I work from Graz.", "Remember that I sing in a choir."):
+        (promotion,) = made.add_message("user", said, speaker="Ada").promoted
+        memory = promotion.memory
+        assert memory.content.startswith("Ada ")
+        assert (memory.subject, memory.scope.user) == ("Ada", "Ada")
+    assert len(remembered(made)) == 2
+
+
+def test_a_rule_concerns_everyone_whoever_said_it() -> None:
+    made = project()
+    (promotion,) = made.add_message("user", CERTAIN, speaker="Ada").promoted
+    assert (promotion.fact.user, promotion.memory.subject) == ("Ada", None)
+    assert promotion.memory.scope.user is None
+
+
 def test_a_memory_that_says_the_same_counts_before_one_on_the_same_subject() -> None:
     made = project()
     made.add("Mira writes the docs", subject="Mira")

@@ -78,15 +78,19 @@ LINKS: Final = frozenset("and but so while whereas then because since".split())
 
 BREAKS: Final = frozenset(", – — : - (".split())
 
-_PRONOUNS: Final = frozenset("we i you he she they it let never always please do".split())
+_PRONOUNS: Final = frozenset(
+    "we i you he she they it let lets never always please do ensure".split()
+)
 
 _NOUNS: Final = frozenset("our my the these all every this".split())
 
 _CLOUDS: Final = frozenset(
-    """if whether unless suppose supposing imagine assuming maybe perhaps possibly wish wonder
-    wondering hypothetically according once until reads when why formerly previously originally
+    """whether suppose supposing imagine assuming maybe perhaps possibly wish wonder
+    wondering hypothetically according reads why formerly previously originally
     hindsight""".split()
 )
+
+_CONDITIONS: Final = frozenset("if unless once until when".split())
 
 _HAZE: Final = frozenset(
     """might may could should would what how who whom where reads say says said saying claim claims
@@ -156,6 +160,9 @@ def _is_henceforth(words: list[str], begin: int, place: int) -> bool:
 def is_hazy(words: list[str], begin: int, place: int) -> bool:
     """Tell whether what stands before a phrase makes it no statement of the speaker's own."""
     if not _CLOUDS.isdisjoint(words[begin:place]):
+        return True
+    condition = next((i for i in range(begin, place) if words[i] in _CONDITIONS), place)
+    if condition < place and "," not in words[condition : place + 1]:
         return True
     near = place
     while near > begin and words[near - 1] not in BREAKS:

@@ -2,7 +2,8 @@
 
 Data only, as text, so that a change shows as a change of words. A line of `CUES` is a type, a
 confidence, who must be speaking or spoken of, and phrases apart by `|`. The last word of a phrase
-may be a condition on the word after it: `+set` (it is in that set) or `-set` (it is not).
+may be a condition on the word after it: `+set` (it is in that set) or `-set` (it is not). A word
+`*set` stands for each word of that set.
 
 Who, read leftwards from the phrase over auxiliaries and adverbs:
 
@@ -11,13 +12,13 @@ Who, read leftwards from the phrase over auxiliaries and adverbs:
 * `thing`: what the clause opens with is named ("the server", "our tests", "Jenkins");
 * `anyone`: any subject but "I", "it", "there" and other words that name nothing;
 * `it`: "it" only, without saying what that is;
+* `code`: it does not matter, if the sentence names code, a path or an option;
 * `free`: it does not matter.
 """
 
 from typing import Final
 
 CUES: Final = """
-decision 0.65 start: let us start with -vague|let us begin with -vague
 constraint 0.7 we: have to keep -ongoing|need to keep -ongoing
 fact 0.65 we: have +counted|have about +counted|have around +counted
 decision 0.9 ours: decided -void|ended up +choosing|gone with -vague|made the decision to
@@ -25,25 +26,17 @@ decision 0.9 ours: agreed with +det|agreed to|agreed on|agreed that|settled on|s
 decision 0.9 ours: went with -vague|opted for|opted to|opted against|ruled out
 decision 0.85 ours: chose -vague|chosen -vague|picked -vague|selected -vague|rejected -vague
 decision 0.85 ours: switched to -vague|switching to -vague|switched from|switching from
-decision 0.85 ours: standardised on|standardized on|sticking with -vague|stick with -vague
 decision 0.85 we: go with -vague|dropping -vague|dropped -vague|replacing -vague|migrating to
 decision 0.85 we: moving to -place|moved to -place|moving away|moved away|migrated to|take +named
 decision 0.85 we: adopted -vague|will use -vague|will go +with|will not support|will not use
-decision 0.85 we: will support|will build|will not build|will keep -onward|will switch
 decision 0.85 we: will replace|will store|will drop|are replacing|adopting|are not going to +build
 decision 0.85 we: will no longer +build|no longer support|no longer use|stay with -vague
 decision 0.85 we: keep using|approved -vague|confirmed -vague|signed off on|voted to|voted for
-decision 0.85 we: voted against
 decision 0.85 ours: going with -vague
 decision 0.85 start: let us go +with|let us use -vague|let us keep -onward|let us take -vague
-decision 0.85 start: let us switch|let us drop -vague|let us adopt|let us stick|let us not use
-decision 0.85 start: let us skip -vague|let us call|let us name|let us choose -vague
-decision 0.85 start: let us pick -vague|let us replace -vague|let us standardise|let us stay +with
-decision 0.85 start: let us settle|let us move +toward
 decision 0.8 start: let us do +det|let us leave +det
 decision 0.85 free: it was decided that|it was decided to|it was agreed that|it was agreed to
 decision 0.85 free: decision is to|decision was to|decision is that|decision was that
-decision 0.85 free: decision is :|decision fell on|choice fell on|choice is -vague
 
 preference 0.8 ours: prefer -loose|prefers -loose|would prefer -loose|prefer it when|prefer it if
 preference 0.8 ours: would rather -leave|like my|like our
@@ -54,12 +47,9 @@ preference 0.65 we: like to +doing|tend to +doing
 preference 0.8 start: always +doing|please always +doing|prefer -vague|avoid -vague
 preference 0.95 start: from now on|from now onwards|going forward|from today on
 preference 0.85 start: in future please|in the future please|in future always|in future use
-preference 0.75 start: remember to +doing|always remember to +doing
 
 constraint 0.8 anyone: must -guess|must be +state|must have +amount|must not|must never|must only
-constraint 0.8 anyone: shall not
 constraint 0.75 we: cannot -trouble|have to +duty|need to +duty|are required to|are obliged to
-constraint 0.75 we: may not|may only
 constraint 0.6 i: cannot +habit|must not|can only +habit
 constraint 0.75 anyone: may not be +state|cannot exceed|cannot use|may not +duty
 constraint 0.75 thing: cannot -trouble|has to -repair|have to -repair|needs to -repair
@@ -71,7 +61,6 @@ constraint 0.8 free: is essential that|is crucial that
 constraint 0.75 free: is vital that|is imperative that|important that|deadline is|deadline for
 constraint 0.8 thing: is required|are required|required to|only supports
 constraint 0.85 start: never +doing|do not +doing|do not ever +doing|under no circumstances
-constraint 0.85 start: only use
 constraint 0.7 start: never +command
 constraint 0.7 it: must +task|must not +task|must never|must only|cannot exceed
 
@@ -79,15 +68,12 @@ goal 0.8 ours: aim to|aim for|aiming to|aiming for -vague|aiming at -vague|tryin
 goal 0.8 ours: intend to
 goal 0.7 ours: want to +build|would like to +build|plan to +build|planning to +build
 goal 0.7 ours: hope to +build|trying to +build|are going to +build|hoping to +build
-goal 0.7 ours: looking to +build
 goal 0.65 ours: want to +dated|would like to +dated|hope to +dated|hoping to +dated|plan to +dated
 goal 0.65 ours: planning to +dated|trying to +dated|going to +dated
 goal 0.75 free: what we want is|what we are after is|what i am after is|what we need is
-goal 0.75 free: what i want is
 goal 0.7 we: want to be
 
 fact 0.65 thing: runs +exactly|run +exactly|has +number|have +number|will be +dated
-fact 0.65 thing: will end +dated|will start +dated|opens at|closes at|is due on|are due on
 fact 0.65 thing: are mostly|is mostly
 fact 0.75 i: am a +role|am an +role|live in|work at|work for|work as|work from|based in
 fact 0.75 i: allergic to|born in|born on|study at|speak +named
@@ -95,14 +81,42 @@ fact 0.7 thing: lives on|runs on|run on|runs at|runs every|runs under|runs in|ru
 fact 0.7 thing: listen on|is stored in|are stored in|lives in|live in|is hosted on|is hosted at
 fact 0.7 thing: is hosted in|is written in|are written in|is built with|are built with|is built on
 fact 0.7 thing: is built in|is deployed to|is deployed on|are deployed to|expires on|expires in
-fact 0.7 thing: expires at|expires after|is located in|is located at|rotates every|is reset every
 fact 0.7 thing: points to|starts on|starts at|ends on|ends at|ends in|begins on|begins at
 fact 0.7 thing: takes +number|costs +number|includes +number|depends on|uses -vague|is based on
-fact 0.7 thing: returns -vague|only works with|is kept in|are kept in|is backed by|happens every
 fact 0.7 thing: are kept for|is kept for|are retained for|are deleted after|is deleted after
+goal 0.6 start: *request +lasting
+decision 0.6 start: let us *request +lasting|lets *request +lasting|only *request +lasting
+decision 0.6 start: let us only +lasting|lets only +lasting
+decision 0.75 we: should *request +lasting
+decision 0.6 start: instead of +lasting
+constraint 0.65 start: make sure +lasting|ensure +lasting|be sure to +lasting|mention that +lasting
+constraint 0.6 anyone: should be +lasting|should have +lasting|should not +lasting
+constraint 0.6 anyone: should just +lasting
+constraint 0.6 anyone: should provide|should support|should only|should never|should always
+constraint 0.6 it: should be +lasting|should not +lasting|should support|should *request +lasting
+constraint 0.6 free: there should be +lasting|they should *request +lasting|no need to +lasting
+constraint 0.6 free: should keep in mind that|is not needed
+constraint 0.6 code: should *request|should be|should not|should only|not needed|instead of
+constraint 0.65 free: , never +command|, always +command
+fact 0.6 thing: will be +state
+goal 0.6 we: need a +lasting|need to *request +lasting|want +lasting
+fact 0.6 code: causing|assumes|will not +lasting|as a result|only works
+fact 0.65 i: adopted|joined|signed up|graduated|volunteer|volunteered|enrolled|own a|bought a
+fact 0.65 i: started a|started an|started my|got a new|got my|won a|won the|won my|have a +kin
+fact 0.65 i: have +number|got engaged|got married|moved to|grew up|have been +ing
+fact 0.65 i: have always|collect|play the|teach
+preference 0.65 i: love to +doing|enjoy +ing|love +ing|like +ing|am into|am a fan of|am a big fan
+goal 0.65 i: am planning to|am thinking of +ing|plan to|am saving|dream of
 fact 0.7 i: live near|vegetarian|am a vegetarian|am a vegan|am vegan|grew up in
 fact 0.7 we: use +named|are using +named|run on
 """
+
+CAUSES: Final = """
+fact 0.7 code: because|caused by|due to
+fact 0.7 code: issue is|issue was|problem is|problem was|cause is|cause was|reason is|reason was
+fact 0.7 code: issue here is|root cause|culprit is|culprit was
+"""
+"""Phrases by which people, and assistants too, tell of a cause that they found."""
 
 SETS: Final = {
     "vague": """the_ball where when my friends family the_kids the_family it them him her you me
@@ -163,6 +177,9 @@ SETS: Final = {
     "pursue": "pursue plan want build use support work need",
     "fleeting": """options option choices choice failing problems bugs issues more minutes hours
         left questions ways errors failures days weeks""",
+    "request": """add make create update change move use split merge put store call support
+        include replace remove drop show hide limit allow build simplify improve document
+        initialize initialise record set implement extend avoid skip switch""",
     "there": "in at here there with behind between on",
     "data": "data files uploads records backups database messages orders",
 }
@@ -224,3 +241,11 @@ IMPERATIVES: Final = frozenset(
     submit review lock unlock mount fetch anonymise anonymize""".split()
 )
 """Verbs that begin a step of a procedure."""
+
+DONE: Final = frozenset(
+    """committed created updated added fixed implemented removed replaced refactored moved rewrote
+    changed merged renamed simplified improved extended deployed released published pushed wrote
+    written configured resolved completed rewritten split switched adjusted documented
+    deleted dropped restored""".split()
+)
+"""Verbs by which a report says what was done."""

@@ -15,15 +15,19 @@ it has been told already. What a moment is worth follows from its type and one a
 Glad words ("great", "finally") add 0.1 to the valence, sad ones ("unfortunately") take 0.2.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 import msgspec
 
+from pmem.core.extraction.outcomes import sums_up
 from pmem.core.extraction.signs import MessageBeginning, Sign, empty_terms
+from pmem.core.extraction.turns import Turn, is_speech, is_work, turn_of
 from pmem.core.shortening import shortened
-from pmem.core.text.sentences import read
+from pmem.core.text.sentences import read, sentences
 from pmem.core.text.terms import terms
 from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Episode, EpisodeType, Message, Role
@@ -117,9 +121,12 @@ def moments(said: Sequence[Message]) -> list[Moment]:
     Args:
         said: The messages in their order; up to 30 before the last one are looked at.
     """
-    if not said:
+    if not said or not is_speech(said[-1]):
         return []
     start = max(0, len(said) - 1 - REACH)
+    if is_work(said[start:]):
+        turn = turn_of(said[start:])
+        return [] if turn is None else [_of_turn(turn, said[start:], start)]
     recent = [MessageBeginning(message, BEFORE) for message in said[start:-1]]
     recent.append(MessageBeginning(said[-1], READ))
     found: dict[EpisodeType, Moment] = {}
@@ -164,6 +171,46 @@ def _with_turns(episodes: list[Episode]) -> list[tuple[int, Episode]]:
         end = episode.turns.end if episode.turns else end
         placed.append((end, episode))
     return sorted(placed, key=lambda item: item[0])
+
+
+def _of_turn(turn: Turn, said: Sequence[Message], start: int) -> Moment:
+    """Make the moment of a turn of work; its title says what it was about."""
+    plain, more, valence = _WORTH[turn.type]
+    told = " ".join(turn.told.split())
+    open_ended = turn.type is EpisodeType.ISSUE_IDENTIFIED
+    noted = _is_more(turn.type, read(told[:SUMMARY]).words)
+    spoken = [MessageBeginning(message, 0) for message in said[turn.first :]]
+    is_outcome = turn.type in (EpisodeType.PROBLEM_SOLVED, EpisodeType.TASK_COMPLETED)
+    title = _outcome_title(told, turn.source) if is_outcome else told
+    return Moment(
+        type=turn.type,
+        title=shortened(title[:1].upper() + title[1:], TITLE),
+        summary=shortened(
+            f"{turn.source.rstrip(' .!?')}. {told}" if turn.source else told, SUMMARY
+        ),
+        context=shortened(turn.source, SUMMARY) if turn.source else "",
+        participants=_participants(spoken),
+        outcome=None if open_ended else shortened(told, SUMMARY),
+        valence=-0.9 if open_ended and noted else valence,
+        significance=more if noted else plain,
+        first=turn.first + start,
+    )
+
+
+def _outcome_title(told: str, source: str) -> str:
+    """What was done: the first sentence, or what was asked for if that only sums up."""
+    first = next(sentences(told), None)
+    if first is None:
+        return told
+    if sums_up(first.words):
+        return source or told.partition(":")[2].strip() or told
+    return _number().sub("", first.text)
+
+
+@lru_cache(maxsize=1)
+def _number() -> re.Pattern[str]:
+    """The number of a first point, which ends a sentence before the list."""
+    return re.compile(r":? \d\.$")
 
 
 def _moment(sign: Sign, said: Sequence[MessageBeginning]) -> Moment | None:

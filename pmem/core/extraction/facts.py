@@ -26,9 +26,19 @@ from pmem.core.extraction.clauses import (
     starts,
 )
 from pmem.core.extraction.cues import LABELS, WISHES
-from pmem.core.extraction.phrases import Clause, by_first_word
+from pmem.core.extraction.outcomes import outcome
+from pmem.core.extraction.phrases import Clause, by_first_word, names_code
 from pmem.core.extraction.shapes import StatementMatch
-from pmem.core.text.sentences import LINK, ParsedSentence, joining_cannot, normal, sentences
+from pmem.core.extraction.third_person import in_third_person
+from pmem.core.text.sentences import (
+    LINK,
+    LONGEST,
+    ParsedSentence,
+    joining_cannot,
+    normal,
+    read,
+    sentences,
+)
 from pmem.core.text.terms import fold
 from pmem.values.records import MemoryType, Message, Role
 
@@ -41,6 +51,8 @@ WISHED: Final = 0.95  # confidence of what is to be remembered
 NOTED: Final = 0.75  # confidence of "for your information"
 
 THOUGHT: Final = 0.25  # less confidence after "I think"
+
+OUTCOME: Final = 0.6  # confidence of what the last words of a turn say was done
 
 REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
 
@@ -89,16 +101,38 @@ def extract(message: Message) -> list[Candidate]:
     Args:
         message: What was said.
     """
-    if message.role not in (Role.USER, Role.ASSISTANT):
+    if message.role not in (Role.USER, Role.ASSISTANT) or message.tool_call is not None:
         return []
-    share = 1.0 if message.role is Role.USER else REPORTED
     found: dict[str, Candidate] = {}
+    for fact in _told(message):
+        if fact.confidence >= LEAST and len(fact.content) >= SHORTEST:
+            found.setdefault(key(fact.content), fact)
+    return [_of_speaker(fact, message.speaker) for fact in found.values()]
+
+
+def _told(message: Message) -> Iterator[Candidate]:
+    """Yield what a message states in its own words, an outcome in place of what it includes."""
+    share = 1.0 if message.role is Role.USER else REPORTED
+    done = outcome(message.content) if message.role is Role.ASSISTANT else None
+    exact = done is not None and names_code(read(done))
+    ready = Candidate(done, MemoryType.FACT, OUTCOME) if done is not None and exact else None
     for sentence in sentences(message.content):
         for fact in _facts(sentence, message.role):
             weighed = fact._replace(confidence=round(fact.confidence * share, 2))
-            if weighed.confidence >= LEAST and len(weighed.content) >= SHORTEST:
-                found.setdefault(key(weighed.content), weighed)
-    return list(found.values())
+            if ready is None or weighed.content not in ready.content:
+                yield weighed
+            elif ready.content.startswith(weighed.content):
+                ready = weighed._replace(content=ready.content)
+    if ready is not None:
+        yield ready
+
+
+def _of_speaker(fact: Candidate, speaker: str | None) -> Candidate:
+    """A fact in the third person; it is about its speaker if it names him."""
+    told = in_third_person(fact.content, speaker)
+    if told == fact.content:
+        return fact
+    return fact._replace(content=told[:LONGEST], subject=fact.subject or speaker)
 
 
 def key(content: str) -> str:
@@ -163,17 +197,21 @@ def _best_statements(
     sentence: ParsedSentence, begin: int, readers: Iterable[shapes.Reader]
 ) -> list[Candidate]:
     """The best hit of each clause that has one."""
-    found = []
+    found: list[tuple[Clause, StatementMatch | None]] = []
     for clause in clauses(sentence, begin):
         hits = [hit for reader in readers for hit in reader(sentence, clause)]
         lasting = [hit for hit in hits if not _is_passing(sentence.words, clause, hit)]
         sound = [hit for hit in lasting if not is_hazy(sentence.words, begin, hit.place)]
-        if sound:
-            best = max(sound, key=lambda hit: (hit.confidence, -hit.place))
-            if is_thought(sentence.words, begin, best.place):
-                best = best._replace(confidence=best.confidence - THOUGHT)
-            found.append(_candidate(sentence, clause, best))
-    return found
+        best = max(sound, key=lambda hit: (hit.confidence, -hit.place), default=None)
+        if best is not None and is_thought(sentence.words, begin, best.place):
+            best = best._replace(confidence=best.confidence - THOUGHT)
+        goes_on = found and best is None and sentence.words[clause.begin - 1] != "and"
+        if goes_on:
+            (start, _), told = found[-1]
+            found[-1] = (Clause(start, clause.end), told)
+        else:
+            found.append((clause, best))
+    return [_candidate(sentence, clause, hit) for clause, hit in found if hit is not None]
 
 
 def _is_passing(words: list[str], clause: Clause, hit: StatementMatch) -> bool:

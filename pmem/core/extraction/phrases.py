@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain, product
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.cues import IMPERATIVES, ROLES, SETS
+from pmem.core.extraction.cues import IMPERATIVES, KIN, ROLES, SETS
 from pmem.core.text.sentences import CODE, ParsedSentence
 from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
@@ -30,12 +31,21 @@ _EMPTY: Final = frozenset(
 
 OWNERS: Final = frozenset("the our my this these all every each their both any".split())
 
+_LEADS_IN: Final = frozenset("please then so just now go ahead and also".split())
+
+_LASTING: Final = 4  # words
+
 _JOINTS: Final = frozenset("_/.")
 
 _NO_COMMANDS: Final = frozenset(
     """mind again say give know heard seen thought knew saw met said ever really even too once quite
     gonna forget felt had went got came did made told took read better worse more less before
     since until fails worked works seems in at on under""".split()
+)
+
+_NO_PURSUITS: Final = frozenset(
+    """doing feeling waiting going having being wanting trying getting hearing seeing telling
+    holding thinking""".split()
 )
 
 _SPANS: Final = frozenset("quarter year sprint spring summer autumn fall winter".split())
@@ -88,14 +98,19 @@ def read_cues(table: str) -> Cues:
     for line in filter(None, table.strip().splitlines()):
         head, _, phrases = line.partition(": ")
         label, confidence, who = head.split()
-        for phrase in phrases.split("|"):
-            words = phrase.split()
+        for words in chain.from_iterable(map(_each_wording, phrases.split("|"))):
             condition = words.pop() if words[-1][0] in "+-" else ""
             needed = condition[1:] if condition[:1] == "+" else ""
             refused = condition[1:] if condition[:1] == "-" else ""
             cue = Cue(tuple(words), needed, refused, who, label, float(confidence))
             found.setdefault(words[0], []).append(cue)
     return found
+
+
+def _each_wording(phrase: str) -> Iterator[list[str]]:
+    """Yield a phrase as words, once for each word of a set that it names."""
+    choices = [SETS[word[1:]].split() if word[0] == "*" else [word] for word in phrase.split()]
+    return map(list, product(*choices))
 
 
 def matches(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[tuple[int, Cue]]:
@@ -203,8 +218,10 @@ def fits(who: str, sentence: ParsedSentence, clause: Clause, place: int) -> bool
     words, begin = sentence.words, clause.begin
     if who == "free":
         return True
+    if who == "code":
+        return names_code(sentence)
     if who == "start":
-        return all(word in ("please", "then", "so", "just") for word in words[begin:place])
+        return _LEADS_IN.issuperset(words[begin:place])
     subject = subject_of(words, begin, place) if place > begin else ""
     if who in _SPEAKERS:
         return subject in _SPEAKERS[who]
@@ -244,6 +261,22 @@ def has_exact(sentence: ParsedSentence, begin: int, end: int) -> bool:
     return any(is_exact(sentence, place) for place in range(begin, end))
 
 
+def names_code(sentence: ParsedSentence) -> bool:
+    """Tell whether a sentence names code: a quoted piece of it, a path, an option, an identifier.
+
+    Args:
+        sentence: The sentence.
+    """
+    if CODE in sentence.words:
+        return True
+    pieces = (sentence.text[start:end] for start, end in sentence.places)
+    return any(
+        not _JOINTS.isdisjoint(piece) or (piece[1:] != piece[1:].lower() and not piece.isupper())
+        for piece in pieces
+        if piece[0].isalpha()
+    )
+
+
 def is_named(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether a capitalised word that could be a name stands at a place.
 
@@ -257,8 +290,18 @@ def is_named(sentence: ParsedSentence, place: int) -> bool:
     return word[0].isalpha() and word not in STOP_WORDS
 
 
+def _is_lasting(sentence: ParsedSentence, place: int) -> bool:
+    """Tell whether enough follows to say what is wanted."""
+    return len(sentence.words) - place >= _LASTING
+
+
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
+    "lasting": _is_lasting,
+    "ing": lambda sentence, place: (
+        sentence.words[place].endswith("ing") and sentence.words[place] not in _NO_PURSUITS
+    ),
+    "kin": lambda sentence, place: not KIN.isdisjoint(sentence.words[place : place + 2]),
     "named": ParsedSentence.capital,
     "number": _is_number,
     "command": _is_command,

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.extraction.clauses import does
-from pmem.core.extraction.cues import CUES, IMPERATIVES, KIN, ROLES
+from pmem.core.extraction.cues import CAUSES, CUES, IMPERATIVES, KIN, ROLES
 from pmem.core.extraction.phrases import (
     OWNERS,
     Clause,
@@ -125,6 +125,22 @@ def reported(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatc
         future = "will" in sentence.words[clause.begin : hit.place + 1]
         if hit.type is MemoryType.DECISION and own and not future:
             yield hit
+
+
+def caused(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
+    """Yield causes that were found: "the problem was that `x` is never set".
+
+    Args:
+        sentence: Where the clause stands.
+        clause: Its words.
+    """
+    for place, cue in matches(sentence, clause, _causes()):
+        yield StatementMatch(place, MemoryType(cue.label), cue.confidence)
+
+
+@lru_cache(maxsize=1)
+def _causes() -> Cues:
+    return read_cues(CAUSES)
 
 
 def changed(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
@@ -381,6 +397,6 @@ def _is_habit(words: list[str]) -> bool:
     return timed and ("we" in words[1:7] or _is_step(words, _after_comma(words)))
 
 
-STATEMENTS: Final[tuple[Reader, ...]] = (phrased, changed, aimed, valued, known, standing)
+STATEMENTS: Final[tuple[Reader, ...]] = (phrased, caused, changed, aimed, valued, known, standing)
 
-REPORTS: Final[tuple[Reader, ...]] = (reported, changed)
+REPORTS: Final[tuple[Reader, ...]] = (reported, changed, caused)

@@ -1,0 +1,101 @@
+"""A statement in the third person: its speaker's name in the place of "I" and "my".
+
+A request says who asked, and a report without a subject who did it. Everything else stays in its
+own words; "we" does too, as nobody can tell who that is.
+"""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from pmem.core.extraction.cues import DONE, SETS
+from pmem.core.text.sentences import ParsedSentence, read
+from pmem.core.text.words import STOP_WORDS
+
+_GENERIC: Final = {"user": "the user", "human": "the user", "assistant": "the assistant"}
+_FORMS: Final = {"am": "is", "have": "has", "do": "does", "go": "goes", "try": "tries"}
+_SAME: Final = frozenset(
+    """was had did will would can could should must may might shall cannot was went chose took made
+    bought got said told thought found left met built grew began became came gave knew saw spoke
+    wrote felt kept lost paid sent sold slept spent stood taught understood won ran put set cut hit
+    let read drove ate fell heard held led meant rode sang sat swam threw wore broke brought caught
+    forgot hurt quit shut""".split()
+)
+"""Verbs that have no other form behind a name: past ones and auxiliaries."""
+_LEADS_IN: Final = frozenset("please let us lets now just also go ahead and".split())
+_REQUESTS: Final = (
+    ("make", "sure"), ("ensure",), ("mention",), ("be", "sure"),
+    *((word,) for word in SETS["request"].split()),
+)  # fmt: skip
+_BETWEEN: Final = frozenset("just also always never really still now already then often".split())
+
+
+def in_third_person(text: str, speaker: str | None) -> str:
+    """Return a statement that names its speaker where that is who it is about.
+
+    Without a speaker it stays as it was.
+
+    Args:
+        text: What somebody said.
+        speaker: Who said it; "user" and "assistant" are no names.
+    """
+    if speaker is None:
+        return text
+    name = _GENERIC.get(speaker.casefold(), speaker)
+    sentence = read(text)
+    told, end = _beginning(sentence, name)
+    for start, stop, piece in _pieces(sentence, name):
+        if start >= end:
+            told += text[end:start] + piece
+            end = stop
+    told += text[end:]
+    return told[:1].upper() + told[1:] if told.startswith(name) else told
+
+
+def _beginning(sentence: ParsedSentence, name: str) -> tuple[str, int]:
+    """What comes before a request, or a report without a subject; and where its words begin."""
+    words = sentence.words
+    if words[:1] and words[0] in DONE:
+        start = sentence.places[0][0]
+        return f"{name} {words[0]}", start + len(words[0])
+    begin = 0
+    while begin < len(words) and words[begin] in _LEADS_IN:
+        begin += 1
+    if not any(tuple(words[begin : begin + len(one)]) == one for one in _REQUESTS):
+        return "", 0
+    return f"{name} asked to {words[begin]}", sentence.places[begin][1]
+
+
+def _pieces(sentence: ParsedSentence, name: str) -> Iterator[tuple[int, int, str]]:
+    """Yield what changes: where it stands in the text, and what comes there instead."""
+    awaits_verb = False
+    pairs = zip(sentence.places, sentence.words, strict=True)
+    for (start, stop), group in groupby(pairs, key=lambda pair: pair[0]):
+        words = [word for _, word in group]
+        own = sentence.text[start:stop].lower() not in _BETWEEN
+        if words[0] == "i" and sentence.text[start] in "Ii":
+            verb = [_agreed(words[1]), *words[2:]] if words[1:] else []
+            awaits_verb = not verb
+            yield start, stop, " ".join([name, *verb])
+        elif words[0] in ("my", "mine"):
+            yield start, stop, f"{name}'s"
+        elif words[0] in ("me", "myself"):
+            yield start, stop, name
+        elif awaits_verb and own and not words[0].endswith("ly"):
+            awaits_verb = False
+            verb = [_agreed(words[0]), *words[1:]]
+            if verb != words:
+                yield start, stop, " ".join(verb)
+
+
+def _agreed(verb: str) -> str:
+    """Return the form that a verb has behind a name."""
+    if verb in _FORMS:
+        return _FORMS[verb]
+    if verb in _SAME or verb.endswith("ed") or not verb.isalpha():
+        return verb
+    if verb in STOP_WORDS and verb not in ("like", "use", "want", "need"):
+        return verb
+    if verb.endswith(("s", "sh", "ch", "x", "z")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb[-1] == "y" and verb[-2:-1] not in "aeou" else f"{verb}s"

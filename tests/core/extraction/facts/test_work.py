@@ -1,0 +1,224 @@
+"""What is stated at work with an assistant: directives, causes, outcomes, each with who said it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.extraction import shapes
+from pmem.core.extraction.cues import CAUSES, CUES
+from pmem.core.extraction.facts import Candidate, extract
+from pmem.core.extraction.outcomes import LONGEST, outcome
+from pmem.core.extraction.third_person import in_third_person
+from pmem.values.records import MemoryType, Message, Role
+from tests.conftest import NOW
+from tests.core.extraction.scores import MESSAGES, labelled_messages, message
+from tests.work import seconds
+
+DIRECTIVES = {
+    "Add a `--dry` option to the import command.": MemoryType.GOAL,
+    "Let's make the retry limit a setting.": MemoryType.DECISION,
+    "lets only build the small image for now": MemoryType.DECISION,
+    "We should split the parser from the printer.": MemoryType.DECISION,
+    "Instead of three flags, use one with a list.": MemoryType.DECISION,
+    "Make sure the log goes to a file of its own.": MemoryType.CONSTRAINT,
+    "The button should be at the end of the row.": MemoryType.CONSTRAINT,
+    "Each plugin should just export one function by name.": MemoryType.CONSTRAINT,
+    "Handlers should never touch the store.": MemoryType.CONSTRAINT,
+    "It should support several backends.": MemoryType.CONSTRAINT,
+    "There should be no copies of a template.": MemoryType.CONSTRAINT,
+    "If there is one task, there is no need to list all of them.": MemoryType.CONSTRAINT,
+    "We should keep in mind that the disk gets full.": MemoryType.CONSTRAINT,
+    "When reading tables, never parse them by hand, but use `csvkit`.": MemoryType.CONSTRAINT,
+    "This should not be done, only `--fast` should install the hook.": MemoryType.CONSTRAINT,
+    "The number will be stored with the run.": MemoryType.FACT,
+    "We want the build in its own folder.": MemoryType.GOAL,
+    "`load()` assumes a path that exists.": MemoryType.FACT,
+}
+CAUSES_FOUND = (
+    "The upload fails because `token` is read too early.",
+    "The problem was the default of `max_age`.",
+    "The issue here is `retries`, which nobody resets.",
+)
+LIVES = {
+    "I joined a choir last week.": MemoryType.FACT,
+    "I just got a new bike.": MemoryType.FACT,
+    "I've been learning the cello.": MemoryType.FACT,
+    "I have always lived by the sea.": MemoryType.FACT,
+    "I love baking bread on Sundays.": MemoryType.PREFERENCE,
+    "I'm thinking of studying law.": MemoryType.GOAL,
+}
+DONE = (
+    "I've added `retry.py` with three attempts.",
+    "Committed as `ab12cd3`, all tests pass.",
+    "Committed. The two files of `src/a.py` are in one commit.",
+    "Here's a summary of the changes:\n- `a.py`: the limit is a setting",
+    "`parse()` has been moved to `src/text.py`.",
+    "The parser now skips blocks of `code`.",
+)
+
+
+def facts(text: str, role: Role = Role.USER, speaker: str | None = None) -> list[Candidate]:
+    return extract(message(text, role, speaker))
+
+
+@pytest.mark.parametrize(("text", "kind"), [*DIRECTIVES.items(), *LIVES.items()])
+def test_what_a_person_asks_rules_or_tells_of_himself_is_a_fact(
+    text: str, kind: MemoryType
+) -> None:
+    assert [kind] == [fact.type for fact in facts(text)]
+
+
+@pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT])
+@pytest.mark.parametrize("text", CAUSES_FOUND)
+def test_a_cause_that_was_found_is_a_fact_whoever_found_it(text: str, role: Role) -> None:
+    assert [text.rstrip(".")] == [fact.content for fact in facts(text, role)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commit",
+        "go ahead",
+        "try again please",
+        "run all the tests and fix any errors",
+        "can you check if there is a page on it",
+        "Keep up the good work!",
+        "You should be proud of yourself.",
+        "It failed because of the weather.",
+    ],
+)
+def test_what_is_over_once_it_is_done_or_only_kind_is_no_fact(text: str) -> None:
+    assert [] == facts(text)
+
+
+@pytest.mark.parametrize("text", DONE)
+def test_the_last_words_of_a_turn_say_what_was_done(text: str) -> None:
+    (found,) = facts(text, Role.ASSISTANT)
+    assert found.content == outcome(text)
+    assert [] == [fact for fact in facts(text) if fact.content == outcome(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me check `a.py` first. I've added a line.",
+        "I've added `a.py`. Now the tests:",
+        "It appears `a.py` was not actually changed.",
+        "Would you like `a.py` to be changed?",
+        "All tests of `a.py` pass now.",
+    ],
+)
+def test_who_goes_on_with_the_work_has_no_outcome_yet(text: str) -> None:
+    assert outcome(text) is None
+
+
+def test_an_outcome_is_short_and_holds_no_code() -> None:
+    told = outcome("I've added `a.py`.\n```\nx = 1\n```\n" + "- a point that is made\n" * 99)
+    assert told is not None
+    assert told.startswith("I've added `a.py`. a point")
+    assert "x = 1" not in told
+    assert len(told) <= LONGEST
+
+
+def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
+    text = "I switched to `uv` because it is fast. The lock file is new."
+    (found,) = facts(text, Role.ASSISTANT)
+    assert (found.content, found.type) == (text, MemoryType.DECISION)
+
+
+def test_a_tool_call_is_no_speech() -> None:
+    said = message("We decided to use Kafka.", Role.ASSISTANT)
+    call = Message(
+        id=said.id, role=said.role, content=said.content, created_at=NOW, tool_call={"name": "sh"}
+    )
+    assert [] == extract(call)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I decided to run again", "Ada decided to run again"),
+        ("I've never liked it, and I don't want it", "Ada has never liked it, and Ada does not "
+                                                     "want it"),
+        ("I'm allergic to fur", "Ada is allergic to fur"),
+        ("my goal is peace", "Ada's goal is peace"),
+        ("I really like tea and it calms me", "Ada really likes tea and it calms Ada"),
+        ("I'd rather wait", "Ada would rather wait"),
+        ("I watch it and I study", "Ada watches it and Ada studies"),
+        ("I go there and I try it", "Ada goes there and Ada tries it"),
+        ("I think we use `I` here", "Ada thinks we use `I` here"),
+        ("we keep our names", "we keep our names"),
+        ("make the list short", "Ada asked to make the list short"),
+        ("let's add a `list` command", "Ada asked to add a `list` command"),
+        ("make sure that it is quiet", "Ada asked to make sure that it is quiet"),
+        ("Added two tests", "Ada added two tests"),
+        ("the list is long", "the list is long"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_statement_names_its_speaker(text: str, expected: str) -> None:
+    assert expected == in_third_person(text, "Ada")
+    assert text == in_third_person(text, None)
+
+
+def test_a_role_is_no_name() -> None:
+    assert "The user decided to go" == in_third_person("I decided to go", "user")
+    assert "The assistant added it" == in_third_person("Added it", "assistant")
+
+
+def test_a_fact_is_about_its_speaker_where_it_names_him() -> None:
+    (told,) = facts("I prefer small commits.", speaker="Ada")
+    assert (told.content, told.subject) == ("Ada prefers small commits", "Ada")
+    (rule,) = facts("The queue must not lose messages.", speaker="Ada")
+    assert (rule.content, rule.subject) == ("The queue must not lose messages", None)
+    (named,) = facts("My boss is Alec Ray.", speaker="Ada")
+    assert (named.content, named.subject) == ("Ada's boss is Alec Ray", "Alec Ray")
+
+
+@given(st.text(max_size=200), st.sampled_from(["Ada", "user"]))
+def test_a_statement_without_i_and_my_only_gains_words(text: str, speaker: str) -> None:
+    told = in_third_person(text, speaker)
+    assert len(told) >= len(text) - 2 * text.lower().count("i") - 6 * text.lower().count("m")
+
+
+def test_a_statement_goes_on_to_its_reason() -> None:
+    text = "We decided to use Kafka, because it keeps the order"
+    assert [text] == [fact.content for fact in facts(f"So, {text}.")]
+
+
+@pytest.mark.parametrize("table", ["CUES", "CAUSES"])
+def test_no_line_of_the_tables_can_go(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [*DIRECTIVES, *CAUSES_FOUND, *LIVES, *EXAMPLES]
+    said = [message(text) for text in texts]
+    said += [labelled.message for name in MESSAGES for labelled in labelled_messages(name)]
+    before = [(one, found) for one in said if (found := extract(one))]
+    lines = {"CUES": CUES, "CAUSES": CAUSES}[table].strip().splitlines()
+    unheld = []
+    for line in filter(None, lines):
+        monkeypatch.setattr(shapes, table, "\n".join(one for one in lines if one != line))
+        forget()
+        if all(extract(one) == found for one, found in before):
+            unheld.append(line)
+    monkeypatch.undo()
+    forget()
+    assert unheld == []
+
+
+def forget() -> None:
+    """Have the tables read again."""
+    shapes._cues.cache_clear()
+    shapes._causes.cache_clear()
+
+
+EXAMPLES = (
+    "It must run on one small machine.",
+)  # fmt: skip
+"""What holds the lines that no labelled message holds."""
+
+
+@pytest.mark.parametrize("piece", ["I ", "my ", "`", "let us ", "committed ", "a.b ", "now "])
+def test_a_megabyte_is_read_at_once(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    said = message(text, Role.ASSISTANT, "Ada")
+    assert seconds(lambda: extract(said)) < 2
+    assert seconds(lambda: in_third_person(text[:100_000], "Ada")) < 2
