@@ -23,6 +23,12 @@ _VERBS: Final = (WordClass.CONTENT, WordClass.SOFT)
 _INSTEAD: Final = Meaning(WordClass.SIGN, "instead")
 _FROM: Final = Meaning(WordClass.PREPOSITION, "from")
 _BE: Final = Meaning(WordClass.BE, "")
+_TO: Final = Meaning(WordClass.PREPOSITION, "to")
+_STILL: Final = Meaning(WordClass.SIGN, "still")
+_NOT: Final = Meaning(WordClass.SIGN, "not")
+_BUT: Final = Meaning(WordClass.SIGN, "although")
+_BREAK: Final = Meaning(WordClass.BREAK, ",")
+_NAMES: Final = (WordClass.CONTENT, WordClass.EXACT)
 _PLACES: Final = ("in", "on", "at")
 _STATES: Final = (WordClass.BE, WordClass.USE, WordClass.SOFT)
 _UNSAID: Final = (WordClass.SUBJECT, WordClass.AND, WordClass.BREAK, WordClass.PASSIVE)
@@ -40,6 +46,8 @@ def changes(claim: Claim) -> Iterator[ToldChange]:
     """
     if "instead" in claim.signs:
         yield from _instead(claim.items)
+    if _NOT.value in claim.signs:
+        yield from _corrected(claim.items)
     if not (
         tables.CHANGED.keys().isdisjoint(claim.content)
         and tables.CHANGED.keys().isdisjoint(claim.soft)
@@ -73,6 +81,88 @@ def _instead(items: Sequence[Meaning]) -> Iterator[ToldChange]:
         yield state([*items[: place - words], *items[place + 1 :]]), ()
 
 
+def _corrected(items: Sequence[Meaning]) -> Iterator[ToldChange]:
+    """What "X is not Y but Z" denies."""
+    if _NOT in items and _BUT in items[items.index(_NOT) :]:
+        denied = items[: items.index(_BUT, items.index(_NOT))]
+        yield state(item for item in denied if item != _NOT), ()
+
+
+def value_denied(claim: Claim) -> tuple[Sequence[Meaning], str] | None:
+    """Return what "No, X is Z, not Y" says holds now, and the Y that it denies.
+
+    Args:
+        claim: What may deny a value.
+    """
+    if _NOT.value not in claim.signs:
+        return None
+    items = claim.items[2:] if claim.items[:2] == (_NOT, _BREAK) else claim.items
+    if _NOT not in items:
+        return None
+    last = len(items) - 1 - items[::-1].index(_NOT)
+    if last < 2 or items[last - 1] != _BREAK:
+        return None
+    return state(items[: last - 1]), items[-1].value
+
+
+def values_gone(claim: Claim) -> Iterator[tuple[Sequence[Meaning], Sequence[Meaning]]]:
+    """Tell what a claim says came out of use, with the words of what used it.
+
+    "We moved the jobs from X to Y", "no longer use X for jobs" and "dropped X for jobs" give X.
+
+    Args:
+        claim: What may tell of a change.
+    """
+    items: Sequence[Meaning] = claim.items
+    if not any(sign in ("was", "still") or sign.startswith("past ") for sign in claim.signs):
+        return
+    for place, item in enumerate(items):
+        told = items[:place]
+        others: Sequence[Meaning] = ()
+        if item == _FROM:
+            verbs = [each for each in told if each.value in tables.CHANGED]
+            is_told = bool(verbs) and any(map(_is_past, told)) and _TO in items[place:]
+            others = [each for each in told if each not in verbs]
+        elif item.kind is WordClass.USE:
+            is_told = _NOT in told and _STILL in told
+        else:
+            is_told = item.value in tables.DROPPED and any(map(_is_past, told))
+        if is_told:
+            value = _name_at(items, place + 1)
+            rest = items[place + 1 + len(value) :]
+            if item == _FROM:
+                rest = rest[1 + len(_name_at(rest, 1)) :]
+            yield value, [each for each in (*others, *rest) if each.kind in _NAMES]
+
+
+def uses(claim: Claim, value: Sequence[Meaning]) -> bool:
+    """Tell whether a claim says that something uses a value or runs on it, wherever that is.
+
+    Args:
+        claim: What may use it.
+        value: Its words.
+    """
+    items, size = claim.items, len(value)
+    if claim.signs or not size:
+        return False
+    for place in range(1, len(items) - size + 1):
+        before, after = items[place - 1], items[place + size : place + size + 1]
+        if items[place : place + size] == tuple(value) and not (after and after[0].kind in _NAMES):
+            said = any(each.kind in _STATES for each in items[:place])
+            if after and after[0].value in _PLACES:
+                return False
+            return before.kind is WordClass.USE or (before.kind is WordClass.PREPOSITION and said)
+    return False
+
+
+def _name_at(items: Sequence[Meaning], begin: int) -> Sequence[Meaning]:
+    """The words of a name from a place on."""
+    end = begin
+    while end < len(items) and items[end].kind in _NAMES:
+        end += 1
+    return items[begin:end]
+
+
 def _changed(items: Sequence[Meaning]) -> Iterator[ToldChange]:
     """What "X was raised from Y to Z", "we raised X to Z" and "we replaced Y with Z" tell."""
     for place in range(1, len(items)):
@@ -99,7 +189,10 @@ def _changed(items: Sequence[Meaning]) -> Iterator[ToldChange]:
         return
 
 
+def _is_past(item: Meaning) -> bool:
+    return item.kind is WordClass.SIGN and (item.value == "was" or item.value.startswith("past "))
+
+
 def _has_happened(item: Meaning) -> bool:
     """Tell whether an item says that the verb behind it is past or passive."""
-    told = item.value == "was" or item.value.startswith("past ")
-    return item.kind is WordClass.PASSIVE or (item.kind is WordClass.SIGN and told)
+    return item.kind is WordClass.PASSIVE or _is_past(item)

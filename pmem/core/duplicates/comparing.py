@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.duplicates import tables
-from pmem.core.duplicates.changes import IN, changes, state
+from pmem.core.duplicates.changes import IN, changes, state, uses, value_denied, values_gone
 from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base, is_verb, weight
 from pmem.core.duplicates.reading import Claim
 from pmem.core.duplicates.roles import same_roles
@@ -80,6 +80,15 @@ def find_change(one: Claim, other: Claim) -> Verdict | None:
         other: The other.
     """
     for teller, claim in ((one, other), (other, one)):
+        for value, subject in values_gone(teller):
+            if uses(claim, value) and all(item.value in claim.content for item in subject):
+                return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
+        denial = value_denied(teller)
+        if denial is not None:
+            holds, denied = denial
+            changed = _differ_in_value(state(claim.items), holds, (*_VALUES, WordClass.NUMBER))
+            if changed and any(item.value.split()[0] == denied for item in changed[0]):
+                return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
         told = list(changes(teller))
         if not told:
             continue

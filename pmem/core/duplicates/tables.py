@@ -160,6 +160,9 @@ CHANGED: Final[dict[str, tuple[str, ...]]] = dict.fromkeys(
 ) | {"replace": ("by", "with")}
 """Verbs that tell of a change, and what stands before the new value."""
 
+DROPPED: Final = frozenset("drop remove abandon retire decommission deprecate ditch".split())
+"""Verbs by which something comes out of use."""
+
 BE: Final = frozenset("is are be am was were been being gets got ist sind wird wurde".split())
 
 PREPOSITIONS: Final = frozenset(
