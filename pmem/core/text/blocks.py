@@ -45,9 +45,8 @@ _DATED: Final = (
 )
 _LEVEL: Final = r"(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)"
 _LOG = re.compile(
-    rf"\W{{0,4}}(?:{_DATED}(?:\W{{1,4}}|$)|\d{{4}}-\d\d-\d\dT|{_LEVEL}(?:[\]:|]| {{1,4}}[\w.]"
-    r"{1,60}:)|level=)"
-    r"|\s*(?:\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FATAL|TRACE|FAILED|PASSED|FAIL|PASS)\b"
+    rf"\W{{0,4}}(?:{_DATED}(?:\W{{1,4}}|$)|level=)"
+    rf"|\s*(?:\[?(?:{_LEVEL}|FAIL(?:ED)?|PASS(?:ED)?)\b"
     r"|npm ERR|Traceback \(|Caused by:|panic: |exit (?:code|status) \d|commit [0-9a-f]{7,40}$"
     r"|[+=~-]{3}|File \"|at [\w.$<>]{1,120} ?\(|\w{0,60}(?:Error|Exception): |ok  \t|\?   \t"
     r"|[✓✔✗✘×●] .{0,200}\(\d|\(?\d{1,6} (?:pass(?:ed)?|fail(?:ed)?|skipped)\b[^.]{0,80}$"
@@ -55,9 +54,7 @@ _LOG = re.compile(
     r"|.{0,80}(?:[█▓▒░━]{3}|\[[#=. >-]{5,}\])"
 )
 _PROMPT = re.compile(r"\s*(?:[$❯➜] |[\w.-]{1,40}[@:][\w.~/: -]{1,80}[$#%] )\S")
-_DATA = re.compile(
-    r"\s*(?:[{}|]|[\[\]],?\s*$|\[[{\[\"\d]|\"[^\"]{1,80}\"\s?:|@@ |diff --git |[-+] ?\|)"
-)
+_DATA = re.compile(r"\s*(?:[{}|]|[\[\]],?\s*$|\[[{\[\"\d]|\"[^\"]{1,80}\"\s?:|@@ |diff --git )")
 _CODE = re.compile(
     r"\s*(?:\d{1,6}→|<|//|/\*|\*/|#include|(?:const|let|var) [\w{\[][^=]{0,60}=|(?:export |async "
     r"|public |private |static ){0,3}(?:function|class|interface|def|func|fn) \w{1,60}[(<:{]"
@@ -80,7 +77,7 @@ _NOTICE = re.compile(
     r"|\W{0,8}[\[(](?:id|pmem): ?\S"
 )
 _HOOK = re.compile(
-    r"\s*(?:(?:\w{1,30} ){0,2}hook (?:feedback|blocking error|error|output|success)\b"
+    r"\s*(?:(?:\w{1,30} ){0,2}hook (?:feedback|blocking error|error|success)\b"
     r"|\w{1,30} (?:stopped|blocked|denied) by (?:\w{1,30} )?hook:"
     r"|Caveat: The messages below were generated\b)"
 )

@@ -26,13 +26,13 @@ _EXIT = re.compile(
     r"\b(?:exit(?:ed with)?[ _](?:code|status)|exited with)\"?[: =]{1,3}(-?\d{1,4})\b", re.I
 )
 _ERROR = re.compile(
-    r"\b(?:error|errors|fatal|failed|failure|panic|exception|denied|refused|cannot|not found"
+    r"\b(?:errors?|fatal|failed|failure|panic|exception|denied|refused|cannot|not found"
     r"|no such|undefined|unrecognized|invalid|unable)\b|\w(?:Error|Exception)\b|^FAIL\b|[✗✘]"
     r"|^\S{1,200}:\d{1,6}:\d{1,6}: ",
     re.I,
 )
-_NO_ERROR = re.compile(r"\b(?:0|no|without) (?:errors?|failures?|failed|warnings)\b", re.I)
-_NO_LINE = re.compile(r"File \"|at \S|Traceback \(|Exit code \d|\d{1,6}→|$", re.I)
+_NO_ERROR = re.compile(r"\b(?:0|no|without) (?:errors?|failure|failed)\b", re.I)
+_NO_LINE = re.compile(r"File \"|at \S|Traceback \(|Exit code |\d{1,6}→|$", re.I)
 _CHANGED = re.compile(
     r"(?:^|\n)\s*(?:The file (\S{1,200}) has been|(?:diff --git a/|\+\+\+ b/)(\S{1,200})"
     r"|(?:modified|new file|deleted|create mode \d+|delete mode \d+):? {1,12}(\S{1,200})"

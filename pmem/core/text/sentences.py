@@ -29,9 +29,7 @@ _END = re.compile(
     rf"`[^`\n]{{1,300}}`|(?<=[^\s.!?…])([.!?…]{{1,8}}){_CLOSING}\s+|([!?]){_CLOSING}\s+"
     r"|[。！？]{1,8}[”’）】]{0,3}(?![。！？」』”’）】])\s*"
 )
-_NEVER_LAST = re.compile(
-    r"(?<![\w.])(?:[Dd]r|[Mm]rs?|Ms|[Pp]rof|St|e\.g|i\.e|vs|cf|ca|[Aa]pprox)\Z"
-)
+_NEVER_LAST = re.compile(r"(?<![\w.])(?:[Dd]r|[Mm]rs?|Ms|[Pp]rof|St|e\.g|i\.e|vs|cf|[Aa]pprox)\Z")
 _SELDOM_LAST = re.compile(r"(?<![\w.])(?:etc|al|a\.m|p\.m|[Ii]nc|[Ll]td|[Jj]r)\Z")
 _NUMBERED = re.compile(r"(?<![\w.])(?:[Nn]o|[Ff]ig|[Vv]ol)\Z")
 _ABBREVIATION: Final = 8

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.text.blocks import BlockKind, blocks, read_prose
+from pmem.core.text.blocks import OWN_TAGS, BlockKind, blocks, read_prose
 from tests.work import seconds
 
 LINES = [
@@ -29,6 +29,10 @@ LINES = [
     ("\tx = tabs()", BlockKind.CODE),
     ("if (x) {", BlockKind.CODE),
     ("const x = 5", BlockKind.CODE),
+    ("let x = 5", BlockKind.CODE),
+    ("public class Row<T>", BlockKind.CODE),
+    ("private interface Row<T>", BlockKind.CODE),
+    ("func run(x int)", BlockKind.CODE),
     ("export async function run(x)", BlockKind.CODE),
     ("import { x } from 'y'", BlockKind.CODE),
     ("from a.b import c", BlockKind.CODE),
@@ -36,6 +40,17 @@ LINES = [
     ("// use tabs", BlockKind.CODE),
     ("<div>", BlockKind.CODE),
     ("run(x);", BlockKind.CODE),
+    ("/* use tabs", BlockKind.CODE),
+    ("*/", BlockKind.CODE),
+    ("#include <rows>", BlockKind.CODE),
+    ("return x;", BlockKind.CODE),
+    ("def run(x):", BlockKind.CODE),
+    ("export class Row {", BlockKind.CODE),
+    ("x = y }", BlockKind.CODE),
+    ("x };", BlockKind.CODE),
+    ("x ],", BlockKind.CODE),
+    ("x =>", BlockKind.CODE),
+    ("run x \\", BlockKind.CODE),
     # logs
     ("2026-01-05 10:11:12 started", BlockKind.LOG),
     ("2026-01-05T10:11:12Z started", BlockKind.LOG),
@@ -43,6 +58,7 @@ LINES = [
     ("ERROR task failed", BlockKind.LOG),
     ("[WARN] slow", BlockKind.LOG),
     ("level=info msg=x", BlockKind.LOG),
+    ("12/Mar/2026:10:11:12 GET /rows", BlockKind.LOG),
     ("Traceback (most recent call last):", BlockKind.LOG),
     ('  File "a.py", line 3, in run', BlockKind.LOG),
     ("  at run (a.js:3:4)", BlockKind.LOG),
@@ -55,6 +71,15 @@ LINES = [
     ("[3/17] building", BlockKind.LOG),
     ("build ████░░ 50%", BlockKind.LOG),
     ("npm ERR missing", BlockKind.LOG),
+    ("Caused by: a row", BlockKind.LOG),
+    ("panic: no row", BlockKind.LOG),
+    ("exit status 3", BlockKind.LOG),
+    ("commit 0a1b2c3d4e5f60718293a4b5c6d7e8f901234567", BlockKind.LOG),
+    ("?   \tproject/rows\t[no test files]", BlockKind.LOG),
+    (" 45%|rows", BlockKind.LOG),
+    ("rows [####......] of all", BlockKind.LOG),
+    ("INFO:rows: read", BlockKind.LOG),
+    ("➜ make", BlockKind.LOG),
     ("$ make\nall is well", BlockKind.LOG),
     ("anna@host:~/x$ make\nall is well", BlockKind.LOG),
     ("❯ make\nall is well", BlockKind.LOG),
@@ -67,6 +92,9 @@ LINES = [
     ('["a", "b"]', BlockKind.DATA),
     ("| a | b |", BlockKind.DATA),
     ("diff --git a/x b/x", BlockKind.DATA),
+    ("[", BlockKind.DATA),
+    ("],", BlockKind.DATA),
+    ('"a" : 1', BlockKind.DATA),
     ("@@ -1,3 +1,4 @@", BlockKind.DATA),
     ("services:\n  web:\n    image: x", BlockKind.DATA),
     ("```json\nx\n```", BlockKind.DATA),
@@ -76,6 +104,13 @@ LINES = [
     ("<context>\nUse tabs.\n</context>", BlockKind.PASTED),
     ("[Request interrupted by user for tool use]", BlockKind.PASTED),
     ("[Image #2]", BlockKind.PASTED),
+    ("[Pasted text #1 +20 lines]", BlockKind.PASTED),
+    ("[Attached file a.py]", BlockKind.PASTED),
+    ("Stop hook blocking error from command", BlockKind.PASTED),
+    ("Tool blocked by hook: use tabs", BlockKind.PASTED),
+    ("Tool denied by hook: use tabs", BlockKind.PASTED),
+    ("Stop hook error: use tabs", BlockKind.PASTED),
+    ("Stop hook success: use tabs", BlockKind.PASTED),
     ("- [id:k3v9] Use tabs.", BlockKind.PASTED),
     ("(pmem: 3 messages were left out)", BlockKind.PASTED),
     ("Stop hook feedback:\nUse tabs.", BlockKind.PASTED),
@@ -92,6 +127,15 @@ TEXTS = st.text(max_size=200) | st.lists(PIECES, max_size=40).map("".join)
 @pytest.mark.parametrize(("text", "kind"), LINES)
 def test_a_block_is_told_by_its_lines(text: str, kind: BlockKind) -> None:
     assert [(block.kind, block.text) for block in blocks(text)] == [(kind, text)]
+
+
+@pytest.mark.parametrize(
+    "level",
+    """INFO DEBUG TRACE NOTICE VERBOSE WARN WARNING ERROR FATAL CRITICAL SEVERE FAIL FAILED PASS
+    PASSED""".split(),
+)
+def test_a_line_that_begins_with_a_level_is_of_a_log(level: str) -> None:
+    assert [block.kind for block in blocks(f"{level} row of Oslo")] == [BlockKind.LOG]
 
 
 @given(TEXTS)
@@ -137,8 +181,18 @@ def test_a_tag_that_is_never_closed_is_text() -> None:
     assert read_prose("Use the <system-reminder> tag. <x></y>") != ""
 
 
-def test_tags_around_the_authors_own_words_leave_them() -> None:
-    assert read_prose("<user_query>Use tabs.</user_query>").strip() == "Use tabs."
+@pytest.mark.parametrize("tag", sorted(OWN_TAGS))
+def test_tags_around_the_authors_own_words_leave_them(tag: str) -> None:
+    assert read_prose(f"<{tag}>Use tabs.</{tag}>").strip() == "Use tabs."
+
+
+@pytest.mark.parametrize("info", ["json", "YAML", "yml", "toml", "xml", "csv", "diff", "patch"])
+def test_a_fence_may_say_that_it_holds_data(info: str) -> None:
+    assert [block.kind for block in blocks(f"```{info}\nx\n```")] == [BlockKind.DATA]
+
+
+def test_of_two_tags_within_each_other_the_outer_one_counts() -> None:
+    assert read_prose("<a-b>x <c-d>y</c-d> z</a-b> Use tabs.").strip() == "Use tabs."
 
 
 def test_a_fence_that_is_never_closed_ends_with_the_message() -> None:

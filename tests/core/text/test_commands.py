@@ -13,6 +13,7 @@ from pmem.core.text.commands import (
     MOST_FILES,
     command_line,
     edited_files,
+    error_lines,
     tool_outcome,
 )
 from pmem.values.records import Message, Role
@@ -113,8 +114,30 @@ def test_of_a_failure_the_lines_that_tell_why_are_shown(content: str, errors: li
 
 
 @pytest.mark.parametrize(
+    "word",
+    "error|errors|fatal|failed|failure|panic|exception|denied|refused|cannot|not found|no such"
+    "|undefined|unrecognized|invalid|unable|ValueError|FAIL|✗|✘".split("|"),
+)
+def test_a_line_tells_an_error_by_its_words(word: str) -> None:
+    assert error_lines(f"all is well\n{word} row") == (f"{word} row",)
+
+
+@pytest.mark.parametrize("line", ["no errors", "no failure", "without error", "0 failed"])
+def test_a_line_that_counts_no_error_tells_none(line: str) -> None:
+    assert error_lines(line) == ()
+
+
+@pytest.mark.parametrize("line", ["at error (a.js:3)", "Exit code 1: failed", 'File "error.py"'])
+def test_the_frame_of_an_error_is_none(line: str) -> None:
+    assert error_lines(line) == ()
+
+
+@pytest.mark.parametrize(
     "content",
     [
+        "On main\n\tnew file:   src/a.py",
+        "On main\n\tdeleted:    src/a.py",
+        " delete mode 100644 src/a.py",
         "The file src/a.py has been updated successfully.",
         "diff --git a/src/a.py b/src/a.py",
         "--- a/src/a.py\n+++ b/src/a.py",

@@ -15,6 +15,7 @@ from tests.work import seconds
         ("It is in a.ts:3-9 (not b.ts:4:5).", "a.ts b.ts"),
         ("Look at .env, .gitignore and ~/notes.txt", ".env .gitignore ~/notes.txt"),
         ("@prompts/do.md is in src/prompts/ or /tmp/x/y", "prompts/do.md src/prompts/ /tmp/x/y"),
+        (".npmrc .gitattributes .config", ".npmrc .gitattributes .config"),
         ("**/test_*.py and src/a/b", "/test_*.py src/a/b"),
         ("e.g. a.b, 1.2.3, and/or, 24/7, Node.js", "Node.js"),
         ("https://a.b/c.py and use .map", ""),

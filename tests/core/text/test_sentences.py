@@ -84,6 +84,22 @@ def test_a_sentence_ends_where_the_table_says(text: str, expected: list[str]) ->
     assert split_sentences(text) == expected
 
 
+@pytest.mark.parametrize("word", "Dr dr Mr mr Mrs Ms Prof prof St e.g i.e vs cf approx".split())
+def test_an_abbreviation_before_a_name_ends_no_sentence(word: str) -> None:
+    assert split_sentences(f"We saw {word}. Lind.") == [f"We saw {word}. Lind."]
+
+
+@pytest.mark.parametrize("word", "etc al a.m p.m Inc Ltd Jr".split())
+def test_an_abbreviation_may_end_a_sentence_before_a_capital(word: str) -> None:
+    assert split_sentences(f"We saw {word}. and left.") == [f"We saw {word}. and left."]
+    assert split_sentences(f"We saw {word}. Then") == [f"We saw {word}.", "Then"]
+
+
+@pytest.mark.parametrize("word", "No no Fig fig Vol vol".split())
+def test_a_number_belongs_to_what_it_counts(word: str) -> None:
+    assert split_sentences(f"We saw {word}. 5.") == [f"We saw {word}. 5."]
+
+
 @given(TEXTS)
 def test_no_letter_is_lost_or_added_or_moved(text: str) -> None:
     parted = "".join("".join(split_sentences(f"x{text}")).split())
@@ -107,6 +123,7 @@ def test_what_is_too_long_for_a_sentence_is_data() -> None:
 
 def test_words_stand_where_the_text_has_them() -> None:
     one = read('We can\'t use "tabs" in `a.b`, see https://a.b?')
+    assert read("He said “go” now").words == ["he", "said", '"', "now"]
     assert one.words == ["we", "cannot", "use", '"', "in", "`", ",", "see", "://"]
     assert [one.text[begin:end] for begin, end in one.places][:3] == ["We", "can't", "use"]
     assert one.asked
