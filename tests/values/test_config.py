@@ -300,7 +300,7 @@ def _min_recent(**environment: Any) -> Any:
 
 def _strategy(**environment: Any) -> Any:
     data("conversation", "start")
-    for text in ("You must always test!", *["Thanks"] * 8):
+    for text in ("The build failed", *["Thanks"] * 8):
         pmem("conversation", "say", text, environment=NOW)
     return _recent(PMEM_MAX_MESSAGES="3", PMEM_MIN_RECENT_MESSAGES="1", **environment)
 

@@ -1,9 +1,9 @@
 """Which messages of a conversation a context still shows.
 
-Pruning hides messages, it deletes none. It takes whole units (see `segments.units`), finished
-tasks before anything else, and stops as soon as no limit is passed. The order in which units
-go depends on the messages alone, so a higher limit never prunes more, and pruning again
-prunes nothing more.
+Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages (see
+`talk_first`). `importance` takes whole units (see `segments.units`), finished tasks before anything
+else, and stops as soon as no limit is passed; its order depends on the messages alone, so a higher
+limit never prunes more. Pruning again prunes nothing more.
 """
 
 from collections import Counter
@@ -14,8 +14,9 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from pmem.core.pruning.importance import score
-from pmem.core.pruning.kinds import kinds_of
+from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
+from pmem.core.pruning.talk_first import choose_kept, message_groups
 from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
 
@@ -120,6 +121,7 @@ class _Survey(NamedTuple):
 
     messages: Sequence[Message]
     live: list[int]
+    kinds: list[Kinds]
     tasks: list[Task]
     task_of: list[int]
     units: list[tuple[int, ...]]
@@ -139,11 +141,11 @@ def plan(
     """Decide which messages leave the context.
 
     System messages, the last `keep` messages and, unless `keep` is 0, the last message of the
-    user never leave, nor does any unit that holds one of them. The others leave unit by unit
-    until neither limit is passed: first finished tasks, each as a whole, the oldest first;
-    then by strategy. A unit is as old as its latest message and as important as its most
-    important one; hybrid takes the mean of that importance and the share of the conversation
-    that lies before its latest message. The lowest leaves first; of equals, the older.
+    user never leave, nor does what goes with one of them. The others leave message by message,
+    tools before talk (see `talk_first`), of a class the older first, or by `hybrid` those with
+    the lower mean of importance and age. By `importance` they leave unit by unit until neither
+    limit is passed: first finished tasks, each as a whole, the oldest first; then the unit whose
+    most important message is the least important; of equals, the older.
 
     Args:
         messages: The conversation in the order in which it was said, pruned messages included.
@@ -152,15 +154,11 @@ def plan(
         gone: Ids pruned earlier; they stay pruned and count for nothing.
     """
     seen = _survey(messages, rules, now, frozenset(gone))
-    tokens = before = sum(messages[i].tokens for i in seen.live)
-    count = len(seen.live)
-    reasons: dict[int, Reason] = {}
-    for step in _steps(seen, rules):
-        if not rules.finished_only and _fits_rules(rules, count, tokens):
-            break
-        reasons.update(dict.fromkeys(step.places, step.reason))
-        count -= len(step.places)
-        tokens -= sum(messages[i].tokens for i in step.places)
+    whole = rules.finished_only or rules.strategy == "importance"
+    reasons = _by_units(seen, rules) if whole else _talk_first(seen, rules)
+    before = sum(messages[i].tokens for i in seen.live)
+    count = len(seen.live) - len(reasons)
+    tokens = before - sum(messages[i].tokens for i in reasons)
     return PruningPlan(
         kept=tuple(messages[i].id for i in seen.live if i not in reasons),
         pruned=tuple(_list_pruned(seen, reasons)),
@@ -292,6 +290,7 @@ def _survey(
     return _Survey(
         messages=messages,
         live=[i for i, message in enumerate(messages) if message.id not in gone],
+        kinds=kinds,
         tasks=found,
         task_of=task_of,
         units=units(messages, kinds),
@@ -300,6 +299,35 @@ def _survey(
             for i, message in enumerate(messages)
         ],
     )
+
+
+def _talk_first(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
+    """Return what leaves message by message, and why."""
+    finished = [seen.tasks[number].finished for number in seen.task_of]
+    opening = seen.tasks[-1].first if seen.tasks else 0
+    length = len(seen.messages)
+    ages = [place / length for place in range(length)]
+    if rules.strategy == "hybrid":
+        ages = [round((seen.scores[i] + ages[i]) / 2, 9) for i in range(length)]
+    groups = message_groups(seen.messages, seen.kinds, finished, ages, opening)
+    tokens = {i: seen.messages[i].tokens for i in seen.live}
+    protected = _protected(seen, rules.keep)
+    kept = choose_kept(groups, protected, tokens, rules.most_messages, rules.most_tokens)
+    reason = _REASONS[rules.strategy]
+    return {i: "finished_task" if finished[i] else reason for i in sorted(tokens.keys() - kept)}
+
+
+def _by_units(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
+    """Return what leaves in whole units, and why."""
+    tokens, count = sum(seen.messages[i].tokens for i in seen.live), len(seen.live)
+    reasons: dict[int, Reason] = {}
+    for step in _steps(seen, rules):
+        if not rules.finished_only and _fits_rules(rules, count, tokens):
+            break
+        reasons.update(dict.fromkeys(step.places, step.reason))
+        count -= len(step.places)
+        tokens -= sum(seen.messages[i].tokens for i in step.places)
+    return reasons
 
 
 def _steps(seen: _Survey, rules: PruningRules) -> Iterator[_PruningStep]:
@@ -316,8 +344,8 @@ def _steps(seen: _Survey, rules: PruningRules) -> Iterator[_PruningStep]:
         yield _PruningStep("finished_task", tuple(ending[number]))
     if rules.finished_only:
         return
-    for unit in sorted(others, key=lambda unit: (_worth(seen, unit, rules.strategy), unit[-1])):
-        yield _PruningStep(_REASONS[rules.strategy], unit)
+    for unit in sorted(others, key=lambda unit: (max(seen.scores[i] for i in unit), unit[-1])):
+        yield _PruningStep("least_important", unit)
 
 
 def _removable(seen: _Survey, keep: int) -> Iterator[tuple[int, ...]]:
@@ -338,14 +366,6 @@ def _protected(seen: _Survey, keep: int) -> set[int]:
         protected.update(seen.live[-keep:])
         protected.update([i for i in seen.live if roles[i] is Role.USER][-1:])
     return protected
-
-
-def _worth(seen: _Survey, unit: tuple[int, ...], strategy: Strategy) -> float:
-    place = unit[-1] / len(seen.messages)
-    if strategy == "rolling_window":
-        return place
-    importance = max(seen.scores[i] for i in unit)
-    return importance if strategy == "importance" else round((importance + place) / 2, 9)
 
 
 def _list_pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:

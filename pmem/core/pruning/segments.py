@@ -1,7 +1,7 @@
 """How a conversation falls into tasks, and which of its messages belong together."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
@@ -96,7 +96,7 @@ def units(
     """
     found = _kinds(messages) if kinds is None else kinds
     groups = _Groups(len(messages))
-    calls = list(_call_links(messages))
+    calls = list(call_links(messages))
     for one, other in (*calls, *_turn_links(messages, calls)):
         groups.join(one, other)
     for one, other in _correction_links(messages, found):
@@ -141,8 +141,25 @@ def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
     return at
 
 
-def _call_links(messages: Sequence[Message]) -> Iterator[Link]:
-    """Pair calls with results: by id where both have one, else by order."""
+def connect(count: int, links: Iterable[Link]) -> list[tuple[int, ...]]:
+    """Group numbers that are linked, in the order of the smallest of each group.
+
+    Args:
+        count: Of the numbers, which begin at 0.
+        links: Pairs that belong together.
+    """
+    groups = _Groups(count)
+    for one, other in links:
+        groups.join(one, other)
+    return groups.listed()
+
+
+def call_links(messages: Sequence[Message]) -> Iterator[Link]:
+    """Pair calls with results: by id where both have one, else by order.
+
+    Args:
+        messages: In the order in which they were said.
+    """
     calls = _OpenCalls()
     for i, message in enumerate(messages):
         if message.role is Role.SYSTEM:

@@ -1,0 +1,143 @@
+"""The strategy that keeps talk: message by message, what tools were told and answered goes first.
+
+What readers of coding sessions call essential is nearly always talk. Of these classes the lowest
+goes first, and within a class finished tasks, then what has the least merit, such as the older:
+
+1. what tools were told and answered, a call along with its results; errors last;
+2. what assistants say;
+3. what people say; and last of all their directives and what opens the task at hand.
+
+What is worth more takes room first, so the target is met, and small messages stay where a large
+one does not fit.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from pmem.core.pruning.kinds import Kinds
+from pmem.core.pruning.segments import call_links, connect
+from pmem.core.text.speech import TOOLS, Speech, speech_of
+from pmem.values.records import Message
+
+SHORT_ANSWER: Final = 4
+"""Words; so short an answer says nothing without the question before it."""
+
+_TOOL, _ERROR, _ASSISTANT, _PERSON, _STANDING = range(5)
+_TOOL_CLASSES: Final = frozenset((_TOOL, _ERROR))
+TOOLS_SHARE: Final = 0.5
+"""Share of the token limit beyond which protected tools' messages may go: else the output of the
+last command could leave no room for the request that it serves."""
+
+
+class MessageGroup(NamedTuple):
+    """Messages that stay or go together: a call with its results, an answer with its question.
+
+    Attributes:
+        places: Their indices, ascending.
+        worth: The class of the one that is worth most; the lowest goes first.
+        finished: Whether their task is finished.
+    """
+
+    places: tuple[int, ...]
+    worth: int
+    finished: bool
+
+
+def message_groups(
+    messages: Sequence[Message],
+    kinds: Sequence[Kinds],
+    finished: Sequence[bool],
+    merits: Sequence[float],
+    opening: int,
+) -> list[MessageGroup]:
+    """Return the groups of a conversation, those that are worth most first.
+
+    Args:
+        messages: In the order in which they were said.
+        kinds: What was read from each.
+        finished: For each, whether its task is finished.
+        merits: What each is worth within its class, such as its place.
+        opening: Where the task at hand begins.
+    """
+    said = [speech_of(message) for message in messages]
+    worths = dict(_worths(said, kinds, opening))
+    links = [*call_links(messages), *_answer_links(messages, said)]
+    groups = [
+        MessageGroup(
+            places,
+            max(worths[place] for place in places),
+            all(finished[place] for place in places),
+        )
+        for places in connect(len(messages), links)
+    ]
+
+    def order(group: MessageGroup) -> tuple[int, bool, float, int]:
+        best = max(merits[place] for place in group.places)
+        return -group.worth, group.finished, -best, -group.places[-1]
+
+    return sorted(groups, key=order)
+
+
+def choose_kept(
+    groups: Sequence[MessageGroup],
+    protected: set[int],
+    tokens: Mapping[int, int],
+    most_messages: int,
+    most_tokens: int,
+) -> set[int]:
+    """Return which messages stay: what is protected, then what is worth most as long as it fits.
+
+    Args:
+        groups: Those that are worth most first.
+        protected: Indices of what stays whatever the limits are; so does what goes with it.
+        tokens: Of each message that may stay.
+        most_messages: How many may stay.
+        most_tokens: How many tokens may.
+    """
+    kept: set[int] = set()
+    used = 0
+    bound = [group for group in groups if not protected.isdisjoint(group.places)]
+    for group in bound:
+        places, size = _held(group, tokens)
+        if group.worth not in _TOOL_CLASSES or used + size <= TOOLS_SHARE * most_tokens:
+            kept.update(places)
+            used += size
+    for group in groups:
+        places, size = _held(group, tokens)
+        fits = len(kept) + len(places) <= most_messages and used + size <= most_tokens
+        if fits and kept.isdisjoint(places):
+            kept.update(places)
+            used += size
+    return kept
+
+
+def _held(group: MessageGroup, tokens: Mapping[int, int]) -> tuple[list[int], int]:
+    """Return what may stay of a group, and its tokens."""
+    places = [place for place in group.places if place in tokens]
+    return places, sum(tokens[place] for place in places)
+
+
+def _worths(
+    said: Sequence[Speech], kinds: Sequence[Kinds], opening: int
+) -> Iterator[tuple[int, int]]:
+    """Yield each message's place and class; what people say to people is no request."""
+    is_work = any(speech is Speech.ASSISTANT or speech in TOOLS for speech in said)
+    for place, (speech, kind) in enumerate(zip(said, kinds, strict=True)):
+        if speech in TOOLS:
+            yield place, _ERROR if kind.error else _TOOL
+        elif speech is Speech.ASSISTANT:
+            yield place, _ASSISTANT
+        else:
+            is_standing = kind.directive or (is_work and place == opening)
+            yield place, _STANDING if is_standing else _PERSON
+
+
+def _answer_links(messages: Sequence[Message], said: Sequence[Speech]) -> Iterator[tuple[int, int]]:
+    """Link a person's short answer to the assistant's question right before it."""
+    talk = [place for place, speech in enumerate(said) if speech not in TOOLS]
+    for asked, answer in pairwise(talk):
+        if (said[asked], said[answer]) == (Speech.ASSISTANT, Speech.PERSON) and (
+            "?" in messages[asked].content and len(messages[answer].content.split()) <= SHORT_ANSWER
+        ):
+            yield asked, answer
