@@ -46,6 +46,7 @@ preference 0.75 ours: always want -vague|never want -vague
 preference 0.65 we: like to +doing|tend to +doing
 preference 0.8 start: always +doing|please always +doing|prefer -vague|avoid -vague
 preference 0.95 start: from now on|from now onwards|going forward|from today on
+preference 0.9 free: from now on
 preference 0.85 start: in future please|in the future please|in future always|in future use
 
 constraint 0.8 anyone: must -guess|must be +state|must have +amount|must not|must never|must only

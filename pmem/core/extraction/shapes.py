@@ -219,23 +219,6 @@ def _is_placed(sentence: ParsedSentence, place: int, end: int) -> bool:
     return has_exact(sentence, place + 1, min(end, place + 7))
 
 
-def standing(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
-    """Yield standing wishes: "..., from now on", "when you write code, please use ...".
-
-    Args:
-        sentence: Where the clause stands.
-        clause: Its words.
-    """
-    words = sentence.words[clause.begin : clause.end]
-    lasting = words[-3:] == ["from", "now", "on"] or words[-2:] == ["going", "forward"]
-    if lasting and words[:2] != ["i", "will"]:
-        yield StatementMatch(clause.begin, MemoryType.PREFERENCE, 0.9)
-    if words[0] in ("when", "whenever", "if") and words[1:2] == ["you"] and len(words) > 5:
-        step = _after_comma(words)
-        if words[step : step + 1] == ["please"] and words[2] not in _ONCE_ONLY:
-            yield StatementMatch(clause.begin, MemoryType.PREFERENCE, 0.75)
-
-
 def known(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]:
     """Yield who somebody is, or what a name means: "Sarah is our tech lead".
 
@@ -397,6 +380,6 @@ def _is_habit(words: list[str]) -> bool:
     return timed and ("we" in words[1:7] or _is_step(words, _after_comma(words)))
 
 
-STATEMENTS: Final[tuple[Reader, ...]] = (phrased, caused, changed, aimed, valued, known, standing)
+STATEMENTS: Final[tuple[Reader, ...]] = (phrased, caused, changed, aimed, valued, known)
 
 REPORTS: Final[tuple[Reader, ...]] = (reported, changed, caused)
