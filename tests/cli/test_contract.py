@@ -229,6 +229,7 @@ class Fact(Strict):
     type: str
     confidence: float
     subject: str | None
+    user: str | None
     message: str
     extracted_at: datetime
     standing: Literal["pending", "promoted", "rejected"]

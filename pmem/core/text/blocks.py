@@ -46,7 +46,7 @@ _DATED: Final = (
 _LEVEL: Final = r"(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)"
 _LOG = re.compile(
     rf"\W{{0,4}}(?:{_DATED}(?:\W{{1,4}}|$)|level=)"
-    rf"|\s*(?:\[?(?:{_LEVEL}|FAIL(?:ED)?|PASS(?:ED)?)\b"
+    rf"|\s*(?:\[?(?:{_LEVEL}|FAILED|FAIL|PASSED|PASS)\b"
     r"|npm ERR|Traceback \(|Caused by:|panic: |exit (?:code|status) \d|commit [0-9a-f]{7,40}$"
     r"|[+=~-]{3}|File \"|at [\w.$<>]{1,120} ?\(|\w{0,60}(?:Error|Exception): |ok  \t|\?   \t"
     r"|[✓✔✗✘×●] .{0,200}\(\d|\(?\d{1,6} (?:pass(?:ed)?|fail(?:ed)?|skipped)\b[^.]{0,80}$"

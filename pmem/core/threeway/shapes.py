@@ -96,7 +96,7 @@ _MESSAGE: Final = RecordShape(
 )
 _FACT: Final = RecordShape(
     fields=_words(
-        "id content type confidence subject message extracted_at standing memory settled_at"
+        "id content type confidence subject user message extracted_at standing memory settled_at"
     ),
     follows={"memory": "standing", "settled_at": "standing"},
     identity=("id",),
