@@ -16,6 +16,7 @@ from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.question import notes_on
+from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
@@ -36,6 +37,12 @@ MOST_RECALLED = 300
 ASKED_MESSAGES = 3
 """Without a query, so many of the latest messages are taken for one."""
 ASKED_CHARACTERS = 2000
+POINTING_TERMS = 2
+"""A task of no more words of its own that points back ("what was the reason again?") is joined by
+the latest messages."""
+OWN_WEIGHT = 4
+"""How many times a word of such a task counts beside one of the talk."""
+_POINTING = frozenset("again it its that this these those they them one there same else".split())
 STARTS = 80
 """Of what is left out, so many characters are told where that is asked for."""
 FAINT = 0.1
@@ -254,13 +261,14 @@ def _recall_answers(
 ) -> Answers:
     """Return what answers the task.
 
-    Where nobody asked, the end of the conversation does; it does not bring itself back, nor
-    what was cleared.
+    Where nobody asked, the end of the conversation does, and it joins a task that only points at
+    it; it does not bring itself back, nor what was cleared.
     """
     given = task_of(request)
-    asked = (given or _implied_query(talk)) if request.recall else ""
+    asked = _asked(given, _implied_query(talk)) if request.recall else ""
     hidden = {message.id for message in talk.system}
-    hidden |= set() if given else {message.id for message in talk.recent} | talk.cleared
+    if asked != given:
+        hidden |= {message.id for message in talk.recent} | talk.cleared
     allowed = {memory.id: memory for memory in memories}
     return rank_answers(workspace, request, asked, _budget(workspace, request), allowed, hidden)
 
@@ -282,6 +290,17 @@ def _usable(
     unshown = [memory for memory in holding if mode_of(memory, modes) == "none"]
     gone = {memory.id for memory in unshown}
     return [memory for memory in holding if memory.id not in gone], unshown, early
+
+
+def _asked(given: str, said: str) -> str:
+    """Return what to look for: the task, joined by the end of the talk where it points there.
+
+    The task's own words weigh several times as much.
+    """
+    points = not _POINTING.isdisjoint(given.casefold().strip(" ?!.").split())
+    if given and said and points and len(set(terms(given))) <= POINTING_TERMS:
+        return "\n".join((*(given,) * OWN_WEIGHT, said))
+    return given or said
 
 
 def _implied_query(talk: ConversationWindow) -> str:
