@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pmem.core.consent import benign, sensitive
 from pmem.values.rules import CONSENT_FIELDS as FIELDS
-from tests.work import seconds
+from tests.work import STALLED, seconds
 
 PERSONAL = """\
 preferred_name|Please call me Ana
@@ -317,4 +317,4 @@ def test_any_text_gets_the_same_answer_every_time(text: str, subject: str, categ
 )
 def test_a_long_text_is_judged_quickly(piece: str) -> None:
     text = piece * (100_000 // len(piece))
-    assert seconds(lambda: told(text, category="person")) < 2
+    assert seconds(lambda: told(text, category="person")) < STALLED

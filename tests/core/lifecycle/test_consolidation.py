@@ -1,7 +1,6 @@
 """Planning a consolidation: what it finds, what it leaves alone, and that it comes to rest."""
 
 import random
-import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,6 +26,7 @@ from tests.core.lifecycle.makers import (
     memory,
     planned,
 )
+from tests.work import WITHIN, calls
 
 SAME = ("We use PostgreSQL for the ledger.", "we use postgresql for the ledger")
 
@@ -297,9 +297,8 @@ def _edit(at: datetime) -> Any:
     ids=["subjects", "categories", "copies", "half of them with subjects"],
 )
 def test_thousands_of_copies_cost_no_more_than_they_are(crowd: list[Memory]) -> None:
-    begun = time.process_time()
     plan = planned(*crowd, max_pairs=10)
-    assert time.process_time() - begun < 2
+    assert calls(lambda: planned(*crowd, max_pairs=10)) < WITHIN * 2000
     assert len(plan.notices) <= len(crowd)
     assert plan.waiting <= len(crowd)
 

@@ -12,6 +12,7 @@ from pmem.core.lifecycle.states import restored
 from pmem.values.records import Episode, EpisodeType, EventKind, State, TurnRange
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, crowds, draft_of, episode, event
+from tests.work import WITHIN, calls
 
 
 def merged(*episodes: Episode, most: int = 4000) -> list[Episode]:
@@ -135,9 +136,6 @@ def test_older_ones_count_less_and_one_brought_back_counts_from_then() -> None:
 
 
 def test_thousands_of_episodes_of_one_conversation_take_no_time() -> None:
-    import time
-
     episodes = [episode(n, (3 * n + 1, 3 * n + 3)) for n in range(3000)]
-    begun = time.process_time()
     assert merged(*episodes) == episodes
-    assert time.process_time() - begun < 1
+    assert calls(lambda: merged(*episodes)) < WITHIN * 300

@@ -26,7 +26,7 @@ from pmem.core.pruning.segments import call_links, tasks, units
 from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
 from tests.conftest import NOW
-from tests.work import seconds
+from tests.work import STALLED, seconds
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 PLENTY = 10**9
@@ -463,7 +463,7 @@ def test_a_long_conversation_is_planned_without_a_pause(strategy: Strategy) -> N
     ]
     asked = rules(most_messages=50, strategy=strategy)
     assert plan(said, asked, NOW).satisfied
-    assert seconds(lambda: plan(said, asked, NOW)) < 2.5
+    assert seconds(lambda: plan(said, asked, NOW)) < STALLED
 
 
 def test_nothing_can_be_pruned_of_nothing() -> None:

@@ -6,11 +6,10 @@ import pytest
 
 from pmem.core.secrets import digest, find, redacted
 from tests.core.secrets import drawing, trials
-from tests.work import seconds
+from tests.work import STALLED, seconds
 
 SEEDS = range(5)
 MILLION = 1_000_000
-SECONDS = 4.0
 """For a million characters; alone on its machine that takes below 1."""
 
 
@@ -83,7 +82,7 @@ def test_a_sentence_makes_no_secret_of_what_stands_in_another() -> None:
 )
 def test_a_million_hostile_characters_take_no_time(shape: str) -> None:
     text = (shape * (MILLION // len(shape) + 1))[:MILLION]
-    assert seconds(lambda: find(text)) < SECONDS
+    assert seconds(lambda: find(text)) < STALLED
 
 
 def test_a_million_characters_with_many_secrets_in_one_line_take_no_time() -> None:
@@ -91,4 +90,4 @@ def test_a_million_characters_with_many_secrets_in_one_line_take_no_time() -> No
     words = (drawing.drawn(random, drawing.WORD, 12) + "4x9" for _ in range(4_000))
     text = " and ".join(f"the token of the service is now {word * 2}" for word in words)
     text = f"{text} {'x ' * (MILLION // 2)}"[:MILLION]
-    assert seconds(lambda: find(text)) < SECONDS
+    assert seconds(lambda: find(text)) < STALLED

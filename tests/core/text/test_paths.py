@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.text.paths import LONGEST, named_paths, named_symbols
-from tests.work import seconds
+from tests.work import STALLED, seconds
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,5 @@ def test_a_name_is_a_short_part_of_the_text(text: str) -> None:
 @pytest.mark.parametrize("unit", ["a/", "a.", "aB", "a_", "--a", "/", "a", "a.py ", "A1_", "()"])
 def test_a_megabyte_of_anything_is_read_quickly(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
-    assert seconds(lambda: named_paths(text)) < 10
-    assert seconds(lambda: named_symbols(text)) < 10
+    assert seconds(lambda: named_paths(text)) < STALLED
+    assert seconds(lambda: named_symbols(text)) < STALLED

@@ -12,7 +12,7 @@ from pmem.core.extraction.third_person import in_third_person
 from pmem.values.records import MemoryType, Message, Role
 from tests.conftest import NOW
 from tests.core.extraction.scores import MESSAGES, labelled_messages, message
-from tests.work import seconds
+from tests.work import STALLED, seconds
 
 DIRECTIVES = {
     "Add a `--dry` option to the import command.": MemoryType.GOAL,
@@ -220,5 +220,5 @@ EXAMPLES = (
 def test_a_megabyte_is_read_at_once(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     said = message(text, Role.ASSISTANT, "Ada")
-    assert seconds(lambda: extract(said)) < 2
-    assert seconds(lambda: in_third_person(text[:100_000], "Ada")) < 2
+    assert seconds(lambda: extract(said)) < STALLED
+    assert seconds(lambda: in_third_person(text[:100_000], "Ada")) < STALLED
