@@ -37,6 +37,13 @@ for number in range(int(sys.argv[1])):
 _COMMAND = (sys.executable, "-m", "pmem", "--json", "delta", "--thread", "shared")
 
 
+@pytest.fixture
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everybody wait for the lock as long as a busy machine needs."""
+    monkeypatch.setenv("PMEM_LOCK_TIMEOUT", "120")
+
+
+@pytest.mark.usefixtures("_patience")
 def test_many_readers_of_a_thread_share_its_news() -> None:
     project = Project(".project-memory", now=NOW)
     assert project.delta("shared").revision == 1
@@ -57,6 +64,7 @@ def test_many_readers_of_a_thread_share_its_news() -> None:
     assert Counter(_told(every)) == Counter(added)
 
 
+@pytest.mark.usefixtures("_patience")
 def test_contexts_and_deltas_at_once_tell_each_change_once() -> None:
     project = Project(".project-memory", now=NOW)
     project.delta("shared")
