@@ -44,6 +44,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """What answers a task, the best first.
 
     Attributes:
+        asked: the task, or what stands for one.
         found: memories and episodes.
         said: messages.
         below: what answers too badly, or is one too many of its category.
@@ -53,6 +54,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
             only repeats what was said.
     """
 
+    asked: str = ""
     found: list[Scored] = []
     said: list[Scored] = []
     below: list[Omitted] = []
@@ -116,6 +118,7 @@ def rank_answers(
     along = related_to(found, visible, most_related(workspace, request.related))
     memories = [allowed[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
     return Answers(
+        asked=asked,
         found=found,
         said=heard,
         below=below,

@@ -3,18 +3,23 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+import msgspec
+
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Candidates, Item, Omitted
+from pmem.core.context.passages import matching_passages, shown_characters
 from pmem.core.context.worth import Valuation, tie
 from pmem.core.lifecycle.differences import SaidOtherwise, newer_first
+from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
 from pmem.search.context_items import (
+    episode_item,
     exchanges,
     memory_item,
     message_item,
-    recalled_item,
+    said_item,
     summary_item,
 )
 from pmem.search.context_request import ContextRequest, task_of
@@ -37,6 +42,7 @@ def gather_candidates(
     talk: ConversationWindow,
     answers: Answers,
     differing: Mapping[str, SaidOtherwise],
+    budget: int,
 ) -> Candidates:
     """Gather everything that could go in.
 
@@ -47,6 +53,7 @@ def gather_candidates(
         talk: The conversation.
         answers: What answers the task.
         differing: How memories stand that contradict each other, by id.
+        budget: Tokens; the larger, the more of a long message is shown.
     """
     settings = workspace.settings
     given = bool(task_of(request))
@@ -72,7 +79,7 @@ def gather_candidates(
         memory=block,
         memory_share=settings.context.standing_share if given else None,
         recalled=_recalled(workspace, request, usable, answers, ordered),
-        said=map(recalled_item, opened(workspace, answers.said)),
+        said=_said(workspace, answers, budget),
         recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,
         said_share=settings.context.said_share if answers.weighs else 1.0,
         answered=answers.weighs or bool(answers.said) or not given,
@@ -154,7 +161,7 @@ def _recalled(
     known = {memory.id: memory for memory in usable}
     for found in ordered:
         if not isinstance(found, Memory):
-            yield from map(recalled_item, opened(workspace, [found]))
+            yield from (("recalled", episode_item(one)) for one in opened(workspace, [found]))
             continue
         why = "pinned" if found.pinned else answers.valuation.worth(found).reason
         score = scores.get(found.id)
@@ -164,6 +171,16 @@ def _recalled(
                 known[place.id], ids=request.ids, score=hit.score, via=found.id, why="related"
             )
             yield "recalled", item
+
+
+def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
+    """Yield the messages that answer; of long ones the passages that do, without secrets."""
+    wanted = frozenset(terms(answers.asked))
+    for found in opened(workspace, answers.said):
+        message = workspace.mask.fields(found.document)
+        most = shown_characters(message, budget)
+        content = matching_passages(message, wanted, most)
+        yield "earlier", said_item(found, msgspec.structs.replace(message, content=content))
 
 
 def _unneeded(

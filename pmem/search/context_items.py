@@ -81,30 +81,34 @@ def _about(memory: Memory) -> str:
     return f"[{subject}] "
 
 
-def recalled_item(found: LoadedHit) -> tuple[str, Item]:
-    """Describe an episode or a message that was found, with the section that it goes to."""
-    document, score = found.document, found.hit.score
-    if isinstance(document, Episode):
-        return "recalled", _episode_item(document, score)
+def said_item(found: LoadedHit, message: Message) -> Item:
+    """Describe a message that was found.
+
+    Args:
+        found: Where it was found, and how well it answers.
+        message: What of it is shown.
+    """
     assert isinstance(found.record, Chunk | Conversation)
-    item = message_item(document, place_of(document, found.record))
-    return "earlier", msgspec.structs.replace(
+    item = message_item(message, place_of(found.document, found.record))
+    return msgspec.structs.replace(
         item,
-        heading=day(document.created_at).strip(),
+        heading=day(message.created_at).strip(),
         order=(f"{item.order[0]} {found.conversation}", item.order[1]),
-        score=score,
+        score=found.hit.score,
         why="answers",
     )
 
 
-def _episode_item(episode: Episode, score: float) -> Item:
+def episode_item(found: LoadedHit) -> Item:
+    """Describe an episode that was found."""
+    episode: Episode = found.document
     told = " ".join(fold(episode.summary).split())
     repeats = told.startswith(" ".join(fold(episode.title).split()).rstrip(".…"))
     return Item(
         id=episode.id,
         text=episode.summary if repeats else f"{episode.title}: {episode.summary}",
         label=f"[{day(episode.created_at).strip()}] {trust_label(trust_of(episode))}",
-        score=score,
+        score=found.hit.score,
         tokens=episode.tokens,
         why="answers",
     )

@@ -78,7 +78,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     left_out = [*answers.below, *_unshown(unshown, early, talk)]
 
     def written(news: Delta | None) -> Context:
-        candidates = gather_candidates(workspace, request, usable, talk, answers, differing)
+        candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
         return build(
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
