@@ -21,6 +21,8 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
         gone: the ids of those that are pruned.
         chunks: those with a summary of their own since it was cleared, the latest first.
         turns_ago: for each of these, how many turns ago it ended.
+        chunked: for the latest of these, their messages since the clearing, but for pruned ones;
+            up to one whose summary stands for others too, or before which a chunk is missing.
         cleared: the ids of the chunks and recent messages before the clearing.
         app: the app that it is held in.
     """
@@ -30,6 +32,7 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
     gone: frozenset[str] = frozenset()
     chunks: tuple[Chunk, ...] = ()
     turns_ago: tuple[int, ...] = ()
+    chunked: tuple[tuple[Message, ...], ...] = ()
     cleared: frozenset[str] = frozenset()
     app: str | None = None
 
@@ -59,9 +62,54 @@ def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
         gone=gone(workspace, conversation) & {message.id for message in recent},
         chunks=tuple(chunk for chunk, _ in endings),
         turns_ago=tuple(turns for _, turns in endings),
+        chunked=tuple(_chunked_messages(conversation, endings, system)),
         cleared=_ids_before_clearing(conversation, shown, endings),
         app=conversation.app,
     )
+
+
+def with_chunked_messages(talk: ConversationWindow, room: int, most: int) -> ConversationWindow:
+    """Return a talk with messages of its chunks word for word, and without these summaries.
+
+    The latest chunk comes back first, each as a whole, up to one that there is no room for.
+
+    Args:
+        talk: What the conversation brings.
+        room: Tokens of its messages at the most.
+        most: Messages at the most.
+    """
+    said = talk.recent
+    back = 0
+    for messages in talk.chunked:
+        longer = (*messages, *said)
+        if len(longer) > most or sum(one.tokens for one in longer) > room:
+            break
+        said = longer
+        back += 1
+    return msgspec.structs.replace(
+        talk,
+        recent=said,
+        chunks=talk.chunks[back:],
+        turns_ago=talk.turns_ago[back:],
+        chunked=talk.chunked[back:],
+    )
+
+
+def _chunked_messages(
+    conversation: Conversation,
+    endings: Sequence[tuple[Chunk, int]],
+    system: Sequence[Message],
+) -> Iterator[tuple[Message, ...]]:
+    """Yield the messages of the latest chunks that a context may show word for word."""
+    hidden = {*conversation.pruned, *(message.id for message in system)}
+    behind = len(conversation.recent_messages)
+    for chunk, ago in endings:
+        stands_for_others = conversation.chunks.index(chunk.id) == conversation.merged_chunks > 0
+        if stands_for_others or ago != behind:
+            return
+        behind += len(chunk.messages)
+        early = max(0, conversation.cleared_turns - (conversation.turns - behind))
+        yield tuple(one for one in chunk.messages[early:] if one.id not in hidden)
 
 
 def _ids_before_clearing(

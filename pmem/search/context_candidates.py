@@ -1,6 +1,6 @@
 """Everything that could enter a context, each kind in the order of its priority."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -30,6 +30,10 @@ from pmem.values.times import UNDATED
 
 EPISODE_TOKENS: Final = 30
 """An episode is put in its place before it is read, as if it were so long."""
+SAID_TOKENS: Final = 100
+"""And an earlier message as if it were so long."""
+LINE_TOKENS: Final = 12
+"""What stands before a memory takes so much."""
 UNANSWERED_SHARE: Final = 0.4
 """Where nothing answers a task, standing memories may take so much behind the stable block."""
 Recalled = Iterator[tuple[str, Item]]
@@ -92,6 +96,17 @@ def gather_candidates(
         asked=given,
         left_out=list(_unneeded(usable, answers, offered)),
     )
+
+
+def tokens_of_others(usable: Sequence[Memory], answers: Answers) -> int:
+    """Estimate what a context takes that shows everything but the talk.
+
+    Args:
+        usable: The memories that it may show.
+        answers: What answers the task.
+    """
+    memories = sum(memory.tokens + LINE_TOKENS for memory in usable)
+    return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 
 
 def _all(workspace: Workspace, usable: list[Memory]) -> list[tuple[Memory, str]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.conversation.window import ConversationWindow, talk_of
+from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.modes import mode_of
@@ -22,10 +22,11 @@ from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers, rank_answers
-from pmem.search.context_candidates import gather_candidates
+from pmem.search.context_candidates import gather_candidates, tokens_of_others
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
 from pmem.search.hits import SearchKind, hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
+from pmem.values.config import Settings
 from pmem.values.records import Memory, Role
 
 LEAST_RECALLED = 50
@@ -48,6 +49,8 @@ STARTS = 80
 FAINT = 0.1
 """A message that scores less than this share of the best one's score is not recalled."""
 UPDATE_MARK = "@"  # between a memory's id and the revision, in an update's id
+WHOLE_TALK_SHARE: Final = 0.8
+"""Messages of chunks come back while everything takes less of the budget (S3: 80 %)."""
 _RECALLED = (SearchKind.MEMORY, SearchKind.EPISODE, SearchKind.MESSAGE)
 _TALKING = (Role.USER, Role.ASSISTANT)
 _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
@@ -75,6 +78,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     answers = _recall_answers(workspace, request, usable, talk)
     if request.only == "memories":
         talk = ConversationWindow()
+    talk = _with_chunked(settings, talk, budget, tokens_of_others(usable, answers))
     left_out = [*answers.below, *_unshown(unshown, early, talk)]
 
     def written(news: Delta | None) -> Context:
@@ -111,6 +115,14 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         is_answered=bool(given and (answers.found or answers.said)),
         kept_in_use=_kept_in_use(workspace, usable, built),
     )
+
+
+def _with_chunked(
+    settings: Settings, talk: ConversationWindow, budget: int, others: int
+) -> ConversationWindow:
+    """Return a talk with the messages of chunks that no other part of a context has to go for."""
+    room = min(int(budget * WHOLE_TALK_SHARE) - others, settings.conversation_tokens)
+    return with_chunked_messages(talk, room, settings.max_messages)
 
 
 def _unshown(

@@ -244,7 +244,7 @@ def section(built: Context, name: str) -> list[str]:
 
 
 def test_a_context_has_the_memory_what_was_recalled_and_the_conversation(full: Workspace) -> None:
-    built = context(full, "parser", budget=1000)
+    built = context(full, "parser", budget=700)
     assert section(built, "memory") == []
     assert section(built, "recent") == [f"Message {n} on the parser" for n in (2, 3, 4, 5)]
     assert len(section(built, "summaries")) == 1
@@ -253,7 +253,7 @@ def test_a_context_has_the_memory_what_was_recalled_and_the_conversation(full: W
     assert "Lunch" not in built.text
     assert section(built, "earlier") == [f"Message {n} on the parser" for n in (0, 1)]
     assert "Ada: Message 0 on the parser\n" in built.text
-    assert built.tokens <= 1000
+    assert built.tokens <= 700
 
 
 @needs_the_library
@@ -350,7 +350,7 @@ def test_an_ended_conversation_is_shown_only_when_it_is_named(full: Workspace) -
     ended = ask(full, table.END, EndRequest()).conversation
     assert section(context(full, budget=1000), "recent") == []
     named = context(full, budget=1000, conversation=ended.id)
-    assert len(section(named, "recent")) == 4
+    assert len(section(named, "recent")) == 6
     with pytest.raises(NotFound):
         context(full, conversation="nothing-like-it")
 
