@@ -5,7 +5,7 @@ one. Only what is about to be shown is looked at, and nothing that is kept chang
 """
 
 from collections.abc import Callable, Collection
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ _LONG: Final = 10_000
 _CUT: Final = " [the rest is too long: `pmem show` has it]"
 _SHOWN: Final = (
     *("label", "text", "subject", "title", "summary", "content", "speaker", "external_id", "tags"),
+    *("tool_call", "tool_result"),
 )
 """The fields of records, messages, and what is made of them that are shown as they are kept."""
 
@@ -34,13 +35,14 @@ class Mask:
     def __init__(self, rules: Callable[[], Secrets], notes: list[str]) -> None:
         self._rules = rules
         self._notes = notes
-        self._last = ("", frozenset[str](), "")
+        self._last = ("", frozenset[str](), "", "")
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, name: str = "") -> str:
         """Return a text with `[redacted: kind]` in the place of each secret.
 
         Args:
             text: What is about to be shown. Of one beyond all reason its beginning is.
+            name: The key under which it stands in an object, which may say that it is a secret.
         """
         rules = self._rules()
         if not rules.mask:
@@ -48,11 +50,11 @@ class Mask:
         if len(text) > CONTEXT_CHARACTERS:
             text = text[:CONTEXT_CHARACTERS] + _CUT
         if len(text) < _LONG:
-            return self._clean(text, rules.allow)
+            return self._clean(text, rules.allow, name)
         allowed = frozenset(rules.allow)
-        if self._last[:2] != (text, allowed):
-            self._last = (text, allowed, self._clean(text, rules.allow))
-        return self._last[2]
+        if self._last[:3] != (text, allowed, name):
+            self._last = (text, allowed, name, self._clean(text, rules.allow, name))
+        return self._last[3]
 
     def fields(self, document: S) -> S:
         """Return a record, a message or an item with no secret in what is shown of it.
@@ -65,13 +67,20 @@ class Mask:
         changed = {name: text for name, text in clean.items() if text != held[name]}
         return msgspec.structs.replace(document, **changed) if changed else document
 
-    def _value(self, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-        return self.text(value) if isinstance(value, str) else tuple(map(self.text, value))
+    def _value(self, value: Any, name: str = "") -> Any:
+        """Return a text, or what JSON holds, without secrets; a key may tell that one follows."""
+        if isinstance(value, str):
+            return self.text(value, name)
+        if isinstance(value, list | tuple):
+            return type(value)(map(self._value, value))
+        if isinstance(value, dict):
+            return {self.text(key): self._value(part, key) for key, part in value.items()}
+        return value
 
-    def _clean(self, text: str, allowed: Collection[str]) -> str:
-        from pmem.core.secrets import find, redacted
+    def _clean(self, text: str, allowed: Collection[str], name: str) -> str:
+        from pmem.core.secrets import find_named, redacted
 
-        found = find(text, allowed)
+        found = find_named(name, text, allowed)
         if found and NOTE not in self._notes:
             self._notes.append(NOTE)
         return redacted(text, found) if found else text

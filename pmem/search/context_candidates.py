@@ -16,14 +16,15 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
 from pmem.search.context_items import (
     episode_item,
-    exchanges,
     memory_item,
     message_item,
     said_item,
     summary_item,
 )
 from pmem.search.context_request import ContextRequest, task_of
+from pmem.search.context_turns import recent_items
 from pmem.search.hits import Scored, SearchKind, opened
+from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.ids import moment_of
 from pmem.values.records import Memory
 from pmem.values.times import UNDATED
@@ -63,8 +64,8 @@ def gather_candidates(
     given = bool(task_of(request))
     retained = settings.short_term_retention_turns
     near = sum(turns < retained for turns in talk.turns_ago)
-    said = map(workspace.mask.fields, talk.recent)
-    recent = [message_item(message, place) for place, message in enumerate(said)]
+    said = list(map(workspace.mask.fields, talk.recent))
+    recent, exchanges = recent_items(talk, said, request.format, budget)
     scores = answers.scores()
     stable = _standing(workspace, usable, answers.valuation) if given else _all(workspace, usable)
     block = [
@@ -79,7 +80,7 @@ def gather_candidates(
     recallable |= scores
     offered = {*recallable, *(item.id for item in block)}
     return Candidates(
-        system=[message_item(message, place) for place, message in enumerate(talk.system)],
+        system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
         memory=block,
         memory_share=settings.context.standing_share if given else None,
         recalled=_recalled(workspace, request, usable, answers, ordered),
@@ -92,7 +93,7 @@ def gather_candidates(
         older=[summary_item(chunk) for chunk in talk.chunks[near:]],
         further=() if given else block,
         recent=recent,
-        exchanges=exchanges(talk, recent),
+        exchanges=exchanges,
         asked=given,
         left_out=list(_unneeded(usable, answers, offered)),
     )
@@ -190,7 +191,7 @@ def _recalled(
 
 def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
     """Yield the messages that answer; of long ones the passages that do, without secrets."""
-    wanted = frozenset(terms(answers.asked))
+    wanted = frozenset(terms(answers.asked[:QUERY_CHARACTERS]))
     for found in opened(workspace, answers.said):
         message = workspace.mask.fields(found.document)
         most = shown_characters(message, budget)

@@ -1,45 +1,20 @@
 """What goes into a context as its items: memories, episodes, summaries, messages."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 
-from pmem.conversation.window import ConversationWindow
-from pmem.core.context.parts import Exchange, Item
+from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
-from pmem.core.pruning.segments import units
 from pmem.core.retrieval.documents import place_of
 from pmem.core.text.terms import fold, terms
+from pmem.core.text.tool_text import tool_text
 from pmem.core.trust import shown as trust_label
 from pmem.core.trust import trust_of
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 from pmem.values.times import day
-
-
-def exchanges(talk: ConversationWindow, items: Sequence[Item]) -> list[Exchange]:
-    """Group the messages that may be shown, the latest group first.
-
-    Args:
-        talk: The conversation.
-        items: One for each of its recent messages.
-    """
-    known = {item.id: item for item in items}
-    live = [message for message in talk.recent if message.id not in talk.gone]
-    return [
-        [[known[message.id] for message in bond] for bond in _bonds(live, unit)]
-        for unit in sorted(units(live), key=max, reverse=True)
-    ]
-
-
-def _bonds(live: Sequence[Message], unit: Sequence[int]) -> list[list[Message]]:
-    """Divide what belongs together into what must never be apart: the question, calls, ..."""
-    first, *rest = (live[place] for place in unit)
-    if len(rest) < 2:
-        return [[message] for message in (first, *rest)]
-    return [[first], *([rest[place] for place in bond] for bond in units(rest))]
 
 
 def memory_item(
@@ -124,12 +99,18 @@ def stamp(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
 
 
-def message_item(message: Message, place: int) -> Item:
-    """Describe a message by its place in its conversation."""
+def message_item(message: Message, place: int, most: int | None = None) -> Item:
+    """Describe a message by its place in its conversation.
+
+    Args:
+        message: What was said, without secrets.
+        place: Where in the conversation.
+        most: Characters of a tool's output that are shown whole; None shortens nothing.
+    """
     return Item(
         id=message.id,
         external_id=message.external_id,
-        text=message.content,
+        text=tool_text(message, most),
         label=f"{message.speaker or message.role}: ",
         order=(stamp(message.created_at), place),
         role=message.role,

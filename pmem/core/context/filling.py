@@ -194,7 +194,7 @@ class Filling:
             most += max(0, markers) * price.marker
             least += markers * price.least_marker if is_first else -len(items) * price.marker
             seams += abs(markers)
-        return _Cost(least - seams * SEAM, most)
+        return _Cost(least - seams * SEAM - price.shared(name, items), most)
 
     def _markers_added(self, items: list[Item]) -> int:
         """Return how many markers more there are with further recent messages."""

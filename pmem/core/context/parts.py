@@ -23,6 +23,14 @@ TITLES: Final = {
 """The sections of a context in the order in which they stand, with their headings."""
 
 
+class ToolCall(msgspec.Struct, frozen=True):
+    """A tool's call as chat APIs take it; `arguments` are the text of a JSON object."""
+
+    id: str
+    name: str
+    arguments: str
+
+
 class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a context: what it says and which record it comes from.
 
@@ -40,6 +48,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         stale: what it cites and does not find there any more, as its label says too.
         difference: how it stands beside another memory that says something else of the same.
         why: what speaks most for showing it.
+        calls: the tools that it calls, where another item, or the same, has the results.
+        answers: the ids of the calls whose result it is.
     """
 
     id: str
@@ -56,6 +66,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...] = ()
     difference: SaidOtherwise | None = None
     why: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 Exchange = Sequence[Sequence[Item]]

@@ -135,6 +135,6 @@ def _with_marks(text: str, kept: Sequence[_Passage]) -> str:
 
 
 def _mark(gap: str) -> str:
-    if not gap.strip():
-        return gap
-    return f"[... {len(gap):,} characters left out]\n"
+    """Return what stands for a gap: a mark, or the gap itself where that is no longer."""
+    mark = f"[... {len(gap):,} characters left out]\n"
+    return mark if gap.strip() and len(gap) > len(mark) else gap

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from pmem.core.context.chat_turns import chat_frame
+from pmem.core.context.cutting import longest
 from pmem.core.context.parts import Counter, Format, Item
-from pmem.core.context.writing import entry, heading, marker, section
+from pmem.core.context.writing import TURNS, entry, heading, marker, section
 from pmem.values.bounds import CONTEXT_CHARACTERS
 
 SEAM: Final = 2
@@ -44,13 +46,20 @@ class Price:
         """Items of the section `name`."""
         return sum(self._item(name, item) for item in items)
 
+    def shared(self, name: str, items: Iterable[Item]) -> int:
+        """What items may cost less at the most, where calls and results stand together."""
+        if self._format != "messages" or name not in TURNS:
+            return 0
+        tools = [item for item in items if item.calls or item.answers]
+        return sum(2 * (self._text(chat_frame(item)) + SEAM) for item in tools)
+
     def section(self, name: str, items: Sequence[Item]) -> int:
         """A whole section."""
         return self._text(section(name, items, self._format))
 
     def _item(self, name: str, item: Item) -> int:
         key = (name, item)
-        if len(item.text) > CONTEXT_CHARACTERS:
+        if longest([item]) > CONTEXT_CHARACTERS:
             return BEYOND
         if key not in self._known:
             self._known[key] = self._text(entry(name, item, self._format))

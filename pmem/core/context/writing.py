@@ -10,13 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain
 from typing import Any, Final
 
+from pmem.core.context.chat_turns import MARKER, chat_entry, chat_turns, written_turns
 from pmem.core.context.parts import TITLES, Chosen, Format, Item
 from pmem.core.pruning.plan import Marker
 from pmem.core.visible import visible
 from pmem.values.records import dump_line
 
-MARKER: Final = "marker"
-"""The role of the line that stands for messages that are left out."""
 TURNS: Final = ("system", "recent")
 """The sections that are chat messages where the format is."""
 
@@ -41,7 +40,7 @@ def entry(name: str, item: Item, format_: Format) -> str:
     if format_ == "json":
         return f"{dump_line(_bare(item)).decode()},"
     if format_ == "messages" and name in TURNS:
-        return f"{dump_line(_turn(item)).decode()},"
+        return chat_entry(item)
     return _in_format(f"{_line(item)}\n", format_)
 
 
@@ -72,7 +71,7 @@ def section(name: str, items: Sequence[Item], format_: Format, longest: int = 0)
     if format_ == "json":
         return f"{dump_line(_as_json(name, items)).decode()},"
     if format_ == "messages" and name in TURNS:
-        return "".join(entry(name, item, format_) for item in items)
+        return written_turns(list(chat_turns(items)))
     return _in_format(f"{_fenced(name, items, longest)}\n", format_)
 
 
@@ -189,14 +188,6 @@ def _bare(item: Item) -> dict[str, Any]:
     return value | ({"difference": item.difference} if item.difference else {})
 
 
-def _turn(item: Item) -> dict[str, Any]:
-    """Return a message as chat programs take it."""
-    if item.role == MARKER:
-        return {"role": "system", "content": item.text}
-    named = {"name": _one_line(item.speaker)} if item.speaker else {}
-    return {"role": item.role, **named, "content": visible(item.text)}
-
-
 def _as_json(name: str, items: Sequence[Item]) -> dict[str, Any]:
     return {"name": name, "items": [_bare(item) for item in items]}
 
@@ -210,7 +201,7 @@ def _json(chosen: Chosen) -> str:
 def _messages(chosen: Chosen) -> str:
     """Write chat messages: the system prompt, the memory as one message, the recent turns."""
     parts = dict(parts_of(chosen))
-    prompt, recent = ([_turn(item) for item in parts.pop(name, [])] for name in TURNS)
+    prompt, recent = (chat_turns(parts.pop(name, [])) for name in TURNS)
     background = Chosen(title=chosen.title, sections=parts, recent=(), receipt=chosen.receipt)
     memory = {"role": "system", "content": _markdown(background)}
     return dump_line([*prompt, memory, *recent]).decode()

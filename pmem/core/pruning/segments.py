@@ -1,12 +1,13 @@
 """How a conversation falls into tasks, and which of its messages belong together."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from pmem.core.pruning.endings import goes_on
 from pmem.core.pruning.kinds import Kinds, kinds_of
+from pmem.core.text.calls import link_ids
 from pmem.values.records import Message, Role
 
 PAUSE: Final = timedelta(hours=6)
@@ -181,7 +182,7 @@ class _OpenCalls:
 
     def opened(self, call: Any, place: int, *, answered: bool) -> None:
         """Note a call, or several in a list; an answered one brought its result along."""
-        names = _names(call)
+        names = link_ids(call)
         self._by_name.update(dict.fromkeys(names, place))
         if not answered:
             self._named.update(dict.fromkeys(names, place))
@@ -190,7 +191,7 @@ class _OpenCalls:
 
     def answered(self, result: Any) -> list[int]:
         """Return where the calls stand that a result answers."""
-        names = _names(result)
+        names = link_ids(result)
         known = [self._by_name[name] for name in names if name in self._by_name]
         for name in names:
             self._named.pop(name, None)
@@ -202,17 +203,6 @@ class _OpenCalls:
 
     def _oldest_named(self) -> int:
         return next(iter(self._named.values()))
-
-
-def _names(value: Any) -> list[str]:
-    """Return the ids that a call or a result names."""
-    parts = value if isinstance(value, list) else [value]
-    names = []
-    for part in parts:
-        if isinstance(part, Mapping):
-            given = [part.get(key) for key in ("tool_call_id", "call_id", "id")]
-            names += [str(name) for name in given if name is not None][:1]
-    return names
 
 
 def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[Link]:

@@ -1,12 +1,12 @@
 """A tool's call in one line, and how it ended: what of a tool's message is worth a look."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pmem.core.shortening import shortened
+from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.text.paths import named_paths
 from pmem.values.records import Message
 
@@ -14,11 +14,11 @@ LONGEST_CALL: Final = 160
 """Characters of a call in one line."""
 LONGEST_ERROR: Final = 200
 """Characters of a line that tells an error."""
+MOST_CALLS: Final = 3
 MOST_ERRORS: Final = 3
 MOST_FILES: Final = 8
 LOOKED_AT: Final = 20_000
 """Characters of a result that are looked at: one half at its beginning, one at its end."""
-_DEEPEST: Final = 3
 
 _COMMANDS: Final = ("command", "cmd", "script", "query", "pattern", "url", "prompt", "summary")
 _FILES: Final = ("file_path", "filename", "target_file", "notebook_path", "path", "file", "glob")
@@ -67,8 +67,19 @@ def command_line(message: Message) -> str:
     Args:
         message: A message with a `tool_call`; of others the first line of what they say.
     """
-    calls = [_in_one_line(name, given) for name, given in _calls(message.tool_call)]
-    line = "; ".join(filter(None, calls[:MOST_ERRORS])) or _first_line(message.content)
+    calls = [_in_one_line(name, given) for name, given in _calls(message)]
+    line = "; ".join(filter(None, calls[:MOST_CALLS])) or first_line(message.content)
+    return shortened(line, LONGEST_CALL)
+
+
+def call_line(calls: Iterable[RecordedCall]) -> str:
+    """Return calls in one line, of one that has no arguments the tool alone.
+
+    Args:
+        calls: Those of a message.
+    """
+    lines = (_in_one_line(call.name, call.arguments) or call.name for call in calls)
+    line = "; ".join(islice(filter(None, lines), MOST_CALLS)) or "a tool"
     return shortened(line, LONGEST_CALL)
 
 
@@ -78,9 +89,9 @@ def ran_commands(message: Message) -> tuple[str, ...]:
     Args:
         message: A message with a `tool_call`.
     """
-    given = (each for _, each in _calls(message.tool_call))
+    given = (each for _, each in _calls(message))
     ran = (str(each[key]) for each in given for key in _COMMANDS[:3] if each.get(key))
-    return tuple(shortened(line, LONGEST_CALL) for text in ran if (line := _first_line(text)))
+    return tuple(shortened(line, LONGEST_CALL) for text in ran if (line := first_line(text)))
 
 
 def tool_outcome(message: Message) -> ToolOutcome:
@@ -92,9 +103,11 @@ def tool_outcome(message: Message) -> ToolOutcome:
     text = message.content
     if len(text) > LOOKED_AT:
         text = f"{text[: LOOKED_AT // 2]}\n{text[-LOOKED_AT // 2 :]}"
-    found = _EXIT.search(text, 0, 400) or _EXIT.search(text, max(0, len(text) - 400))
-    code = int(found.group(1)) if found else None
     result = message.tool_result if isinstance(message.tool_result, Mapping) else {}
+    code = result.get("exit_code")
+    if type(code) is not int:
+        found = _EXIT.search(text, 0, 400) or _EXIT.search(text, max(0, len(text) - 400))
+        code = int(found.group(1)) if found else None
     said = result.get("is_error", result.get("isError"))
     failed = bool(said or code) or text.startswith("<tool_use_error>")
     errors = _told(text)[:MOST_ERRORS] if failed else ()
@@ -117,52 +130,36 @@ def edited_files(message: Message) -> tuple[str, ...]:
         message: A message with a `tool_call`.
     """
     found: list[str] = []
-    for name, given in _calls(message.tool_call):
+    for name, given in _calls(message):
         if name.lower() in _EDITS:
             named = [str(given[key]) for key in _FILES if given.get(key)]
             found += named[:1] or named_paths(message.content[:LONGEST_CALL])[:1]
     return tuple(dict.fromkeys(found))[:MOST_FILES]
 
 
-def _calls(value: Any, depth: int = 0) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the name and the arguments of each call, in the forms that programs keep them."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, list | tuple):
-        for one in islice(value, MOST_FILES):
-            yield from _calls(one, depth + 1)
-    elif isinstance(value, Mapping):
-        if isinstance(value.get("function"), Mapping):
-            yield from _calls(value["function"], depth + 1)
-        else:
-            given = value.get("input", value.get("arguments", value.get("args")))
-            yield str(value.get("name") or value.get("tool") or ""), _arguments(given)
-    elif isinstance(value, str):
-        yield value, {}
-
-
-def _arguments(given: Any) -> Mapping[str, Any]:
-    if isinstance(given, str) and given[:1] == "{":
-        try:
-            given = json.loads(given[:LOOKED_AT])
-        except ValueError:
-            return {}
-    if isinstance(given, str):
-        return {"command": given}
-    return given if isinstance(given, Mapping) else {}
+def _calls(message: Message) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name and the arguments of each of the first calls."""
+    calls = islice(recorded_calls(message.tool_call), MOST_FILES)
+    return ((call.name, call.arguments) for call in calls)
 
 
 def _in_one_line(name: str, given: Mapping[str, Any]) -> str:
     for keys in (_COMMANDS[:3], _FILES[:4], _COMMANDS[3:], _FILES[4:]):
         for key in keys:
             if given.get(key) and isinstance(given[key], str | int):
-                line = _first_line(str(given[key]))
-                return line if key in _COMMANDS[:3] or key == "summary" else f"{name}: {line}"
-    return ""
+                line = first_line(str(given[key]))
+                is_whole = key in _COMMANDS[:3] or key == "summary" or not name
+                return line if is_whole else f"{name}: {line}"
+    other = next((first_line(each) for each in given.values() if isinstance(each, str)), "")
+    return f"{name}: {other}" if name and other else other
 
 
-def _first_line(text: str) -> str:
-    """Return the first line that says something, without the move to a folder before a command."""
+def first_line(text: str) -> str:
+    """Return the first line that says something, without the move to a folder before a command.
+
+    Args:
+        text: A command, or what somebody or a program says.
+    """
     lines = (" ".join(line.split()) for line in text[:LOOKED_AT].splitlines())
     return _MOVE.sub("", next(filter(None, lines), ""))
 

@@ -1,0 +1,119 @@
+"""Which call of a tool goes with which result, and what the two are called in a chat."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
+from typing import Final, NamedTuple
+
+from pmem.core.context.parts import ToolCall
+from pmem.core.pruning.segments import Link, call_links
+from pmem.core.text.calls import RecordedCall, link_ids, recorded_calls
+from pmem.values.records import Message, Role
+
+UNNAMED: Final = "tool"
+"""What a tool is called whose name the record does not keep."""
+LONGEST_NAME: Final = 64
+"""Characters of a tool's name that chat APIs take."""
+_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class ToolHalves(NamedTuple):
+    """What of a message's calls and results is shown together with its other half.
+
+    Attributes:
+        calls: The calls whose result is shown.
+        answers: The ids of the calls that are shown and whose result the message is.
+        alone: The calls whose result is not shown.
+    """
+
+    calls: tuple[ToolCall, ...]
+    answers: tuple[str, ...]
+    alone: tuple[RecordedCall, ...]
+
+
+class _Pair(NamedTuple):
+    """A call, by its message's place and its number there, and the place of its result."""
+
+    place: int
+    number: int
+    result: int
+
+
+def pair_tools(messages: Sequence[Message], bonds: Sequence[int | None]) -> list[ToolHalves]:
+    """Pair calls with results, by id where both have one, else by order.
+
+    A call keeps the id that the record has if APIs take it and no call before it has it; else
+    one is made of the message's id.
+
+    Args:
+        messages: In the order in which they were said.
+        bonds: For each, with which others it is shown or left out; None if it is not shown.
+
+    Returns:
+        The halves of each message.
+    """
+    recorded = [tuple(recorded_calls(message.tool_call)) for message in messages]
+    calls: list[dict[int, ToolCall]] = [{} for _ in messages]
+    answers: list[list[str]] = [[] for _ in messages]
+    taken: set[str] = set()
+    for pair in sorted(_pairs(messages, recorded)):
+        bond = bonds[pair.place]
+        if bond is None or bond != bonds[pair.result]:
+            continue
+        known = calls[pair.place]
+        if pair.number not in known:
+            call = recorded[pair.place][pair.number]
+            named = _free_id(call.id, messages[pair.place].id, pair.number, taken)
+            name = _NO_NAME.sub("_", call.name)[:LONGEST_NAME] or UNNAMED
+            known[pair.number] = ToolCall(named, name, call.arguments_json)
+        answers[pair.result].append(known[pair.number].id)
+    return [
+        ToolHalves(
+            calls=tuple(known[number] for number in sorted(known)),
+            answers=tuple(answered),
+            alone=tuple(call for number, call in enumerate(made) if number not in known),
+        )
+        for known, answered, made in zip(calls, answers, recorded, strict=True)
+    ]
+
+
+def _pairs(
+    messages: Sequence[Message], recorded: Sequence[Sequence[RecordedCall]]
+) -> Iterator[_Pair]:
+    """Yield each call with its result, in the order of the results."""
+    waiting = [dict.fromkeys(range(len(calls))) for calls in recorded]
+    known = [{call.id: number for number, call in enumerate(calls)} for calls in recorded]
+    for place, result in sorted(_links(messages), key=lambda link: (link[1], link[0])):
+        if not recorded[place]:
+            continue
+        names = link_ids(messages[result].tool_result)
+        numbers = [known[place][name] for name in names if name in known[place]]
+        if place == result:
+            numbers = list(waiting[place])
+        elif not numbers:
+            numbers = [next(iter(waiting[place]), len(recorded[place]) - 1)]
+        for number in numbers:
+            waiting[place].pop(number, None)
+            yield _Pair(place, number, result)
+
+
+def _links(messages: Sequence[Message]) -> set[Link]:
+    """Return which message's call is answered in which; one may bring its result along."""
+    own = (
+        (place, place)
+        for place, message in enumerate(messages)
+        if message.role is not Role.SYSTEM
+        and message.tool_call is not None
+        and message.tool_result is not None
+    )
+    return set(chain(own, call_links(messages)))
+
+
+def _free_id(known: str | None, message: str, number: int, taken: set[str]) -> str:
+    """Return an id that no call has yet, and note that it is taken."""
+    own = [known] if known is not None and _ID.fullmatch(known) else []
+    made = (f"call_{message}_{each}" for each in count(number + 1))
+    found = next(name for name in chain(own, made) if name not in taken)
+    taken.add(found)
+    return found
