@@ -11,6 +11,7 @@ from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.passages import matching_passages, shown_characters
 from pmem.core.context.worth import Valuation, tie
 from pmem.core.lifecycle.differences import SaidOtherwise, newer_first
+from pmem.core.retrieval.question import searched_part
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
@@ -24,7 +25,6 @@ from pmem.search.context_items import (
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.context_turns import recent_items
 from pmem.search.hits import Scored, SearchKind, opened
-from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.ids import moment_of
 from pmem.values.records import Memory
 from pmem.values.times import UNDATED
@@ -191,7 +191,7 @@ def _recalled(
 
 def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
     """Yield the messages that answer; of long ones the passages that do, without secrets."""
-    wanted = frozenset(terms(answers.asked[:QUERY_CHARACTERS]))
+    wanted = frozenset(terms(searched_part(answers.asked)))
     for found in opened(workspace, answers.said):
         message = workspace.mask.fields(found.document)
         most = shown_characters(message, budget)
