@@ -11,12 +11,14 @@ What is worth more takes room first, so the target is met, and small messages st
 one does not fit.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.pruning.kinds import Kinds
 from pmem.core.pruning.segments import call_links, connect
+from pmem.core.text.blocks import read_prose
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message
 
@@ -25,6 +27,7 @@ SHORT_ANSWER: Final = 4
 
 _TOOL, _ERROR, _ASSISTANT, _PERSON, _STANDING = range(5)
 _TOOL_CLASSES: Final = frozenset((_TOOL, _ERROR))
+_ASKS: Final = re.compile(r"[?？]|\b(?:tell me|let me know|choose|pick|confirm)\b", re.IGNORECASE)
 TOOLS_SHARE: Final = 0.5
 """Share of the token limit beyond which protected tools' messages may go: else the output of the
 last command could leave no room for the request that it serves."""
@@ -138,6 +141,7 @@ def _answer_links(messages: Sequence[Message], said: Sequence[Speech]) -> Iterat
     talk = [place for place, speech in enumerate(said) if speech not in TOOLS]
     for asked, answer in pairwise(talk):
         if (said[asked], said[answer]) == (Speech.ASSISTANT, Speech.PERSON) and (
-            "?" in messages[asked].content and len(messages[answer].content.split()) <= SHORT_ANSWER
+            len(messages[answer].content.split()) <= SHORT_ANSWER
+            and _ASKS.search(read_prose(messages[asked].content))
         ):
             yield asked, answer

@@ -360,6 +360,23 @@ def test_a_short_answer_goes_and_stays_with_its_question() -> None:
     assert said[5].id not in plan(said, rules(most_messages=19), NOW).kept
 
 
+@pytest.mark.parametrize(
+    ("asked", "stays"),
+    [
+        ("Tell me which port.", True),
+        ("Two ports are free. Let me know.", True),
+        ("Is it 8443？", True),
+        ("Both ports are free.", False),
+        ("Here it is:\n```\ncurl 'localhost/?port=1'\n```", False),
+    ],
+)
+def test_what_asks_is_told_by_an_assistant_s_own_words(asked: str, stays: bool) -> None:
+    said = talk(30)
+    said[5], said[6] = message(5, asked), message(6, "the first")
+    made = plan(said, rules(most_messages=19), NOW)
+    assert (said[5].id in made.kept) == stays
+
+
 def test_small_messages_stay_where_a_large_one_does_not_fit() -> None:
     said = [message(n, role=Role.USER, tokens=10) for n in range(20)]
     said[9] = message(9, role=Role.USER, tokens=500)
