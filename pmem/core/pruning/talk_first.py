@@ -40,11 +40,13 @@ class MessageGroup(NamedTuple):
         places: Their indices, ascending.
         worth: The class of the one that is worth most; the lowest goes first.
         finished: Whether their task is finished.
+        explained: Where their errors are explained; they are not shown without it.
     """
 
     places: tuple[int, ...]
     worth: int
     finished: bool
+    explained: frozenset[int]
 
 
 def message_groups(
@@ -65,12 +67,14 @@ def message_groups(
     """
     said = [speech_of(message) for message in messages]
     worths = dict(_worths(said, kinds, opening))
+    explained = dict(_explanations(said, kinds))
     links = [*call_links(messages), *_answer_links(messages, said)]
     groups = [
         MessageGroup(
             places,
             max(worths[place] for place in places),
             all(finished[place] for place in places),
+            frozenset(explained[place] for place in places if place in explained),
         )
         for places in connect(len(messages), links)
     ]
@@ -109,7 +113,7 @@ def choose_kept(
     for group in groups:
         places, size = _held(group, tokens)
         fits = len(kept) + len(places) <= most_messages and used + size <= most_tokens
-        if fits and kept.isdisjoint(places):
+        if fits and kept.isdisjoint(places) and kept >= group.explained:
             kept.update(places)
             used += size
     return kept
@@ -145,3 +149,10 @@ def _answer_links(messages: Sequence[Message], said: Sequence[Speech]) -> Iterat
             and _ASKS.search(read_prose(messages[asked].content))
         ):
             yield asked, answer
+
+
+def _explanations(said: Sequence[Speech], kinds: Sequence[Kinds]) -> Iterator[tuple[int, int]]:
+    """Yield each error of a tool that an assistant speaks of right behind it, and where."""
+    for place, (before, after) in enumerate(pairwise(said)):
+        if before is Speech.RESULT and after is Speech.ASSISTANT and kinds[place].error:
+            yield place, place + 1
