@@ -8,11 +8,8 @@ import msgspec
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Candidates, Item, Omitted
-from pmem.core.context.passages import matching_passages, shown_characters
 from pmem.core.context.worth import Valuation, tie
 from pmem.core.lifecycle.differences import SaidOtherwise, newer_first
-from pmem.core.retrieval.question import searched_part
-from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
 from pmem.search.context_items import (
@@ -191,6 +188,10 @@ def _recalled(
 
 def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
     """Yield the messages that answer; of long ones the passages that do, without secrets."""
+    from pmem.core.context.passages import matching_passages, shown_characters
+    from pmem.core.retrieval.question import searched_part
+    from pmem.core.text.terms import terms
+
     wanted = frozenset(terms(searched_part(answers.asked)))
     for found in opened(workspace, answers.said):
         message = workspace.mask.fields(found.document)

@@ -7,8 +7,8 @@ import msgspec
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.retrieval.documents import place_of
+from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import fold, terms
-from pmem.core.text.tool_text import tool_text
 from pmem.core.trust import shown as trust_label
 from pmem.core.trust import trust_of
 from pmem.search.hits import LoadedHit
@@ -99,21 +99,29 @@ def stamp(at: datetime) -> str:
     return at.isoformat(timespec="milliseconds")
 
 
-def message_item(message: Message, place: int, most: int | None = None) -> Item:
+def message_item(message: Message, place: int, budget: int | None = None) -> Item:
     """Describe a message by its place in its conversation.
 
     Args:
         message: What was said, without secrets.
         place: Where in the conversation.
-        most: Characters of a tool's output that are shown whole; None shortens nothing.
+        budget: Tokens; the larger, the more of a tool's output is shown. None shortens nothing.
     """
     return Item(
         id=message.id,
         external_id=message.external_id,
-        text=tool_text(message, most),
+        text=_text(message, budget),
         label=f"{message.speaker or message.role}: ",
         order=(stamp(message.created_at), place),
         role=message.role,
         speaker=message.speaker,
         tokens=message.tokens,
     )
+
+
+def _text(message: Message, budget: int | None) -> str:
+    if speech_of(message) not in TOOLS:
+        return message.content
+    from pmem.core.text.tool_text import shown_of_tools, tool_text
+
+    return tool_text(message, None if budget is None else shown_of_tools(budget))

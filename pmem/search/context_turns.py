@@ -1,23 +1,12 @@
 """A conversation's recent messages as items of a context, and which of them belong together."""
 
-from collections.abc import Iterator, Mapping, Sequence
-
-import msgspec
+from collections.abc import Iterator, Sequence
 
 from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Exchange, Format, Item
-from pmem.core.context.tool_pairs import ToolHalves, pair_tools
 from pmem.core.pruning.segments import units
-from pmem.core.text.commands import call_line
-from pmem.core.text.tool_text import (
-    RAN,
-    is_result,
-    repeats_calls,
-    result_text,
-    shown_of_tools,
-)
 from pmem.search.context_items import message_item
-from pmem.values.records import Message, Role
+from pmem.values.records import Message
 
 
 def recent_items(
@@ -32,11 +21,11 @@ def recent_items(
         budget: Tokens; the larger, the more of a tool's output is shown.
     """
     exchanges = list(_exchanges(talk))
-    most = shown_of_tools(budget)
-    items = [message_item(message, place, most) for place, message in enumerate(said)]
+    items = [message_item(message, place, budget) for place, message in enumerate(said)]
     if format_ == "messages":
-        halves = pair_tools(said, _bond_of_each(exchanges, len(said)))
-        items = list(map(_chat_item, items, said, halves))
+        from pmem.search.chat_items import chat_items
+
+        items = chat_items(items, said, _bond_of_each(exchanges, len(said)))
     return items, [[[items[n] for n in bond] for bond in exchange] for exchange in exchanges]
 
 
@@ -64,31 +53,3 @@ def _bond_of_each(exchanges: Sequence[Sequence[Sequence[int]]], many: int) -> li
         for place in bond:
             found[place] = number
     return found
-
-
-def _chat_item(item: Item, message: Message, halves: ToolHalves) -> Item:
-    """Return an item as chat APIs take it: with the calls and answers that have another half.
-
-    What has none stands as the assistant's words.
-    """
-    if halves.calls or halves.answers:
-        text = _paired_text(message, halves)
-        return msgspec.structs.replace(item, text=text, calls=halves.calls, answers=halves.answers)
-    if message.role is Role.SYSTEM or not (message.tool_call or is_result(message)):
-        return item
-    text = item.text if message.tool_call else f"{_tool_of(message)} answered: {item.text}"
-    return msgspec.structs.replace(item, text=text, role=Role.ASSISTANT.value, speaker=None)
-
-
-def _paired_text(message: Message, halves: ToolHalves) -> str:
-    """Return what a message says beside its calls, or the result that it is."""
-    if halves.answers:
-        return result_text(message)
-    said = "" if repeats_calls(message) else message.content
-    alone = [RAN + call_line(halves.alone)] if halves.alone else []
-    return "\n".join([*filter(None, [said]), *alone])
-
-
-def _tool_of(message: Message) -> str:
-    named = message.tool_result.get("name") if isinstance(message.tool_result, Mapping) else None
-    return named if isinstance(named, str) and named else "a tool"

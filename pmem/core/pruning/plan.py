@@ -16,7 +16,6 @@ import msgspec
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
-from pmem.core.pruning.talk_first import choose_kept, message_groups
 from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
 
@@ -303,6 +302,8 @@ def _survey(
 
 def _talk_first(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     """Return what leaves message by message, and why."""
+    from pmem.core.pruning.talk_first import choose_kept, message_groups
+
     finished = [seen.tasks[number].finished for number in seen.task_of]
     opening = seen.tasks[-1].first if seen.tasks else 0
     length = len(seen.messages)
