@@ -39,6 +39,7 @@ from pmem.core.text.sentences import (
     read,
     sentences,
 )
+from pmem.core.text.speech import is_talk
 from pmem.core.text.terms import fold
 from pmem.values.records import MemoryType, Message, Role
 
@@ -101,7 +102,7 @@ def extract(message: Message) -> list[Candidate]:
     Args:
         message: What was said.
     """
-    if message.role not in (Role.USER, Role.ASSISTANT) or message.tool_call is not None:
+    if not is_talk(message):
         return []
     found: dict[str, Candidate] = {}
     for fact in _told(message):

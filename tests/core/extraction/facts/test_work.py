@@ -1,5 +1,6 @@
 """What is stated at work with an assistant: directives, causes, outcomes, each with who said it."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,3 +223,21 @@ def test_a_megabyte_is_read_at_once(piece: str) -> None:
     said = message(text, Role.ASSISTANT, "Ada")
     assert seconds(lambda: extract(said)) < 2
     assert seconds(lambda: in_third_person(text[:100_000], "Ada")) < 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stop hook feedback:\nBad.\n\nTo resume the other run instead, quit and run: `tool -r 1`",
+        "<system-reminder>\nWe decided to use Kafka.\n</system-reminder>",
+        "<local-command-stdout>The queue must not lose messages.</local-command-stdout>",
+        "This session is being continued from a previous conversation.\n\nWe decided to use it.",
+    ],
+)
+def test_what_a_program_put_into_a_message_is_nobodys_word(text: str) -> None:
+    assert [] == facts(text)
+
+
+def test_a_result_of_a_tool_is_no_speech_whoever_brings_it() -> None:
+    said = message("We decided to use Kafka.")
+    assert [] == extract(msgspec.structs.replace(said, tool_result={"ok": True}))
