@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
 from pmem.core.extraction.facts import extract, key
 from pmem.core.filters import Filter
+from pmem.core.text.speech import is_talk
 from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import memories
@@ -25,6 +27,7 @@ from pmem.values.records import (
     Memory,
     MemoryType,
     Message,
+    Role,
     Scope,
     Source,
     Standing,
@@ -133,11 +136,33 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
 def noted(
     workspace: Workspace, conversation: Conversation, messages: Iterable[Message]
 ) -> Conversation:
-    """Return a conversation with the facts that messages state, those it knows left out."""
-    return msgspec.structs.replace(
-        conversation,
-        facts=(*conversation.facts, *stated(workspace, messages, conversation.facts)),
-    )
+    """Return a conversation with the facts that messages state, those it knows left out.
+
+    What a person corrects takes the place of what is pending and was said just before.
+    """
+    fresh = tuple(messages)
+    facts = (*conversation.facts, *stated(workspace, fresh, conversation.facts))
+    said = [one for one in (*conversation.recent_messages, *fresh) if is_talk(one)]
+    new = {message.id for message in fresh}
+    for place, message in enumerate(said):
+        if message.id in new and message.role is Role.USER and is_correction(message.content):
+            facts = _after_correction(facts, said[max(0, place - NEAR) : place], message.id)
+    return msgspec.structs.replace(conversation, facts=facts)
+
+
+def _after_correction(
+    facts: tuple[Fact, ...], before: Sequence[Message], correcting: str
+) -> tuple[Fact, ...]:
+    """Return facts without the one that a message corrects by the first that it states."""
+    near = {message.id for message in before}
+    new = next((fact for fact in facts if fact.message == correcting), None)
+    old = [one for one in facts if one.message in near and one.standing is Standing.PENDING]
+    place = None if new is None else corrected(new.content, [one.content for one in old])
+    if new is None or place is None:
+        return facts
+    content = with_corrected(new.content, old[place].content)
+    renewed = msgspec.structs.replace(new, content=content)
+    return tuple(renewed if one is new else one for one in facts if one is not old[place])
 
 
 def stated(
@@ -186,7 +211,7 @@ def promoted_at_once(
     is the conversation without its new facts.
     """
     threshold = workspace.settings.promotion_threshold
-    fresh = conversation.facts[len(before.facts) :]
+    fresh = new_facts(conversation, before)
     certain = [fact for fact in fresh if fact.confidence >= threshold]
     if threshold == 1 or not certain or conversation.app is not None:
         return conversation, Promotions()
@@ -208,6 +233,17 @@ def promoted_at_once(
     settled |= {short(item.fact.id): item.fact for item in done}
     promotions = Promotions(items=tuple(done), held=tuple(held), unpromoted=tuple(unpromoted))
     return _with_standing(conversation, settled), promotions
+
+
+def new_facts(conversation: Conversation, before: Conversation) -> tuple[Fact, ...]:
+    """Return the facts of a conversation that it did not have before.
+
+    Args:
+        conversation: As it is now.
+        before: As it was.
+    """
+    known = {fact.id for fact in before.facts}
+    return tuple(fact for fact in conversation.facts if fact.id not in known)
 
 
 def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:

@@ -15,7 +15,6 @@ from pmem.core.extraction import shapes
 from pmem.core.extraction.clauses import (
     BREAKS,
     LINKS,
-    NOTES,
     clauses,
     closing,
     first_word,
@@ -23,11 +22,10 @@ from pmem.core.extraction.clauses import (
     is_own,
     is_thought,
     opening,
-    starts,
 )
-from pmem.core.extraction.cues import LABELS, WISHES
+from pmem.core.extraction.cues import LABELS, NOTES, WISHES
 from pmem.core.extraction.outcomes import outcome
-from pmem.core.extraction.phrases import Clause, by_first_word, names_code
+from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
 from pmem.core.extraction.third_person import in_third_person
 from pmem.core.text.sentences import (
@@ -189,7 +187,7 @@ def _users(sentence: ParsedSentence) -> list[Candidate]:
     if steps is not None and not is_hazy(words, begin, begin):
         return [_candidate(sentence, Clause(begin, closing(words)), steps)]
     stated = _best_statements(sentence, begin, shapes.STATEMENTS)
-    if not stated and any(starts(words, first_word(words), note) for note in NOTES):
+    if not stated and phrase_at(words, first_word(words), NOTES):
         return _read_note(sentence)
     return stated
 
@@ -226,19 +224,17 @@ def _wished(sentence: ParsedSentence) -> list[Candidate]:
     """What is to be remembered by the user's own words."""
     words = sentence.words
     first = first_word(words)
-    for wish in by_first_word(WISHES).get(words[first] if first < len(words) else "", ()):
-        told = words[first + len(wish) : first + len(wish) + 1]
-        if starts(words, first, wish) and _REMINISCENT.isdisjoint(told):
-            kept = len(wish) - 1 if wish[-1] in ("my", "our") else len(wish)
-            clause = Clause(first + kept, closing(words))
-            if clause.begin >= clause.end:
-                return []
-            hits = [hit for reader in shapes.STATEMENTS for hit in reader(sentence, clause)]
-            best = max(
-                hits, key=lambda hit: hit.confidence, default=StatementMatch(0, MemoryType.FACT, 0)
-            )
-            return [_candidate(sentence, clause, best._replace(confidence=WISHED))]
-    return []
+    wish = phrase_at(words, first, WISHES)
+    begin = first + len(wish)
+    if not wish or not _REMINISCENT.isdisjoint(words[begin : begin + 1]):
+        return []
+    clause = Clause(begin - (wish[-1] in ("my", "our")), closing(words))
+    if clause.begin >= clause.end:
+        return []
+    hits = [hit for reader in shapes.STATEMENTS for hit in reader(sentence, clause)]
+    plain = StatementMatch(0, MemoryType.FACT, 0)
+    best = max(hits, key=lambda hit: hit.confidence, default=plain)
+    return [_candidate(sentence, clause, best._replace(confidence=WISHED))]
 
 
 def _labelled(sentence: ParsedSentence) -> list[Candidate]:
