@@ -10,6 +10,7 @@ import msgspec
 from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
 from pmem.core.extraction.facts import extract, key
 from pmem.core.filters import Filter
+from pmem.core.text.paths import named_paths
 from pmem.core.text.speech import is_talk
 from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
@@ -439,6 +440,7 @@ def _promote_fact(
             user=_concerned(fact),
             app=item.app,
             source=source,
+            cite=_files_named(workspace, fact.content),
             force=force,
         )
         detail = _agreement_of(workspace, fact, is_named=is_named)
@@ -456,6 +458,15 @@ def _promote_fact(
     )
     promotion = Promotion(fact=settled, memory=memory, added=is_new, neighbours=neighbours)
     return Promotions(items=(promotion,))
+
+
+def _files_named(workspace: Workspace, content: str) -> tuple[str, ...]:
+    """Return the project's files that a fact is about, to be cited by its memory."""
+    if not named_paths(content):
+        return ()
+    from pmem.memory.citations import citable
+
+    return citable(workspace, content)
 
 
 def _judged(added: Added) -> "tuple[Neighbour, ...]":

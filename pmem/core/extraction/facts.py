@@ -28,6 +28,7 @@ from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
 from pmem.core.extraction.third_person import in_third_person
+from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
     LONGEST,
@@ -56,6 +57,7 @@ OUTCOME: Final = 0.6  # confidence of what the last words of a turn say was done
 REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
 
 _REMINISCENT: Final = frozenset("time day night evening one guy summer trip when".split())
+_OPENING: Final = 2  # words: an article and a name
 _TODAY: Final = frozenset("yet today tonight tomorrow".split())
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
@@ -82,7 +84,7 @@ class Candidate(NamedTuple):
         content: A clause or sentence of the message, 5 to 500 characters.
         type: What kind of memory it would be.
         confidence: How sure it is that this was meant to last, between 0.5 and 1.
-        subject: Whom or what an entity is about, if it is named.
+        subject: Whom or what it is about, if that is named: a person, a file, a symbol.
     """
 
     content: str
@@ -130,8 +132,14 @@ def _of_speaker(fact: Candidate, speaker: str | None) -> Candidate:
     """A fact in the third person; it is about its speaker if it names him."""
     told = in_third_person(fact.content, speaker)
     if told == fact.content:
-        return fact
+        return fact._replace(subject=fact.subject or _named_first(fact.content))
     return fact._replace(content=told[:LONGEST], subject=fact.subject or speaker)
+
+
+def _named_first(content: str) -> str | None:
+    """The file or symbol that a statement begins with, which it is about."""
+    opening_ = " ".join(content.split(maxsplit=_OPENING)[:_OPENING])
+    return next(iter((*named_paths(opening_), *named_symbols(opening_))), None)
 
 
 def key(content: str) -> str:
