@@ -13,7 +13,8 @@ from pmem.core.chunking import fitting
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
-from pmem.memory.facts import Promotion, UnpromotedFact, new_facts, noted, promoted_at_once
+from pmem.memory.facts import Promotion, UnpromotedFact, promoted_at_once
+from pmem.memory.noted_facts import new_facts, noted
 from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, target
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
