@@ -13,7 +13,8 @@ from pmem.core.chunking import fitting
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.chunking import Transcript, extend, unfold
-from pmem.memory.facts import Promotion, UnpromotedFact, noted, promoted_at_once
+from pmem.memory.facts import Promotion, UnpromotedFact, promoted_at_once
+from pmem.memory.noted_facts import new_facts, noted
 from pmem.memory.reading import ConversationRequest, LookRequest, MessageRef, target
 from pmem.project.workspace import Workspace
 from pmem.values.records import (
@@ -203,7 +204,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
     """Take a message in, and everything that follows from it, inside a transaction."""
     conversation = noted(workspace, before, [message])
     conversation, promoted = promoted_at_once(workspace, conversation, before)
-    facts = _new_facts(conversation.facts[len(before.facts) :], promoted.items)
+    facts = _told_facts(new_facts(conversation, before), promoted.items)
     memories = [item.memory.id for item in promoted.items]
     conversation, episodes = noticed(workspace, conversation, message, memories)
     conversation = extend(workspace, conversation, [message], message.created_at)
@@ -221,7 +222,7 @@ def _heard(workspace: Workspace, before: Conversation, message: Message) -> SayR
     )
 
 
-def _new_facts(facts: Sequence[Fact], promoted: Sequence[Promotion]) -> tuple[Fact, ...]:
+def _told_facts(facts: Sequence[Fact], promoted: Sequence[Promotion]) -> tuple[Fact, ...]:
     """Leave out what was promoted or rejected where it was stated before."""
     now = {item.fact.id for item in promoted}
     return tuple(fact for fact in facts if fact.standing == "pending" or fact.id in now)

@@ -8,10 +8,10 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.extraction.episodes import REACH, Arc, Moment, arc, moments
-from pmem.core.extraction.turns import is_speech
 from pmem.core.filters import Filter, rejected_by
 from pmem.core.policy import EVENT
 from pmem.core.shortening import shortened
+from pmem.core.text.speech import is_talk
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory.reading import LookRequest, ShowRequest, conversation_named, target
 from pmem.project.caller import reaches
@@ -110,7 +110,7 @@ def noticed(
     Returns:
         The conversation with its new milestones, and the episodes.
     """
-    if not _may_notice(workspace) or not is_speech(message):
+    if not _may_notice(workspace) or not is_talk(message):
         return conversation, []
     said = (*_before(workspace, conversation), message)
     made = _keep(workspace, conversation, said, conversation.turns + 1, tuple(memories))

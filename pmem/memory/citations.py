@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
@@ -10,6 +11,7 @@ from pmem.core.citations import CitationState, Content, FileRange, Hunt, Lines, 
 from pmem.core.filters import Filter
 from pmem.core.journal import one_line
 from pmem.core.retention import changed
+from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
@@ -19,6 +21,8 @@ from pmem.values.records import Citation, Event, EventKind, Memory
 
 MOST_CITATIONS: Final = 100
 """A memory cites so many places at the most."""
+MOST_NAMED: Final = 5
+"""Of the files that a text names so many are looked for."""
 SEARCHED_BYTES: Final = 64 * 1024 * 1024
 """Lost texts are looked for in so much of the project."""
 SEARCHED_LINES: Final = 10_000_000
@@ -90,6 +94,22 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
     return [
         together((), [_make_citation(sources, text, head) for text in texts]) for texts in wanted
     ]
+
+
+def citable(workspace: Workspace, text: str) -> tuple[str, ...]:
+    """Return the files that a text names and the project has, each as `cite_all` takes it.
+
+    Args:
+        workspace: Its project has the files.
+        text: Any text; a path in it counts from the top of the project.
+    """
+    sources = workspace.sources
+    found = []
+    for path in (os.path.join(sources.top, name) for name in named_paths(text)[:MOST_NAMED]):
+        with suppress(InvalidValue, Unreadable):
+            sources.read(sources.named(path))
+            found.append(path)
+    return tuple(found)
 
 
 def together(known: Sequence[Citation], new: Iterable[Citation]) -> tuple[Citation, ...]:

@@ -1,4 +1,4 @@
-"""Facts that messages state: noted as they are said, promoted to memories or rejected."""
+"""Facts that messages state: listed, promoted to memories or rejected."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -7,24 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from pmem.core.extraction.facts import extract, key
+from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
+from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.noted_facts import new_facts
 from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
-from pmem.values.ids import derived_id, matches, short
+from pmem.values.ids import matches, short
 from pmem.values.records import (
     DEFAULT_CATEGORY,
     Conversation,
     Fact,
     Memory,
     MemoryType,
-    Message,
     Scope,
     Source,
     Standing,
@@ -130,52 +131,6 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
         return {"items": self.items, "total": len(self.items), "held": self.held}
 
 
-def noted(
-    workspace: Workspace, conversation: Conversation, messages: Iterable[Message]
-) -> Conversation:
-    """Return a conversation with the facts that messages state, those it knows left out."""
-    return msgspec.structs.replace(
-        conversation,
-        facts=(*conversation.facts, *stated(workspace, messages, conversation.facts)),
-    )
-
-
-def stated(
-    workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact]
-) -> tuple[Fact, ...]:
-    """Return the facts that messages state, each once, those that are known left out."""
-    fresh: dict[str, Fact] = {}
-    for message in messages if workspace.settings.extract_facts else ():
-        for fact in _surest(list(_facts_of(message)), workspace.settings.max_facts):
-            fresh.setdefault(short(fact.id), fact)
-    for fact in known if fresh else ():
-        fresh.pop(short(fact.id), None)
-    return tuple(fresh.values())
-
-
-def _facts_of(message: Message) -> Iterator[Fact]:
-    """Yield the facts of a message; those that say the same have the same short id."""
-    for found in extract(message):
-        yield Fact(
-            id=derived_id(message.created_at, "fact", key(found.content)),
-            content=found.content,
-            type=found.type,
-            confidence=found.confidence,
-            subject=found.subject,
-            user=message.speaker,
-            message=message.id,
-            extracted_at=message.created_at,
-        )
-
-
-def _surest(facts: list[Fact], most: int) -> list[Fact]:
-    """Return the surest facts of a message in their order."""
-    if len(facts) <= most:
-        return facts
-    places = sorted(range(len(facts)), key=lambda place: -facts[place].confidence)
-    return [facts[place] for place in sorted(places[:most])]
-
-
 def promoted_at_once(
     workspace: Workspace, conversation: Conversation, before: Conversation
 ) -> tuple[Conversation, Promotions]:
@@ -186,7 +141,7 @@ def promoted_at_once(
     is the conversation without its new facts.
     """
     threshold = workspace.settings.promotion_threshold
-    fresh = conversation.facts[len(before.facts) :]
+    fresh = new_facts(conversation, before)
     certain = [fact for fact in fresh if fact.confidence >= threshold]
     if threshold == 1 or not certain or conversation.app is not None:
         return conversation, Promotions()
@@ -403,6 +358,7 @@ def _promote_fact(
             user=_concerned(fact),
             app=item.app,
             source=source,
+            cite=_files_named(workspace, fact.content),
             force=force,
         )
         detail = _agreement_of(workspace, fact, is_named=is_named)
@@ -420,6 +376,15 @@ def _promote_fact(
     )
     promotion = Promotion(fact=settled, memory=memory, added=is_new, neighbours=neighbours)
     return Promotions(items=(promotion,))
+
+
+def _files_named(workspace: Workspace, content: str) -> tuple[str, ...]:
+    """Return the project's files that a fact is about, to be cited by its memory."""
+    if not named_paths(content):
+        return ()
+    from pmem.memory.citations import citable
+
+    return citable(workspace, content)
 
 
 def _judged(added: Added) -> "tuple[Neighbour, ...]":

@@ -16,7 +16,7 @@ from pmem.core.context.filling import PATIENCE
 from pmem.errors import InvalidValue
 from pmem.library import Project
 from pmem.memory import citations
-from pmem.memory.citations import MOST_CITATIONS, WATCHED_BYTES, VerifyRequest, Watch
+from pmem.memory.citations import MOST_CITATIONS, MOST_NAMED, WATCHED_BYTES, VerifyRequest, Watch
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
 from pmem.storage.git import project_files as reading
@@ -589,3 +589,22 @@ def test_two_branches_may_cite_different_files(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(now, Memory)
     assert {one.place for one in now.citations} == {"one.py:5", "two.py:6-7", "three.py:1"}
     assert pmem("verify").code == 0
+
+
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_a_memory_made_of_a_fact_cites_the_files_that_it_names(
+    project: Project, folder: str
+) -> None:
+    os.chdir(folder)
+    project.start_conversation("talk")
+    said = "Remember that `src/queue.py:3` has the steps, and `src/gone.py` and ../x.py had them."
+    (promotion,) = project.add_message("user", said).promoted
+    assert [cited.place for cited in promotion.memory.citations] == ["src/queue.py"]
+
+
+def test_a_fact_looks_for_so_many_files_and_no_more(project: Project) -> None:
+    project.start_conversation("talk")
+    missing = " ".join(f"src/{number}.py" for number in range(MOST_NAMED))
+    said = f"Remember that {missing} and src/queue.py are gone."
+    (promotion,) = project.add_message("user", said).promoted
+    assert promotion.memory.citations == ()

@@ -488,3 +488,46 @@ def test_a_listing_can_be_narrowed() -> None:
     assert only(made, types=(MemoryType.CONSTRAINT,)).fact.content == "We must never log passwords"
     assert made.facts(conversation=made.start_conversation().id).total == 0
     assert FactsRequest().standing is Standing.PENDING
+
+
+CORRECTED = "use 8082 instead (before: The port is 8081)"
+
+
+@pytest.mark.parametrize("way", ["said", "imported"])
+def test_a_correction_takes_the_place_of_what_it_corrects(way: str) -> None:
+    made = project()
+    said = ("The port is 8081.", "No, use 8082 instead.", "The limit is 9.")
+    if way == "imported":
+        imported(made, *said)
+    else:
+        heard = [made.add_message("user", one) for one in said]
+        assert [fact.content for fact in heard[1].facts] == [CORRECTED]
+        assert [fact.content for fact in heard[2].facts] == ["The limit is 9"]
+    assert sorted(pending(made)) == ["The limit is 9", CORRECTED]
+
+
+def test_a_correction_leaves_alone_what_was_settled_or_said_long_before() -> None:
+    made = project()
+    made.add_message("user", "The port is 8081.")
+    made.promote_facts(only(made).fact.id)
+    made.add_message("user", "No, use 8082 instead.")
+    assert len(every(made)) == 2
+    late = project()
+    late.add_message("user", "The port is 8081.")
+    for _ in range(4):
+        late.add_message("assistant", "I see.")
+    late.add_message("user", "No, use 8082 instead.")
+    assert len(pending(late)) == 2
+
+
+def test_only_people_correct() -> None:
+    made = project()
+    made.add_message("user", "I changed the port to 8081.")
+    made.add_message("assistant", "Sorry, I changed the port to 8082.")
+    assert len(pending(made)) == 2
+
+
+def test_a_correction_may_be_certain_enough_to_be_promoted() -> None:
+    made = project(promotion_threshold=0.6)
+    heard = made.add_message("user", "No, use 8082 instead.")
+    assert [item.memory.content for item in heard.promoted] == ["use 8082 instead"]

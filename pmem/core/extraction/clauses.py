@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pmem.core.extraction.phrases import Clause, is_named
+from pmem.core.extraction.cues import ASIDES, CORRECTIONS, NOTES
+from pmem.core.extraction.phrases import Clause, is_named, phrase_at
 from pmem.core.text.sentences import ParsedSentence
 
 _NAME_VERBS: Final = (
@@ -66,14 +67,8 @@ _OPENERS: Final = frozenset(
     actually now great perfect confirmed fine cool sure btw fyi :""".split()
 )
 
-NOTES: Final = (
-    ("fyi",), ("for", "your", "information"), ("for", "reference"), ("for", "context"),
-    ("just", "so", "you", "know"), ("note", "that"), ("please", "note", "that"),
-)  # fmt: skip
-
-_ASIDES: Final = (("by", "the", "way"), ("btw",), ("fyi",), ("for", "your", "information"))
-
-_ASIDE_STARTS: Final = frozenset(("fyi", "note", "please", "for", "just", "by", "btw"))
+_LEADS: Final = (NOTES, ASIDES, CORRECTIONS)
+_LONGEST_ASIDE: Final = 3  # words
 LINKS: Final = frozenset("and but so while whereas then because since".split())
 
 BREAKS: Final = frozenset(", – — : - (".split())
@@ -196,9 +191,7 @@ def opening(words: list[str]) -> int:
     """The place where the statement begins, after openers, asides and "as you asked"."""
     begin = 0
     while begin < len(words):
-        aside: tuple[str, ...] = ()
-        if words[begin] in _ASIDE_STARTS:
-            aside = next((a for a in (*NOTES, *_ASIDES) if starts(words, begin, a)), ())
+        aside = next(filter(None, (phrase_at(words, begin, one) for one in _LEADS)), ())
         if aside:
             begin += len(aside)
         elif words[begin] in _OPENERS:
@@ -213,20 +206,10 @@ def opening(words: list[str]) -> int:
 def closing(words: list[str]) -> int:
     """The place behind the last word, without an aside at the end."""
     end = len(words)
-    for aside in _ASIDES:
-        if words[-len(aside) :] == list(aside):
-            end -= len(aside)
+    for place in range(max(0, end - _LONGEST_ASIDE), end):
+        if place + len(phrase_at(words, place, ASIDES)) == end:
+            end = place
+            break
     while end and words[end - 1] == ",":
         end -= 1
     return end
-
-
-def starts(words: list[str], begin: int, phrase: tuple[str, ...]) -> bool:
-    """Tell whether a phrase stands at a place.
-
-    Args:
-        words: The words of a sentence.
-        begin: The place.
-        phrase: The words looked for.
-    """
-    return tuple(words[begin : begin + len(phrase)]) == phrase

@@ -13,6 +13,7 @@ Who, read leftwards from the phrase over auxiliaries and adverbs:
 * `anyone`: any subject but "I", "it", "there" and other words that name nothing;
 * `it`: "it" only, without saying what that is;
 * `code`: it does not matter, if the sentence names code, a path or an option;
+* `denied`: nobody, it follows a "no" as in "no, use tabs";
 * `free`: it does not matter.
 """
 
@@ -90,6 +91,8 @@ decision 0.6 start: let us *request +lasting|lets *request +lasting|only *reques
 decision 0.6 start: let us only +lasting|lets only +lasting
 decision 0.75 we: should *request +lasting
 decision 0.6 start: instead of +lasting
+decision 0.7 start: use +instead|make it +instead
+decision 0.7 denied: use -vague
 constraint 0.65 start: make sure +lasting|ensure +lasting|be sure to +lasting|mention that +lasting
 constraint 0.6 anyone: should be +lasting|should have +lasting|should not +lasting
 constraint 0.6 anyone: should just +lasting
@@ -209,6 +212,17 @@ please keep in mind that|note :|please remember :|remember my|remember our|pleas
 please remember our|for later :|remember this :|important to remember :|you should remember that
 """
 """How a wish to remember begins."""
+
+NOTES: Final = """
+fyi|for your information|for reference|for context|just so you know|note that|please note that
+"""
+"""How a statement begins that somebody is to know."""
+
+ASIDES: Final = "by the way|btw|fyi|for your information"
+"""What may stand before a statement, or behind it, and says nothing."""
+
+CORRECTIONS: Final = "no ,|nope ,|wait ,|sorry ,|correction :|i meant"
+"""How a message begins that takes back what was said before it."""
 
 ROLES: Final = frozenset(
     """boss manager lead leader owner director engineer developer designer dentist doctor lawyer

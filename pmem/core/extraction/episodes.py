@@ -25,9 +25,10 @@ import msgspec
 
 from pmem.core.extraction.outcomes import sums_up
 from pmem.core.extraction.signs import MessageBeginning, Sign, empty_terms
-from pmem.core.extraction.turns import Turn, is_speech, is_work, turn_of
+from pmem.core.extraction.turns import Turn, is_work, turn_of
 from pmem.core.shortening import shortened
 from pmem.core.text.sentences import read, sentences
+from pmem.core.text.speech import is_talk
 from pmem.core.text.terms import terms
 from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Episode, EpisodeType, Message, Role
@@ -121,7 +122,7 @@ def moments(said: Sequence[Message]) -> list[Moment]:
     Args:
         said: The messages in their order; up to 30 before the last one are looked at.
     """
-    if not said or not is_speech(said[-1]):
+    if not said or not is_talk(said[-1]):
         return []
     start = max(0, len(said) - 1 - REACH)
     if is_work(said[start:]):

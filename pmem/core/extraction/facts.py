@@ -15,7 +15,6 @@ from pmem.core.extraction import shapes
 from pmem.core.extraction.clauses import (
     BREAKS,
     LINKS,
-    NOTES,
     clauses,
     closing,
     first_word,
@@ -23,13 +22,13 @@ from pmem.core.extraction.clauses import (
     is_own,
     is_thought,
     opening,
-    starts,
 )
-from pmem.core.extraction.cues import LABELS, WISHES
+from pmem.core.extraction.cues import LABELS, NOTES, WISHES
 from pmem.core.extraction.outcomes import outcome
-from pmem.core.extraction.phrases import Clause, by_first_word, names_code
+from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
 from pmem.core.extraction.third_person import in_third_person
+from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
     LONGEST,
@@ -39,6 +38,7 @@ from pmem.core.text.sentences import (
     read,
     sentences,
 )
+from pmem.core.text.speech import is_talk
 from pmem.core.text.terms import fold
 from pmem.values.records import MemoryType, Message, Role
 
@@ -57,6 +57,7 @@ OUTCOME: Final = 0.6  # confidence of what the last words of a turn say was done
 REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
 
 _REMINISCENT: Final = frozenset("time day night evening one guy summer trip when".split())
+_OPENING: Final = 2  # words: an article and a name
 _TODAY: Final = frozenset("yet today tonight tomorrow".split())
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
@@ -83,7 +84,7 @@ class Candidate(NamedTuple):
         content: A clause or sentence of the message, 5 to 500 characters.
         type: What kind of memory it would be.
         confidence: How sure it is that this was meant to last, between 0.5 and 1.
-        subject: Whom or what an entity is about, if it is named.
+        subject: Whom or what it is about, if that is named: a person, a file, a symbol.
     """
 
     content: str
@@ -101,7 +102,7 @@ def extract(message: Message) -> list[Candidate]:
     Args:
         message: What was said.
     """
-    if message.role not in (Role.USER, Role.ASSISTANT) or message.tool_call is not None:
+    if not is_talk(message):
         return []
     found: dict[str, Candidate] = {}
     for fact in _told(message):
@@ -131,8 +132,14 @@ def _of_speaker(fact: Candidate, speaker: str | None) -> Candidate:
     """A fact in the third person; it is about its speaker if it names him."""
     told = in_third_person(fact.content, speaker)
     if told == fact.content:
-        return fact
+        return fact._replace(subject=fact.subject or _named_first(fact.content))
     return fact._replace(content=told[:LONGEST], subject=fact.subject or speaker)
+
+
+def _named_first(content: str) -> str | None:
+    """The file or symbol that a statement begins with, which it is about."""
+    opening_ = " ".join(content.split(maxsplit=_OPENING)[:_OPENING])
+    return next(iter((*named_paths(opening_), *named_symbols(opening_))), None)
 
 
 def key(content: str) -> str:
@@ -188,7 +195,7 @@ def _users(sentence: ParsedSentence) -> list[Candidate]:
     if steps is not None and not is_hazy(words, begin, begin):
         return [_candidate(sentence, Clause(begin, closing(words)), steps)]
     stated = _best_statements(sentence, begin, shapes.STATEMENTS)
-    if not stated and any(starts(words, first_word(words), note) for note in NOTES):
+    if not stated and phrase_at(words, first_word(words), NOTES):
         return _read_note(sentence)
     return stated
 
@@ -225,19 +232,17 @@ def _wished(sentence: ParsedSentence) -> list[Candidate]:
     """What is to be remembered by the user's own words."""
     words = sentence.words
     first = first_word(words)
-    for wish in by_first_word(WISHES).get(words[first] if first < len(words) else "", ()):
-        told = words[first + len(wish) : first + len(wish) + 1]
-        if starts(words, first, wish) and _REMINISCENT.isdisjoint(told):
-            kept = len(wish) - 1 if wish[-1] in ("my", "our") else len(wish)
-            clause = Clause(first + kept, closing(words))
-            if clause.begin >= clause.end:
-                return []
-            hits = [hit for reader in shapes.STATEMENTS for hit in reader(sentence, clause)]
-            best = max(
-                hits, key=lambda hit: hit.confidence, default=StatementMatch(0, MemoryType.FACT, 0)
-            )
-            return [_candidate(sentence, clause, best._replace(confidence=WISHED))]
-    return []
+    wish = phrase_at(words, first, WISHES)
+    begin = first + len(wish)
+    if not wish or not _REMINISCENT.isdisjoint(words[begin : begin + 1]):
+        return []
+    clause = Clause(begin - (wish[-1] in ("my", "our")), closing(words))
+    if clause.begin >= clause.end:
+        return []
+    hits = [hit for reader in shapes.STATEMENTS for hit in reader(sentence, clause)]
+    plain = StatementMatch(0, MemoryType.FACT, 0)
+    best = max(hits, key=lambda hit: hit.confidence, default=plain)
+    return [_candidate(sentence, clause, best._replace(confidence=WISHED))]
 
 
 def _labelled(sentence: ParsedSentence) -> list[Candidate]:

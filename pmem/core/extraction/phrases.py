@@ -74,7 +74,7 @@ class Cue(NamedTuple):
 Cues = dict[str, list[Cue]]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def by_first_word(phrases: str) -> dict[str, list[tuple[str, ...]]]:
     """Return phrases apart by `|` or lines as tuples of words, by their first word.
 
@@ -86,6 +86,18 @@ def by_first_word(phrases: str) -> dict[str, list[tuple[str, ...]]]:
         words = tuple(phrase.split())
         found.setdefault(words[0], []).append(words)
     return found
+
+
+def phrase_at(words: list[str], place: int, phrases: str) -> tuple[str, ...]:
+    """Return the phrase that stands at a place, or nothing.
+
+    Args:
+        words: The words of a sentence.
+        place: The place, which may lie behind the end.
+        phrases: Phrases as `by_first_word` reads them.
+    """
+    known = by_first_word(phrases).get(words[place], ()) if place < len(words) else ()
+    return next((one for one in known if tuple(words[place : place + len(one)]) == one), ())
 
 
 def read_cues(table: str) -> Cues:
@@ -216,10 +228,10 @@ def fits(who: str, sentence: ParsedSentence, clause: Clause, place: int) -> bool
         place: Its first word.
     """
     words, begin = sentence.words, clause.begin
-    if who == "free":
-        return True
-    if who == "code":
-        return names_code(sentence)
+    if who in ("free", "code"):
+        return who == "free" or names_code(sentence)
+    if who == "denied":
+        return place == begin and words[max(begin - 2, 0) : begin] == ["no", ","]
     if who == "start":
         return _LEADS_IN.issuperset(words[begin:place])
     subject = subject_of(words, begin, place) if place > begin else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from pmem.core.extraction.cues import DONE, SETS
+from pmem.core.extraction.cues import DONE, IMPERATIVES, SETS
 from pmem.core.text.sentences import ParsedSentence, read
 from pmem.core.text.words import STOP_WORDS
 
@@ -27,6 +27,9 @@ _REQUESTS: Final = (
     ("make", "sure"), ("ensure",), ("mention",), ("be", "sure"),
     *((word,) for word in SETS["request"].split()),
 )  # fmt: skip
+_ADDING: Final = frozenset(("and", "or", "but"))
+_VERBS: Final = frozenset("am do enjoy go hate have like love need prefer think use want".split())
+_LIKELY_VERBS: Final = IMPERATIVES | frozenset("live play speak study teach work".split())
 _BETWEEN: Final = frozenset("just also always never really still now already then often".split())
 
 
@@ -68,24 +71,38 @@ def _beginning(sentence: ParsedSentence, name: str) -> tuple[str, int]:
 
 def _pieces(sentence: ParsedSentence, name: str) -> Iterator[tuple[int, int, str]]:
     """Yield what changes: where it stands in the text, and what comes there instead."""
-    awaits_verb = False
-    pairs = zip(sentence.places, sentence.words, strict=True)
-    for (start, stop), group in groupby(pairs, key=lambda pair: pair[0]):
-        words = [word for _, word in group]
-        own = sentence.text[start:stop].lower() not in _BETWEEN
-        if words[0] == "i" and sentence.text[start] in "Ii":
-            verb = [_agreed(words[1]), *words[2:]] if words[1:] else []
-            awaits_verb = not verb
-            yield start, stop, " ".join([name, *verb])
-        elif words[0] in ("my", "mine"):
-            yield start, stop, f"{name}'s"
-        elif words[0] in ("me", "myself"):
-            yield start, stop, name
-        elif awaits_verb and own and not words[0].endswith("ly"):
-            awaits_verb = False
-            verb = [_agreed(words[0]), *words[1:]]
-            if verb != words:
-                yield start, stop, " ".join(verb)
+    forms = dict.fromkeys(("i", "me", "myself"), name) | dict.fromkeys(("my", "mine"), f"{name}'s")
+    verbs = _own_verbs(sentence.words)
+    numbered = enumerate(zip(sentence.places, sentence.words, strict=True))
+    for (start, stop), group in groupby(numbered, key=lambda pair: pair[1][0]):
+        words = [(place, word) for place, (_, word) in group]
+        told = [_agreed(word) if place in verbs else forms.get(word, word) for place, word in words]
+        if told != [word for _, word in words]:
+            yield start, stop, " ".join(told)
+
+
+def _own_verbs(words: list[str]) -> set[int]:
+    """The places of the verbs of "I": the one behind it, and those that "and" adds to that."""
+    found: set[int] = set()
+    awaited = is_changed = is_added = False
+    for place, word in enumerate(words):
+        if word in _BETWEEN or word.endswith("ly"):
+            continue
+        if word in ("i", "to"):
+            awaited, is_changed = word == "i", False
+        elif awaited or (is_added and is_changed and _is_verb(words, place)):
+            found.add(place)
+            awaited, is_changed = False, _agreed(word) != word
+        is_added = word in _ADDING
+    return found
+
+
+def _is_verb(words: list[str], place: int) -> bool:
+    """Tell whether a verb stands behind "and": "and run it", but not "and run time"."""
+    following = words[place + 1 : place + 2]
+    return words[place] in _VERBS or (
+        words[place] in _LIKELY_VERBS and not STOP_WORDS.isdisjoint(following)
+    )
 
 
 def _agreed(verb: str) -> str:

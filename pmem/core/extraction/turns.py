@@ -14,7 +14,9 @@ from typing import Final, NamedTuple
 from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import extract
 from pmem.core.extraction.outcomes import outcome
+from pmem.core.text.blocks import BlockKind, blocks
 from pmem.core.text.sentences import ParsedSentence, sentences
+from pmem.core.text.speech import is_talk
 from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 READ: Final = 1000  # characters of a message
@@ -22,6 +24,7 @@ _STEPS: Final = 6  # tool messages of a turn that was a task
 _CURT: Final = 3  # words; a message of so few only says to go on
 _SENTENCES: Final = 4  # of a message, in which trouble is looked for
 _CHOICE: Final = 200  # characters of an answer to options
+_SHOWN: Final = frozenset((BlockKind.PROSE, BlockKind.LOG, BlockKind.CODE))
 _RULES: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT)
 _TROUBLE: Final = frozenset(
     """fail fails failed failing failure crash crashes broken breaks error errors bug issue problem
@@ -73,15 +76,6 @@ def is_work(said: Sequence[Message]) -> bool:
     return any(message.tool_call is not None for message in said)
 
 
-def is_speech(message: Message) -> bool:
-    """Tell whether a message is what a person or an assistant says, and no call.
-
-    Args:
-        message: The message.
-    """
-    return message.role in (Role.USER, Role.ASSISTANT) and message.tool_call is None
-
-
 def turn_of(said: Sequence[Message]) -> Turn | None:
     """Return what the last message makes of a dialogue, if it does.
 
@@ -93,7 +87,7 @@ def turn_of(said: Sequence[Message]) -> Turn | None:
     asked, steps, has_told = last, 0, False
     for place, message in enumerate(said):
         beginning = message.content[:READ]
-        if not is_speech(message):
+        if not is_talk(message):
             steps += 1
         elif message.role is Role.USER:
             trouble = _trouble(beginning)
@@ -149,7 +143,8 @@ def _trouble(text: str) -> str:
     told = next((one.text for one in own[:_SENTENCES] if _reports(one)), "")
     if told:
         return told
-    pasted = _pasted().search(text)
+    shown = "\n".join(block.text for block in blocks(text) if block.kind in _SHOWN)
+    pasted = _pasted().search(shown)
     return "" if pasted is None else pasted.group().strip()
 
 

@@ -123,7 +123,7 @@ def prose_lines(text: str) -> Iterator[str]:
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:
     """Yield what stands between tags as pasted, and what stands around them as not."""
-    if text.startswith(_HANDED_OVER):
+    if text.startswith(_HANDED_OVER) or _HOOK.match(text):
         yield True, text
         return
     end = 0

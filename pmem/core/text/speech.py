@@ -26,6 +26,15 @@ _ROLES = {
 }
 
 
+def is_talk(message: Message) -> bool:
+    """Tell whether a message is what a person or a model says, and no tool's.
+
+    Args:
+        message: Any message.
+    """
+    return speech_of(message) in TALK
+
+
 def speech_of(message: Message) -> Speech:
     """Tell who speaks in a message; one that has a tool's result or a call is the tool's.
 

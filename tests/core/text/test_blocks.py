@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.text.blocks import OWN_TAGS, BlockKind, blocks, read_prose
+from pmem.core.text.blocks import OWN_TAGS, BlockKind, TextBlock, blocks, read_prose
 from tests.work import STALLED, seconds
 
 LINES = [
@@ -207,3 +207,10 @@ def test_a_fence_that_is_never_closed_ends_with_the_message() -> None:
 def test_a_megabyte_of_anything_is_taken_apart_quickly(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert seconds(lambda: blocks(text)) < STALLED
+
+
+def test_a_message_that_a_hook_begins_is_the_hooks_to_its_end() -> None:
+    text = "Stop hook feedback:\nUse tabs.\n\nTo go on, press a key."
+    assert blocks(text) == [TextBlock(BlockKind.PASTED, text)]
+    after = blocks("I saw this.\n\nStop hook feedback:\nUse tabs.\n\nWhat is it?")
+    assert [block.kind for block in after] == [BlockKind.PROSE, BlockKind.PASTED, BlockKind.PROSE]

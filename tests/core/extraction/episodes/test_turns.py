@@ -176,3 +176,14 @@ def test_long_messages_take_no_time(piece: str) -> None:
 
 def test_of_a_message_only_the_beginning_is_read_for_trouble() -> None:
     assert type_of(*calls(), person("fine " * (READ // 5 + 1) + ". The table is empty.")) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stop hook feedback:\nBad.\n\nfatal: the table is empty",
+        "<system-reminder>\nfatal: the table is empty\n</system-reminder>",
+    ],
+)
+def test_trouble_that_only_a_program_tells_of_is_not_what_a_person_reports(text: str) -> None:
+    assert type_of(*calls(), person(text)) is None

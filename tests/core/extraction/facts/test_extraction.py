@@ -136,7 +136,9 @@ def test_an_entity_says_whom_it_is_about() -> None:
         ("Before every release, we run the tests.", MemoryType.PROCEDURE, None),
         ("Kafka is required.", MemoryType.CONSTRAINT, None),
         ("Our build runs on Linux.", MemoryType.FACT, None),
-        ("deploy.sh runs on Linux.", MemoryType.FACT, None),
+        ("deploy.sh runs on Linux.", MemoryType.FACT, "deploy.sh"),
+        ("The `load_all` runs on Linux.", MemoryType.FACT, "load_all"),
+        ("Our build runs on `main.c`.", MemoryType.FACT, None),
     ],
 )
 def test_a_plain_statement_is_found_with_its_type_and_whom_it_is_about(

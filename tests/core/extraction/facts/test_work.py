@@ -1,5 +1,6 @@
 """What is stated at work with an assistant: directives, causes, outcomes, each with who said it."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,8 @@ DIRECTIVES = {
     "lets only build the small image for now": MemoryType.DECISION,
     "We should split the parser from the printer.": MemoryType.DECISION,
     "Instead of three flags, use one with a list.": MemoryType.DECISION,
+    "No, use tabs for it.": MemoryType.DECISION,
+    "Make it 8082 instead.": MemoryType.DECISION,
     "Make sure the log goes to a file of its own.": MemoryType.CONSTRAINT,
     "The button should be at the end of the row.": MemoryType.CONSTRAINT,
     "Each plugin should just export one function by name.": MemoryType.CONSTRAINT,
@@ -145,6 +148,14 @@ def test_a_tool_call_is_no_speech() -> None:
         ("I really like tea and it calms me", "Ada really likes tea and it calms Ada"),
         ("I'd rather wait", "Ada would rather wait"),
         ("I watch it and I study", "Ada watches it and Ada studies"),
+        ("I use Go and like Rust", "Ada uses Go and likes Rust"),
+        ("I write it down and always run a test", "Ada writes it down and always runs a test"),
+        ("I have a dog, but prefer cats", "Ada has a dog, but prefers cats"),
+        ("I live and work in Graz", "Ada lives and works in Graz"),
+        ("I maintain the build and test suite", "Ada maintains the build and test suite"),
+        ("I want to use Go and like Rust", "Ada wants to use Go and like Rust"),
+        ("I can use Go and like Rust", "Ada can use Go and like Rust"),
+        ("I use Go and we like Rust", "Ada uses Go and we like Rust"),
         ("I go there and I try it", "Ada goes there and Ada tries it"),
         ("I think we use `I` here", "Ada thinks we use `I` here"),
         ("we keep our names", "we keep our names"),
@@ -222,3 +233,21 @@ def test_a_megabyte_is_read_at_once(piece: str) -> None:
     said = message(text, Role.ASSISTANT, "Ada")
     assert seconds(lambda: extract(said)) < STALLED
     assert seconds(lambda: in_third_person(text[:100_000], "Ada")) < STALLED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stop hook feedback:\nBad.\n\nTo resume the other run instead, quit and run: `tool -r 1`",
+        "<system-reminder>\nWe decided to use Kafka.\n</system-reminder>",
+        "<local-command-stdout>The queue must not lose messages.</local-command-stdout>",
+        "This session is being continued from a previous conversation.\n\nWe decided to use it.",
+    ],
+)
+def test_what_a_program_put_into_a_message_is_nobodys_word(text: str) -> None:
+    assert [] == facts(text)
+
+
+def test_a_result_of_a_tool_is_no_speech_whoever_brings_it() -> None:
+    said = message("We decided to use Kafka.")
+    assert [] == extract(msgspec.structs.replace(said, tool_result={"ok": True}))

@@ -1,0 +1,71 @@
+"""What corrects what was said just before: "No, use 8082 instead" behind "The port is 8081"."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pmem.core.extraction.clauses import first_word
+from pmem.core.extraction.cues import CORRECTIONS
+from pmem.core.extraction.phrases import is_exact, phrase_at
+from pmem.core.text.sentences import LONGEST, ParsedSentence, read, sentences
+from pmem.core.text.words import STOP_WORDS
+
+NEAR: Final = 4
+"""Messages of people and assistants before a correction that it may be about."""
+
+_EMPTY: Final = STOP_WORDS | frozenset(
+    "use using user asked decided make instead , : ; ( ) - –".split()
+)
+
+
+def is_correction(text: str) -> bool:
+    """Tell whether a message begins by taking back what was said before it.
+
+    Args:
+        text: What a person said.
+    """
+    first = next(sentences(text), None)
+    if first is None or first.asked:
+        return False
+    words = first.words
+    return bool(phrase_at(words, first_word(words), CORRECTIONS)) or words[-1:] == ["instead"]
+
+
+def corrected(content: str, earlier: Sequence[str]) -> int | None:
+    """Return the place of the statement that a correction takes the place of, if there is one.
+
+    That is the one that shares the most words with it, else the latest with a value of the same
+    kind: a number for a number, a name for a name.
+
+    Args:
+        content: What the correction states.
+        earlier: What was stated shortly before, in its order.
+    """
+    new = read(content)
+    shared = [len(_telling(new) & _telling(read(one))) for one in earlier]
+    alike = [not _kinds(new).isdisjoint(_kinds(read(one))) for one in earlier]
+    best = max(range(len(earlier)), key=lambda at: (shared[at], alike[at], at), default=None)
+    return best if best is not None and (shared[best] or alike[best]) else None
+
+
+def with_corrected(content: str, earlier: str) -> str:
+    """Return a correction that says what it is about: what it replaces, where no word tells.
+
+    Args:
+        content: What the correction states.
+        earlier: What it takes the place of.
+    """
+    if _telling(read(content)) & _telling(read(earlier)):
+        return content
+    return f"{content} (before: {earlier})"[:LONGEST]
+
+
+def _telling(sentence: ParsedSentence) -> frozenset[str]:
+    """Its words that could say what it is about; names and numbers are what may change."""
+    plain = (place for place in range(len(sentence.words)) if not is_exact(sentence, place))
+    return frozenset(sentence.words[place] for place in plain) - _EMPTY
+
+
+def _kinds(sentence: ParsedSentence) -> frozenset[bool]:
+    """Whether it gives a number, or a name or code; its first word may be its speaker."""
+    exact = (place for place in range(1, len(sentence.words)) if is_exact(sentence, place))
+    return frozenset(sentence.words[place][0].isdigit() for place in exact)

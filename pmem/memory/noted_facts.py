@@ -1,0 +1,91 @@
+"""Facts noted as messages state them, each once, and what a correction takes the place of."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
+from pmem.core.extraction.facts import extract, key
+from pmem.core.text.speech import is_talk
+from pmem.project.workspace import Workspace
+from pmem.values.ids import derived_id, short
+from pmem.values.records import Conversation, Fact, Message, Role, Standing
+
+
+def noted(
+    workspace: Workspace, conversation: Conversation, messages: Iterable[Message]
+) -> Conversation:
+    """Return a conversation with the facts that messages state, those it knows left out.
+
+    What a person corrects takes the place of what is pending and was said just before.
+    """
+    fresh = tuple(messages)
+    facts = (*conversation.facts, *stated(workspace, fresh, conversation.facts))
+    said = [one for one in (*conversation.recent_messages, *fresh) if is_talk(one)]
+    new = {message.id for message in fresh}
+    for place, message in enumerate(said):
+        if message.id in new and message.role is Role.USER and is_correction(message.content):
+            facts = _after_correction(facts, said[max(0, place - NEAR) : place], message.id)
+    return msgspec.structs.replace(conversation, facts=facts)
+
+
+def _after_correction(
+    facts: tuple[Fact, ...], before: Sequence[Message], correcting: str
+) -> tuple[Fact, ...]:
+    """Return facts without the one that a message corrects by the first that it states."""
+    near = {message.id for message in before}
+    new = next((fact for fact in facts if fact.message == correcting), None)
+    old = [one for one in facts if one.message in near and one.standing is Standing.PENDING]
+    place = None if new is None else corrected(new.content, [one.content for one in old])
+    if new is None or place is None:
+        return facts
+    content = with_corrected(new.content, old[place].content)
+    renewed = msgspec.structs.replace(new, content=content)
+    return tuple(renewed if one is new else one for one in facts if one is not old[place])
+
+
+def stated(
+    workspace: Workspace, messages: Iterable[Message], known: Iterable[Fact]
+) -> tuple[Fact, ...]:
+    """Return the facts that messages state, each once, those that are known left out."""
+    fresh: dict[str, Fact] = {}
+    for message in messages if workspace.settings.extract_facts else ():
+        for fact in _surest(list(_facts_of(message)), workspace.settings.max_facts):
+            fresh.setdefault(short(fact.id), fact)
+    for fact in known if fresh else ():
+        fresh.pop(short(fact.id), None)
+    return tuple(fresh.values())
+
+
+def _facts_of(message: Message) -> Iterator[Fact]:
+    """Yield the facts of a message; those that say the same have the same short id."""
+    for found in extract(message):
+        yield Fact(
+            id=derived_id(message.created_at, "fact", key(found.content)),
+            content=found.content,
+            type=found.type,
+            confidence=found.confidence,
+            subject=found.subject,
+            user=message.speaker,
+            message=message.id,
+            extracted_at=message.created_at,
+        )
+
+
+def _surest(facts: list[Fact], most: int) -> list[Fact]:
+    """Return the surest facts of a message in their order."""
+    if len(facts) <= most:
+        return facts
+    places = sorted(range(len(facts)), key=lambda place: -facts[place].confidence)
+    return [facts[place] for place in sorted(places[:most])]
+
+
+def new_facts(conversation: Conversation, before: Conversation) -> tuple[Fact, ...]:
+    """Return the facts of a conversation that it did not have before.
+
+    Args:
+        conversation: As it is now.
+        before: As it was.
+    """
+    known = {fact.id for fact in before.facts}
+    return tuple(fact for fact in conversation.facts if fact.id not in known)
