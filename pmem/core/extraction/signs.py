@@ -224,7 +224,7 @@ def _keys() -> dict[EpisodeType, frozenset[str]]:
     found: dict[EpisodeType, set[str]] = {}
     for cues in _cues().values():
         for cue in cues:
-            telling = [word for word in cue.words if word not in _JOINED] or [cue.needed]
+            telling = [word for word in cue.words if word not in _JOINED] or [cue.condition[1:]]
             found.setdefault(EpisodeType(cue.label), set()).add(max(telling, key=len))
     return {kind: frozenset(words) for kind, words in found.items()}
 
