@@ -223,6 +223,20 @@ SETS: Final = {
     "request": """add make create update change move use split merge put store call support
         include replace remove drop show hide limit allow build simplify improve document
         initialize initialise record set implement extend avoid skip switch""",
+    "be": "is are been got was went",
+    "was": "is was",
+    "plan": "plan plans direction strategy approach mind",
+    "drop": "scrap abandon drop pivot",
+    "works": """works runs loads starts opens builds compiles plays connects boots passes pass
+        working green""",
+    "fixed": "fixed resolved solved",
+    "fails": "fails crashes hangs happens crash",
+    "serious": "serious critical nasty",
+    "problem": "problem issue bug error deadlock regression vulnerability",
+    "status": "500 502 503 504",
+    "broken": "down broken gone blocked corrupted leaking crashing hacked",
+    "shipped": "launched deployed merged released published shipped submitted delivered",
+    "finished": "done finished complete completed live migrated",
     "there": "in at here there with behind between on",
     "data": "data files uploads records backups database messages orders",
 }

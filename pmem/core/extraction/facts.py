@@ -120,7 +120,7 @@ def _told(message: Message) -> Iterator[Candidate]:
     exact = done is not None and names_code(read(done))
     ready = Candidate(done, MemoryType.FACT, OUTCOME) if done is not None and exact else None
     for sentence in sentences(message.content):
-        for fact in _facts(sentence, message.role):
+        for fact in stated(sentence, message.role):
             weighed = fact._replace(confidence=round(fact.confidence * share, 2))
             if ready is None or weighed.content not in ready.content:
                 yield weighed
@@ -177,7 +177,13 @@ def _key_pattern() -> re.Pattern[str]:
     )
 
 
-def _facts(sentence: ParsedSentence, role: Role) -> list[Candidate]:
+def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
+    """Return what a sentence states, in its own words.
+
+    Args:
+        sentence: The sentence.
+        role: Who says it; of an assistant only reports count.
+    """
     if not is_own(sentence):
         return []
     if role is Role.ASSISTANT:
