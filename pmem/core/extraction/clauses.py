@@ -7,17 +7,6 @@ from pmem.core.extraction.cues import ASIDES, CORRECTIONS, NOTES
 from pmem.core.extraction.phrases import Clause, is_named, phrase_at
 from pmem.core.text.sentences import ParsedSentence
 
-_NAME_VERBS: Final = (
-    ("works", "on"), ("works", "in"), ("works", "at"), ("works", "for"), ("works", "with"),
-    ("works", "as"), ("joined",), ("leads",), ("manages",), ("heads",), ("maintains",), ("owns",),
-    ("takes", "the", "lead"), ("supervises",), ("took", "over"), ("is", "what", "we", "call"),
-    ("is", "the", "person"), ("is", "the", "one", "who"), ("signs", "off"), ("coordinates",),
-    ("moved", "to"), ("reports", "to"), ("is", "responsible", "for"), ("is", "in", "charge"),
-    ("is", "called"), ("stands", "for"), ("is", "short", "for"), ("handles",), ("takes", "over"),
-)  # fmt: skip
-
-_TEAM: Final = frozenset("team department group project office division unit squad".split())
-
 _VERBS: Final = frozenset(
     """is are was has have uses runs must cannot needs need will may prefer prefers should can
     depends takes costs expires listens lives returns works""".split()
@@ -46,20 +35,7 @@ def is_name_with_verb(sentence: ParsedSentence, place: int) -> bool:
     after = place + 1
     while after < len(sentence.words) and is_named(sentence, after):
         after += 1
-    following = sentence.words[after : after + 1]
-    return following in (["is"], ["runs"]) or does(sentence.words, after)
-
-
-def does(words: list[str], place: int) -> bool:
-    """Tell whether at a place stands what people do in a project: "leads", "works on".
-
-    Args:
-        words: The words of a sentence.
-        place: Where the verb would be.
-    """
-    if words[place : place + 1] == ["runs"]:
-        return not _TEAM.isdisjoint(words[place + 1 : place + 5])
-    return any(tuple(words[place : place + len(verb)]) == verb for verb in _NAME_VERBS)
+    return has_verb(sentence.words, after - 1)
 
 
 _OPENERS: Final = frozenset(

@@ -2,8 +2,8 @@
 
 Data only, as text, so that a change shows as a change of words. A line of `CUES` is a type, a
 confidence, who must be speaking or spoken of, and phrases apart by `|`. The last word of a phrase
-may be a condition on the word after it: `+set` (it is in that set) or `-set` (it is not). A word
-`*set` stands for each word of that set.
+may be a condition on what follows: `+set` (the next word is in that set), `-set` (it is not) or
+`~set` (one of the next three is). A word `*set` stands for each word of that set.
 
 Who, read leftwards from the phrase over auxiliaries and adverbs:
 
@@ -11,6 +11,8 @@ Who, read leftwards from the phrase over auxiliaries and adverbs:
 * `start`: nobody, the phrase opens its clause, as in a command or a note;
 * `thing`: what the clause opens with is named ("the server", "our tests", "Jenkins");
 * `anyone`: any subject but "I", "it", "there" and other words that name nothing;
+* `name`: a name, with which the clause opens ("Sarah leads", "Anna from Oslo is our lead");
+* `owned`: "our", "the" and the like stands up to three words before;
 * `it`: "it" only, without saying what that is;
 * `code`: it does not matter, if the sentence names code, a path or an option;
 * `denied`: nobody, it follows a "no" as in "no, use tabs";
@@ -62,6 +64,7 @@ constraint 0.8 free: can only +rule|may only|is mandatory|are mandatory|hard lim
 constraint 0.8 free: is essential that|is crucial that
 constraint 0.75 free: is vital that|is imperative that|important that|deadline is|deadline for
 constraint 0.8 thing: is required|are required|required to|only supports
+constraint 0.75 free: only +permitting|nobody +permitting
 constraint 0.85 start: never +doing|do not +doing|do not ever +doing|under no circumstances
 constraint 0.7 start: never +command
 constraint 0.7 it: must +task|must not +task|must never|must only|cannot exceed
@@ -72,12 +75,13 @@ goal 0.7 ours: want to +build|would like to +build|plan to +build|planning to +b
 goal 0.7 ours: hope to +build|trying to +build|are going to +build|hoping to +build
 goal 0.65 ours: want to +dated|would like to +dated|hope to +dated|hoping to +dated|plan to +dated
 goal 0.65 ours: planning to +dated|trying to +dated|going to +dated
+goal 0.8 owned: *aim is|*aim are|*aim of +being|*aim for +being|*aim this +being|*aim with +being
 goal 0.75 free: what we want is|what we are after is|what i am after is|what we need is
 goal 0.7 we: want to be
 
 fact 0.65 thing: runs +exactly|run +exactly|has +number|have +number|will be +dated
 fact 0.65 thing: are mostly|is mostly
-fact 0.75 i: am a +role|am an +role|live in|work at|work for|work as|work from|based in
+fact 0.75 i: am a ~role|am an ~role|live in|work at|work for|work as|work from|based in
 fact 0.75 i: allergic to|born in|born on|study at|speak +named
 fact 0.7 thing: lives on|runs on|run on|runs at|runs every|runs under|runs in|runs as|listens on
 fact 0.7 thing: listen on|is stored in|are stored in|lives in|live in|is hosted on|is hosted at
@@ -86,6 +90,19 @@ fact 0.7 thing: is built in|is deployed to|is deployed on|are deployed to|expire
 fact 0.7 thing: points to|starts on|starts at|ends on|ends at|ends in|begins on|begins at
 fact 0.7 thing: takes +number|costs +number|includes +number|depends on|uses -vague|is based on
 fact 0.7 thing: are kept for|is kept for|are retained for|are deleted after|is deleted after
+entity 0.85 name: is our|is my|is the ~role|is a ~role|is an ~role
+entity 0.75 name: works on|works in|works at|works for|works with|works as|joined|leads|manages
+entity 0.75 name: heads|maintains|owns|takes the lead|supervises|took over|is what we call
+entity 0.75 name: is the person|is the one who|signs off|coordinates|moved to|reports to|handles
+entity 0.75 name: is responsible for|is in charge|is called|stands for|is short for|takes over
+entity 0.75 name: runs ~team
+entity 0.75 free: is *own_by by|are *own_by by
+entity 0.7 start: my *kin +named|our *kin +named
+entity 0.8 i: am +introduced
+procedure 0.75 start: here is how|this is how|here are the steps
+procedure 0.75 free: works like this :
+procedure 0.75 owned: *steps to +being|*steps for +being|*steps of +being
+procedure 0.65 we: always *imperative
 goal 0.6 start: *request +lasting
 decision 0.6 start: let us *request +lasting|lets *request +lasting|only *request +lasting
 decision 0.6 start: let us only +lasting|lets only +lasting
@@ -106,7 +123,7 @@ fact 0.6 thing: will be +state
 goal 0.6 we: need a +lasting|need to *request +lasting|want +lasting
 fact 0.6 code: causing|assumes|will not +lasting|as a result|only works
 fact 0.65 i: adopted|joined|signed up|graduated|volunteer|volunteered|enrolled|own a|bought a
-fact 0.65 i: started a|started an|started my|got a new|got my|won a|won the|won my|have a +kin
+fact 0.65 i: started a|started an|started my|got a new|got my|won a|won the|won my|have a ~kin
 fact 0.65 i: have +number|got engaged|got married|moved to|grew up|have been +ing
 fact 0.65 i: have always|collect|play the|teach
 preference 0.65 i: love to +doing|enjoy +ing|love +ing|like +ing|am into|am a fan of|am a big fan
@@ -115,12 +132,14 @@ fact 0.7 i: live near|vegetarian|am a vegetarian|am a vegan|am vegan|grew up in
 fact 0.7 we: use +named|are using +named|run on
 """
 
-CAUSES: Final = """
+REPORTS: Final = """
+fact 0.7 ours: *change +became|*release +exact
+fact 0.7 start: *change +became|*release +exact
 fact 0.7 code: because|caused by|due to
 fact 0.7 code: issue is|issue was|problem is|problem was|cause is|cause was|reason is|reason was
 fact 0.7 code: issue here is|root cause|culprit is|culprit was
 """
-"""Phrases by which people, and assistants too, tell of a cause that they found."""
+"""Phrases by which people, and assistants too, tell of a change, or of a cause that they found."""
 
 SETS: Final = {
     "vague": """the_ball where when my friends family the_kids the_family it them him her you me
@@ -181,9 +200,43 @@ SETS: Final = {
     "pursue": "pursue plan want build use support work need",
     "fleeting": """options option choices choice failing problems bugs issues more minutes hours
         left questions ways errors failures days weeks""",
+    "role": """boss manager lead leader owner director engineer developer designer dentist
+        doctor lawyer accountant contact colleague coworker teammate partner wife husband son
+        daughter brother sister mother father mom dad mum friend roommate neighbour neighbor
+        supervisor advisor professor teacher coach therapist landlord client customer vendor
+        supplier provider maintainer reviewer architect analyst admin administrator assistant
+        intern cto ceo cfo coo head chief founder cofounder secretary consultant contractor
+        sponsor stakeholder tester scientist researcher mentor mentee name codename nickname
+        girlfriend boyfriend fiance fiancee cousin aunt uncle dog cat nurse midwife student
+        freelancer pilot chef baker writer journalist translator programmer electrician plumber
+        physicist biologist pharmacist photographer musician officer carpenter person""",
+    "kin": """wife husband son daughter brother sister mother father mom dad mum friend cousin
+        aunt uncle colleague boss manager dog cat girlfriend boyfriend""",
+    "team": "team department group project office division unit squad",
+    "aim": """goal goals objective objectives aim target ambition mission purpose intention
+        vision""",
+    "own_by": "owned maintained run managed led",
+    "steps": "way process procedure workflow steps recipe",
+    "change": """changed renamed bumped upgraded raised lowered increased reduced set configured
+        updated downgraded moved switched pointed""",
+    "release": "deployed released published shipped tagged",
     "request": """add make create update change move use split merge put store call support
         include replace remove drop show hide limit allow build simplify improve document
         initialize initialise record set implement extend avoid skip switch""",
+    "be": "is are been got was went",
+    "was": "is was",
+    "plan": "plan plans direction strategy approach mind",
+    "drop": "scrap abandon drop pivot",
+    "works": """works runs loads starts opens builds compiles plays connects boots passes pass
+        working green""",
+    "fixed": "fixed resolved solved",
+    "fails": "fails crashes hangs happens crash",
+    "serious": "serious critical nasty",
+    "problem": "problem issue bug error deadlock regression vulnerability",
+    "status": "500 502 503 504",
+    "broken": "down broken gone blocked corrupted leaking crashing hacked",
+    "shipped": "launched deployed merged released published shipped submitted delivered",
+    "finished": "done finished complete completed live migrated",
     "there": "in at here there with behind between on",
     "data": "data files uploads records backups database messages orders",
 }
@@ -223,25 +276,6 @@ ASIDES: Final = "by the way|btw|fyi|for your information"
 
 CORRECTIONS: Final = "no ,|nope ,|wait ,|sorry ,|correction :|i meant"
 """How a message begins that takes back what was said before it."""
-
-ROLES: Final = frozenset(
-    """boss manager lead leader owner director engineer developer designer dentist doctor lawyer
-    accountant contact colleague coworker teammate partner wife husband son daughter brother
-    sister mother father mom dad mum friend roommate neighbour neighbor supervisor advisor
-    professor teacher coach therapist landlord client customer vendor supplier provider
-    maintainer reviewer architect analyst admin administrator assistant intern cto ceo cfo
-    coo head chief founder cofounder secretary consultant contractor sponsor stakeholder
-    tester scientist researcher mentor mentee name codename nickname girlfriend boyfriend
-    fiance fiancee cousin aunt uncle dog cat nurse midwife student freelancer pilot chef
-    baker writer journalist translator programmer electrician plumber physicist biologist
-    pharmacist photographer musician officer carpenter person""".split()
-)
-"""Nouns that say what somebody, or something with a name, is to the speaker."""
-
-KIN: Final = frozenset(
-    """wife husband son daughter brother sister mother father mom dad mum friend cousin aunt uncle
-    colleague boss manager dog cat girlfriend boyfriend""".split()
-)
 
 IMPERATIVES: Final = frozenset(
     """run open use copy delete set add remove create start stop restart rerun check click press

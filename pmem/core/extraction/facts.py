@@ -23,7 +23,7 @@ from pmem.core.extraction.clauses import (
     is_thought,
     opening,
 )
-from pmem.core.extraction.cues import LABELS, NOTES, WISHES
+from pmem.core.extraction.cues import LABELS, NOTES, SETS, WISHES
 from pmem.core.extraction.outcomes import outcome
 from pmem.core.extraction.phrases import Clause, names_code, phrase_at
 from pmem.core.extraction.shapes import StatementMatch
@@ -59,6 +59,8 @@ REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
 _REMINISCENT: Final = frozenset("time day night evening one guy summer trip when".split())
 _OPENING: Final = 2  # words: an article and a name
 _TODAY: Final = frozenset("yet today tonight tomorrow".split())
+_EVERYDAY: Final = frozenset(SETS["everyday"].split())
+_NEAR: Final = 7  # words
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 
 _LEADS: Final = frozenset(("we", "i", "have"))
@@ -118,7 +120,7 @@ def _told(message: Message) -> Iterator[Candidate]:
     exact = done is not None and names_code(read(done))
     ready = Candidate(done, MemoryType.FACT, OUTCOME) if done is not None and exact else None
     for sentence in sentences(message.content):
-        for fact in _facts(sentence, message.role):
+        for fact in stated(sentence, message.role):
             weighed = fact._replace(confidence=round(fact.confidence * share, 2))
             if ready is None or weighed.content not in ready.content:
                 yield weighed
@@ -175,11 +177,17 @@ def _key_pattern() -> re.Pattern[str]:
     )
 
 
-def _facts(sentence: ParsedSentence, role: Role) -> list[Candidate]:
+def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
+    """Return what a sentence states, in its own words.
+
+    Args:
+        sentence: The sentence.
+        role: Who says it; of an assistant only reports count.
+    """
     if not is_own(sentence):
         return []
     if role is Role.ASSISTANT:
-        return _best_statements(sentence, opening(sentence.words), shapes.REPORTS)
+        return _best_statements(sentence, opening(sentence.words), shapes.REPORTED)
     if not sentence.text.isascii():
         chinese = _chinese(sentence.text)
         if chinese:
@@ -223,6 +231,8 @@ def _best_statements(
 
 def _is_passing(words: list[str], clause: Clause, hit: StatementMatch) -> bool:
     """Tell what holds for today only from what is to last."""
+    if words[hit.place] == "let":
+        return not _EVERYDAY.isdisjoint(words[hit.place : hit.place + _NEAR])
     if hit.type not in (MemoryType.FACT, MemoryType.CONSTRAINT):
         return False
     return not _TODAY.isdisjoint(words[clause.begin : clause.end])

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import chain, product
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.cues import IMPERATIVES, KIN, ROLES, SETS
+from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.text.sentences import CODE, ParsedSentence
 from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
@@ -34,6 +34,14 @@ OWNERS: Final = frozenset("the our my this these all every each their both any".
 _LEADS_IN: Final = frozenset("please then so just now go ahead and also".split())
 
 _LASTING: Final = 4  # words
+_NEXT: Final = 3  # words
+
+_ENDINGS: Final = {"state": ("ed", "able", "ible"), "onward": ("ing",)}
+"""How further words of a set end."""
+
+_PERMITTING: Final = frozenset(("may", "allowed"))
+
+_BE: Final = frozenset(("is", "are"))
 
 _JOINTS: Final = frozenset("_/.")
 
@@ -61,11 +69,10 @@ class Clause(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """A phrase, what may follow it and who must say it."""
+    """A phrase, the condition on what follows it, and who must say it."""
 
     words: tuple[str, ...]
-    needed: str
-    refused: str
+    condition: str
     who: str
     label: str
     confidence: float
@@ -111,17 +118,15 @@ def read_cues(table: str) -> Cues:
         head, _, phrases = line.partition(": ")
         label, confidence, who = head.split()
         for words in chain.from_iterable(map(_each_wording, phrases.split("|"))):
-            condition = words.pop() if words[-1][0] in "+-" else ""
-            needed = condition[1:] if condition[:1] == "+" else ""
-            refused = condition[1:] if condition[:1] == "-" else ""
-            cue = Cue(tuple(words), needed, refused, who, label, float(confidence))
+            condition = words.pop() if words[-1][0] in "+-~" else ""
+            cue = Cue(tuple(words), condition, who, label, float(confidence))
             found.setdefault(words[0], []).append(cue)
     return found
 
 
 def _each_wording(phrase: str) -> Iterator[list[str]]:
     """Yield a phrase as words, once for each word of a set that it names."""
-    choices = [SETS[word[1:]].split() if word[0] == "*" else [word] for word in phrase.split()]
+    choices = [sorted(_sets()[word[1:]]) if word[0] == "*" else [word] for word in phrase.split()]
     return map(list, product(*choices))
 
 
@@ -142,38 +147,27 @@ def matches(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[tu
                 yield place, cue
 
 
-def is_everyday(words: list[str]) -> bool:
-    """Tell whether words are about what everybody does every day, such as having lunch.
-
-    Args:
-        words: The words behind a phrase.
-    """
-    return not _sets()["everyday"].isdisjoint(words)
-
-
 @lru_cache(maxsize=1)
 def _sets() -> dict[str, frozenset[str]]:
     sets = {name: frozenset(words.split()) for name, words in SETS.items()}
-    return sets | {"doing": (sets["doing"] | IMPERATIVES) - sets["idle"]}
+    doing = (sets["doing"] | IMPERATIVES) - sets["idle"]
+    return sets | {"doing": doing, "imperative": IMPERATIVES}
 
 
 def _follows(cue: Cue, sentence: ParsedSentence, after: int) -> bool:
-    if not cue.needed and not cue.refused:
+    if not cue.condition:
         return True
     words = sentence.words
-    name = cue.needed or cue.refused
+    sign, name = cue.condition[0], cue.condition[1:]
     if after >= len(words):
         return False
     if name in _FORMS:
-        return _FORMS[name](sentence, after) is bool(cue.needed)
-    members = _sets()[name]
+        return _FORMS[name](sentence, after) is (sign == "+")
+    if sign == "~":
+        return not _sets()[name].isdisjoint(words[after : after + _NEXT])
     word = words[after]
-    there = word in members or "_".join(words[after : after + 2]) in members
-    if name == "state":
-        there = there or word.endswith(("ed", "able", "ible"))
-    elif name == "onward":
-        there = there or word.endswith("ing")
-    return there is bool(cue.needed)
+    there = not _sets()[name].isdisjoint((word, "_".join(words[after : after + 2])))
+    return (there or word.endswith(_ENDINGS.get(name, ()))) is (sign == "+")
 
 
 def _is_dated(sentence: ParsedSentence, after: int) -> bool:
@@ -228,12 +222,8 @@ def fits(who: str, sentence: ParsedSentence, clause: Clause, place: int) -> bool
         place: Its first word.
     """
     words, begin = sentence.words, clause.begin
-    if who in ("free", "code"):
-        return who == "free" or names_code(sentence)
-    if who == "denied":
-        return place == begin and words[max(begin - 2, 0) : begin] == ["no", ","]
-    if who == "start":
-        return _LEADS_IN.issuperset(words[begin:place])
+    if who in _PLACED:
+        return _PLACED[who](sentence, clause, place)
     subject = subject_of(words, begin, place) if place > begin else ""
     if who in _SPEAKERS:
         return subject in _SPEAKERS[who]
@@ -302,10 +292,66 @@ def is_named(sentence: ParsedSentence, place: int) -> bool:
     return word[0].isalpha() and word not in STOP_WORDS
 
 
+def name_at(sentence: ParsedSentence, place: int, end: int) -> str | None:
+    """Return the name that begins at a place: up to four capitalised words, titles included.
+
+    Args:
+        sentence: The sentence.
+        place: Where it would begin.
+        end: Where its clause ends.
+    """
+    last = _name_end(sentence, place, min(end, place + 4))
+    if last == place:
+        return None
+    return sentence.text[sentence.places[place][0] : sentence.places[last - 1][1]]
+
+
+def _name_end(sentence: ParsedSentence, place: int, end: int) -> int:
+    while place < end and is_named(sentence, place):
+        place += 1
+    return place
+
+
+def _is_of_name(sentence: ParsedSentence, clause: Clause, place: int) -> bool:
+    """Tell whether a clause opens with a name, and perhaps where it is, up to a place."""
+    end = _name_end(sentence, clause.begin, place)
+    whence = sentence.words[end : end + 1] in (["from"], ["in"], ["at"])
+    return end > clause.begin and place in (end, end + 2 * whence)
+
+
+def _is_introduced(sentence: ParsedSentence, place: int) -> bool:
+    """Tell whether a name follows, and hardly more: "I am Ada", "I am Ada from Graz"."""
+    after = sentence.words[place + 1 : place + 2]
+    return is_named(sentence, place) and after in ([], [","], ["and"], ["from"])
+
+
+def _became(sentence: ParsedSentence, place: int) -> bool:
+    """Tell whether something exact follows a "to": "the port to 8443"."""
+    words = sentence.words
+    to = words.index("to", place) if "to" in words[place:] else len(words)
+    return to > place and has_exact(sentence, to + 1, len(words))
+
+
 def _is_lasting(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether enough follows to say what is wanted."""
     return len(sentence.words) - place >= _LASTING
 
+
+_PLACED: Final[dict[str, Callable[[ParsedSentence, Clause, int], bool]]] = {
+    "free": lambda sentence, clause, place: True,
+    "code": lambda sentence, clause, place: names_code(sentence),
+    "name": _is_of_name,
+    "owned": lambda sentence, clause, place: (
+        not OWNERS.isdisjoint(sentence.words[max(clause.begin, place - _NEXT) : place])
+    ),
+    "denied": lambda sentence, clause, place: (
+        place == clause.begin and sentence.words[max(place - 2, 0) : place] == ["no", ","]
+    ),
+    "start": lambda sentence, clause, place: _LEADS_IN.issuperset(
+        sentence.words[clause.begin : place]
+    ),
+}
+"""Who must say it, told by what stands before a phrase rather than by its subject."""
 
 _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "dated": _is_dated,
@@ -313,12 +359,16 @@ _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "ing": lambda sentence, place: (
         sentence.words[place].endswith("ing") and sentence.words[place] not in _NO_PURSUITS
     ),
-    "kin": lambda sentence, place: not KIN.isdisjoint(sentence.words[place : place + 2]),
     "named": ParsedSentence.capital,
     "number": _is_number,
     "command": _is_command,
     "instead": lambda sentence, place: "instead" in sentence.words[place:],
-    "role": lambda sentence, place: not ROLES.isdisjoint(sentence.words[place : place + 3]),
+    "introduced": _is_introduced,
+    "permitting": lambda sentence, place: (
+        not _PERMITTING.isdisjoint(sentence.words[place : place + 7])
+    ),
+    "being": lambda sentence, place: not _BE.isdisjoint(sentence.words[place : place + 8]),
+    "became": _became,
     "exactly": is_exact,
     "ongoing": lambda sentence, place: sentence.words[place].endswith(("ing", "up")),
     "counted": _is_counted,

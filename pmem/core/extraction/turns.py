@@ -11,36 +11,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import extract
-from pmem.core.extraction.outcomes import outcome
-from pmem.core.text.blocks import BlockKind, blocks
-from pmem.core.text.sentences import ParsedSentence, sentences
+from pmem.core.extraction.outcomes import outcome, sums_up
+from pmem.core.extraction.signs import trouble
+from pmem.core.text.sentences import read, sentences
 from pmem.core.text.speech import is_talk
 from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 READ: Final = 1000  # characters of a message
 _STEPS: Final = 6  # tool messages of a turn that was a task
 _CURT: Final = 3  # words; a message of so few only says to go on
-_SENTENCES: Final = 4  # of a message, in which trouble is looked for
 _CHOICE: Final = 200  # characters of an answer to options
-_SHOWN: Final = frozenset((BlockKind.PROSE, BlockKind.LOG, BlockKind.CODE))
 _RULES: Final = (MemoryType.DECISION, MemoryType.CONSTRAINT)
-_TROUBLE: Final = frozenset(
-    """fail fails failed failing failure crash crashes broken breaks error errors bug issue problem
-    missing wrong empty denied stuck twice duplicates exception traceback panic
-    regression""".split()
-)
-_DENIALS: Final = tuple(
-    tuple(phrase.split())
-    for phrase in (
-        "is not|are not|does not|do not see|did not|was not|were not|has not|have not|will not"
-        "|left out|no longer|see no|cannot|why did not"
-    ).split("|")
-)
 _ASKING: Final = (["can"], ["could"], ["would"])
-_AGAIN: Final = frozenset("still again better same".split())
-_WORKS: Final = frozenset("run write fix make".split()) | IMPERATIVES | set(SETS["request"].split())
+_SENT: Final = frozenset("committed merged pushed released deployed published".split())
 
 
 class Turn(NamedTuple):
@@ -48,12 +32,16 @@ class Turn(NamedTuple):
 
     Attributes:
         type: What kind of key moment it is.
+        title: What it was about.
+        summary: One or two sentences of the messages.
         told: The words that tell of it.
         first: The place of the message at which it began: the report, or the request.
         source: What was reported or asked for there, or nothing.
     """
 
     type: EpisodeType
+    title: str
+    summary: str
     told: str
     first: int
     source: str
@@ -90,12 +78,12 @@ def turn_of(said: Sequence[Message]) -> Turn | None:
         if not is_talk(message):
             steps += 1
         elif message.role is Role.USER:
-            trouble = _trouble(beginning)
-            is_new = issue is None or (issue.done and not _goes_on(beginning))
+            told = _trouble(beginning)
+            is_new = issue is None or issue.done
             if place == last:
-                return _of_person(message, trouble if is_new else "", last)
-            if trouble:
-                issue = _Open(place, trouble, done=False)
+                return _of_person(message, told if is_new else "", last)
+            if told:
+                issue = _Open(place, told, done=False)
             elif issue is not None and issue.done:
                 issue = None
             is_request = len(beginning.split()) > _CURT
@@ -108,27 +96,51 @@ def turn_of(said: Sequence[Message]) -> Turn | None:
     return None
 
 
-def _of_person(message: Message, trouble: str, place: int) -> Turn | None:
-    if trouble:
-        return Turn(EpisodeType.ISSUE_IDENTIFIED, trouble, place, "")
+def _of_person(message: Message, report: str, place: int) -> Turn | None:
+    if report:
+        return _turn(EpisodeType.ISSUE_IDENTIFIED, report, place)
     rule = next((fact for fact in extract(message) if fact.type in _RULES), None)
     if rule is not None:
-        return Turn(EpisodeType.DECISION_MADE, rule.content, place, "")
+        return _turn(EpisodeType.DECISION_MADE, rule.content, place)
     text = message.content.strip()
     is_choice = len(text) <= _CHOICE and _option().search(text) is not None
     asks = any(one.asked or one.words[:1] in _ASKING for one in sentences(text[:_CHOICE]))
-    return Turn(EpisodeType.DECISION_MADE, text, place, "") if is_choice and not asks else None
+    return _turn(EpisodeType.DECISION_MADE, text, place) if is_choice and not asks else None
 
 
 def _of_assistant(
     said: Sequence[Message], done: str, issue: _Open | None, asked: int, steps: int
 ) -> Turn | None:
     if issue is not None and not issue.done:
-        return Turn(EpisodeType.PROBLEM_SOLVED, done, issue.place, issue.told)
-    if steps < _STEPS and _sent().match(done) is None:
+        return _turn(EpisodeType.PROBLEM_SOLVED, done, issue.place, issue.told)
+    if steps < _STEPS and read(done).words[0] not in _SENT:
         return None
     request = "" if asked == len(said) - 1 else _first_sentence(said[asked].content[:READ])
-    return Turn(EpisodeType.TASK_COMPLETED, done, asked, request)
+    return _turn(EpisodeType.TASK_COMPLETED, done, asked, request)
+
+
+def _turn(kind: EpisodeType, told: str, first: int, source: str = "") -> Turn:
+    told = " ".join(told.split())
+    summary = f"{source.rstrip(' .!?')}. {told}" if source else told
+    is_outcome = kind in (EpisodeType.PROBLEM_SOLVED, EpisodeType.TASK_COMPLETED)
+    title = _outcome_title(told, source) if is_outcome else told
+    return Turn(kind, title, summary, told, first, source)
+
+
+def _outcome_title(told: str, source: str) -> str:
+    """What was done: the first sentence, or what was asked for if that only sums up."""
+    first = next(sentences(told), None)
+    if first is None:
+        return told
+    if sums_up(first.words):
+        return source or told.partition(":")[2].strip() or told
+    return _first_point().sub("", first.text)
+
+
+@lru_cache(maxsize=1)
+def _first_point() -> re.Pattern[str]:
+    """The number of a first point, which ends a sentence before the list."""
+    return re.compile(r":? \d\.$")
 
 
 @lru_cache(maxsize=128)
@@ -138,33 +150,7 @@ def _done(text: str) -> str | None:
 
 @lru_cache(maxsize=128)
 def _trouble(text: str) -> str:
-    """The sentence or line in which a person reports trouble, or nothing."""
-    own = list(sentences(text))
-    told = next((one.text for one in own[:_SENTENCES] if _reports(one)), "")
-    if told:
-        return told
-    shown = "\n".join(block.text for block in blocks(text) if block.kind in _SHOWN)
-    pasted = _pasted().search(shown)
-    return "" if pasted is None else pasted.group().strip()
-
-
-def _reports(sentence: ParsedSentence) -> bool:
-    words = sentence.words
-    if not words or words[0] in _WORKS:
-        return False
-    if sentence.asked:
-        return words[:3] == ["why", "did", "not"]
-    if not _TROUBLE.isdisjoint(words):
-        return True
-    return any(
-        tuple(words[place : place + len(denial)]) == denial
-        for denial in _DENIALS
-        for place in range(len(words))
-    )
-
-
-def _goes_on(text: str) -> bool:
-    return not _AGAIN.isdisjoint(text.lower().split())
+    return trouble((one for one in sentences(text) if not one.asked), text)
 
 
 def _first_sentence(text: str) -> str:
@@ -176,18 +162,4 @@ def _option() -> re.Pattern[str]:
     return re.compile(
         r"(?i)\b(?:options? (?:\d|[a-e]\b)|both\b|neither\b"
         r"|the (?:first|second|third|last) (?:one|option))|(?<!\S)#\d\b"
-    )
-
-
-@lru_cache(maxsize=1)
-def _sent() -> re.Pattern[str]:
-    return re.compile(r"(?i)\W*(?:committed|merged|pushed|released|deployed|published)")
-
-
-@lru_cache(maxsize=1)
-def _pasted() -> re.Pattern[str]:
-    """What a program wrote, and a prompt before it."""
-    return re.compile(
-        r"(?im)^[ \t]{0,8}(?:[❯$%>] \S.*|\w{0,30}error\b.{0,40}:.*|fatal:.*|traceback \(.*"
-        r"|panic:.*|failed?[: ].*)"
     )

@@ -4,8 +4,15 @@ from itertools import chain
 
 import pytest
 
+from pmem.core.extraction import signs
 from pmem.core.extraction.episodes import moments
-from tests.core.extraction.scores import DIALOGUES, labelled_dialogues, score_dialogues
+from pmem.values.records import Message
+from tests.core.extraction.scores import (
+    DIALOGUES,
+    labelled_dialogues,
+    message,
+    score_dialogues,
+)
 
 BAR = 0.8
 
@@ -41,3 +48,34 @@ def test_moments_are_of_the_messages_that_were_said() -> None:
                 text = "\n".join(message.content for message in said).casefold()
                 assert moment.title.rstrip("…").casefold() in text
                 assert 0 <= moment.first < end
+
+
+def test_no_line_of_the_table_of_signs_can_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialogues = chain.from_iterable(map(labelled_dialogues, DIALOGUES))
+    said = [one for dialogue in dialogues for one in dialogue.said]
+    said += [message(text) for text in EXAMPLES]
+    before = [(one, found) for one in said if (found := signs_of(one))]
+    lines = signs.TABLE.strip().splitlines()
+    unheld = []
+    for line in lines:
+        monkeypatch.setattr(signs, "TABLE", "\n".join(one for one in lines if one != line))
+        forget()
+        if all(signs_of(one) == found for one, found in before):
+            unheld.append(line)
+    monkeypatch.undo()
+    forget()
+    assert unheld == []
+
+
+def signs_of(said: Message) -> tuple[signs.Sign, ...]:
+    return signs.reading(said, 1000).signs
+
+
+def forget() -> None:
+    """Have the table read again, and every message."""
+    signs._cues.cache_clear()
+    signs._read_text.cache_clear()
+
+
+EXAMPLES = ("That solved it.", "I fixed the pump.", "We abandoned the second office.")
+"""What holds the lines that no labelled dialogue holds."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.extraction import shapes
-from pmem.core.extraction.cues import CAUSES, CUES
+from pmem.core.extraction.cues import CUES, REPORTS
 from pmem.core.extraction.facts import Candidate, extract
 from pmem.core.extraction.outcomes import LONGEST, outcome
 from pmem.core.extraction.third_person import in_third_person
@@ -197,13 +197,13 @@ def test_a_statement_goes_on_to_its_reason() -> None:
     assert [text] == [fact.content for fact in facts(f"So, {text}.")]
 
 
-@pytest.mark.parametrize("table", ["CUES", "CAUSES"])
+@pytest.mark.parametrize("table", ["CUES", "REPORTS"])
 def test_no_line_of_the_tables_can_go(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [*DIRECTIVES, *CAUSES_FOUND, *LIVES, *EXAMPLES]
     said = [message(text) for text in texts]
     said += [labelled.message for name in MESSAGES for labelled in labelled_messages(name)]
     before = [(one, found) for one in said if (found := extract(one))]
-    lines = {"CUES": CUES, "CAUSES": CAUSES}[table].strip().splitlines()
+    lines = {"CUES": CUES, "REPORTS": REPORTS}[table].strip().splitlines()
     unheld = []
     for line in filter(None, lines):
         monkeypatch.setattr(shapes, table, "\n".join(one for one in lines if one != line))
@@ -218,7 +218,7 @@ def test_no_line_of_the_tables_can_go(table: str, monkeypatch: pytest.MonkeyPatc
 def forget() -> None:
     """Have the tables read again."""
     shapes._cues.cache_clear()
-    shapes._causes.cache_clear()
+    shapes._reports.cache_clear()
 
 
 EXAMPLES = (
