@@ -8,6 +8,8 @@ from collections import Counter
 from hashlib import blake2b
 from random import Random
 
+import numpy  # noqa: F401 - its threads take their memory before that is limited
+
 from tests.fuzz.entries import ENTRIES
 from tests.fuzz.judging import Entry, Violation, guarded, judge
 from tests.fuzz.mutation import mutated

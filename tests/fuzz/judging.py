@@ -12,13 +12,13 @@ import msgspec
 
 from pmem.errors import PmemError
 
-MOST_SECONDS: Final = 3.0
+MOST_SECONDS: Final = 1.0
 """CPU time that one input may take."""
 MOST_BYTES: Final = 200 * 1024 * 1024
 """Memory that may be added to what a run started with."""
 MOST_CHARACTERS: Final = 2000
 """Longer than this an error is no sentence that anybody reads."""
-CUT_OFF_SECONDS: Final = 10.0
+CUT_OFF_SECONDS: Final = 5.0
 
 
 class Entry(NamedTuple):

@@ -23,7 +23,7 @@ from pmem.core.text.sentences import ParsedSentence, sentences
 from pmem.values.records import Episode, EpisodeType, Message, Role, TurnRange
 from tests.conftest import NOW
 from tests.core.extraction.scores import message
-from tests.work import STALLED, seconds
+from tests.work import STALLED, WITHIN, calls, seconds
 
 LINES = st.sampled_from(
     [
@@ -302,6 +302,7 @@ def test_what_was_said_long_ago_does_not_matter(lines: list[tuple[Role, str]]) -
 def test_long_messages_take_no_time(last: str) -> None:
     said = [message("Sarah is our lead and the site is down.\n" * 25_000)] * REACH
     said.append(message(last * 25_000))
+    assert calls(lambda: moments(said)) < WITHIN * 100
     assert seconds(lambda: moments(said)) < STALLED
 
 

@@ -5,9 +5,9 @@ import pytest
 from pmem.core.extraction.episodes import Moment, moments
 from pmem.core.extraction.turns import READ
 from pmem.values.records import EpisodeType, Message, Role
+from tests import work
 from tests.conftest import NOW
 from tests.core.extraction.scores import message
-from tests.work import STALLED, seconds
 
 ISSUE, SOLVED = EpisodeType.ISSUE_IDENTIFIED, EpisodeType.PROBLEM_SOLVED
 DECIDED, COMPLETED = EpisodeType.DECISION_MADE, EpisodeType.TASK_COMPLETED
@@ -170,7 +170,8 @@ def test_the_first_words_of_a_dialogue_are_read_like_any_others() -> None:
 def test_long_messages_take_no_time(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     said = [*calls(1), *(one(text + str(i)) for i in range(15) for one in (person, assistant))]
-    assert seconds(lambda: moments(said)) < STALLED
+    assert work.calls(lambda: moments(said)) < work.WITHIN * 20
+    assert work.seconds(lambda: moments(said)) < work.STALLED
 
 
 def test_of_a_message_only_the_beginning_is_read_for_trouble() -> None:
