@@ -22,7 +22,8 @@ class ConversationWindow(msgspec.Struct, frozen=True, kw_only=True):
         chunks: those with a summary of their own since it was cleared, the latest first.
         turns_ago: for each of these, how many turns ago it ended.
         chunked: for the latest of these, their messages since the clearing, but for pruned ones;
-            up to one whose summary stands for others too, or before which a chunk is missing.
+            up to one whose summary stands for others too, or before which a chunk is missing,
+            and no more than a context may show.
         cleared: the ids of the chunks and recent messages before the clearing.
         app: the app that it is held in.
     """
@@ -62,13 +63,15 @@ def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
         gone=gone(workspace, conversation) & {message.id for message in recent},
         chunks=tuple(chunk for chunk, _ in endings),
         turns_ago=tuple(turns for _, turns in endings),
-        chunked=tuple(_chunked_messages(conversation, endings, system)),
+        chunked=tuple(
+            _chunked_messages(conversation, endings, system, workspace.settings.max_messages)
+        ),
         cleared=_ids_before_clearing(conversation, shown, endings),
         app=conversation.app,
     )
 
 
-def with_chunked_messages(talk: ConversationWindow, room: int, most: int) -> ConversationWindow:
+def with_chunked_messages(talk: ConversationWindow, room: int) -> ConversationWindow:
     """Return a talk with messages of its chunks word for word, and without these summaries.
 
     The latest chunk comes back first, each as a whole, up to one that there is no room for.
@@ -76,15 +79,15 @@ def with_chunked_messages(talk: ConversationWindow, room: int, most: int) -> Con
     Args:
         talk: What the conversation brings.
         room: Tokens of its messages at the most.
-        most: Messages at the most.
     """
     said = talk.recent
+    left = room - sum(one.tokens for one in said)
     back = 0
     for messages in talk.chunked:
-        longer = (*messages, *said)
-        if len(longer) > most or sum(one.tokens for one in longer) > room:
+        left -= sum(one.tokens for one in messages)
+        if left < 0:
             break
-        said = longer
+        said = (*messages, *said)
         back += 1
     return msgspec.structs.replace(
         talk,
@@ -99,17 +102,24 @@ def _chunked_messages(
     conversation: Conversation,
     endings: Sequence[tuple[Chunk, int]],
     system: Sequence[Message],
+    most: int,
 ) -> Iterator[tuple[Message, ...]]:
     """Yield the messages of the latest chunks that a context may show word for word."""
+    merged = conversation.merged_chunks
+    for_others = conversation.chunks[merged : merged + 1] if merged else ()
     hidden = {*conversation.pruned, *(message.id for message in system)}
     behind = len(conversation.recent_messages)
+    shown = len(window(conversation))
     for chunk, ago in endings:
-        stands_for_others = conversation.chunks.index(chunk.id) == conversation.merged_chunks > 0
-        if stands_for_others or ago != behind:
+        if chunk.id in for_others or ago != behind:
             return
         behind += len(chunk.messages)
         early = max(0, conversation.cleared_turns - (conversation.turns - behind))
-        yield tuple(one for one in chunk.messages[early:] if one.id not in hidden)
+        messages = tuple(one for one in chunk.messages[early:] if one.id not in hidden)
+        shown += len(messages)
+        if shown > most:
+            return
+        yield messages
 
 
 def _ids_before_clearing(

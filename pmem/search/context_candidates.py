@@ -10,6 +10,7 @@ from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Candidates, Item, Omitted
 from pmem.core.context.worth import Valuation, tie
 from pmem.core.lifecycle.differences import SaidOtherwise, newer_first
+from pmem.core.text.speech import TOOLS, speech_of
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers
 from pmem.search.context_items import (
@@ -187,17 +188,23 @@ def _recalled(
 
 
 def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
-    """Yield the messages that answer; of long ones the passages that do, without secrets."""
+    """Yield the messages that answer; of long ones the passages that do.
+
+    A secret is taken out before a part of it could be, and again with all that is shown.
+    """
     from pmem.core.context.passages import matching_passages, shown_characters
     from pmem.core.retrieval.question import searched_part
     from pmem.core.text.terms import terms
 
     wanted = frozenset(terms(searched_part(answers.asked)))
     for found in opened(workspace, answers.said):
-        message = workspace.mask.fields(found.document)
+        message = found.document
         most = shown_characters(message, budget)
-        content = matching_passages(message, wanted, most)
-        yield "earlier", said_item(found, msgspec.structs.replace(message, content=content))
+        if len(message.content) > most or speech_of(message) in TOOLS:
+            message = workspace.mask.fields(message)
+            content = matching_passages(message, wanted, most)
+            message = msgspec.structs.replace(message, content=content)
+        yield "earlier", said_item(found, message)
 
 
 def _unneeded(

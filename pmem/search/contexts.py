@@ -122,7 +122,7 @@ def _with_chunked(
 ) -> ConversationWindow:
     """Return a talk with the messages of chunks that no other part of a context has to go for."""
     room = min(int(budget * WHOLE_TALK_SHARE) - others, settings.conversation_tokens)
-    return with_chunked_messages(talk, room, settings.max_messages)
+    return with_chunked_messages(talk, room)
 
 
 def _unshown(

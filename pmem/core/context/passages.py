@@ -13,17 +13,15 @@ from typing import Final, NamedTuple
 from pmem.core.text.commands import command_line, tool_outcome
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.core.text.terms import terms
+from pmem.core.text.tool_text import shown_of_tools
 from pmem.values.records import Message
 
 LEAST_SAID: Final = 1200
 """So many characters of what somebody said may be shown, whatever the budget."""
-LEAST_OF_TOOLS: Final = 400
-"""And so many of a tool's call or result."""
 OVERHEAD: Final = 300
 """Tokens that headings and standing memories take."""
 SAID_SHARE: Final = 1.75
 """For each token of the rest so many characters may be shown, somewhat less than half of it."""
-TOOLS_SHARE: Final = 0.2
 LONGEST_PASSAGE: Final = 200
 """Characters of a passage; a longer line is divided, at a sentence's end if it has one."""
 LOOKED_AT: Final = 40_000
@@ -52,10 +50,9 @@ def shown_characters(message: Message, budget: int) -> int:
         message: Who speaks in it decides.
         budget: Tokens of the whole context.
     """
-    room = budget - OVERHEAD
     if speech_of(message) in TOOLS:
-        return max(LEAST_OF_TOOLS, int(room * TOOLS_SHARE))
-    return max(LEAST_SAID, int(room * SAID_SHARE))
+        return shown_of_tools(budget)
+    return max(LEAST_SAID, int((budget - OVERHEAD) * SAID_SHARE))
 
 
 def matching_passages(message: Message, wanted: Collection[str], most: int) -> str:
@@ -98,19 +95,19 @@ def _passages(message: Message, wanted: frozenset[str]) -> list[_Passage]:
     found = [match.span() for span in spans for match in _PASSAGE.finditer(text, *span)]
     held = [wanted.intersection(terms(text[start:end])) for start, end in found]
     having = Counter(term for each in held for term in each)
-    told = _telling(message)
+    lines = _lines_worth_a_look(message)
     return [
         _Passage(
             start,
             end,
-            any(line in " ".join(text[start:end].split()) for line in told),
+            any(line in " ".join(text[start:end].split()) for line in lines),
             sum(log(1 + len(found) / having[term]) for term in sorted(each)),
         )
         for (start, end), each in zip(found, held, strict=True)
     ]
 
 
-def _telling(message: Message) -> Sequence[str]:
+def _lines_worth_a_look(message: Message) -> Sequence[str]:
     """Return what a tool's message is worth a look for: the command, or the lines of errors."""
     speech = speech_of(message)
     if speech is Speech.CALL:

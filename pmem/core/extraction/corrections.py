@@ -40,9 +40,10 @@ def corrected(content: str, earlier: Sequence[str]) -> int | None:
         content: What the correction states.
         earlier: What was stated shortly before, in its order.
     """
-    new = read(content)
-    shared = [len(_telling(new) & _telling(read(one))) for one in earlier]
-    alike = [not _kinds(new).isdisjoint(_kinds(read(one))) for one in earlier]
+    new, before = read(content), list(map(read, earlier))
+    words, kinds = _telling(new), _kinds(new)
+    shared = [len(words & _telling(one)) for one in before]
+    alike = [not kinds.isdisjoint(_kinds(one)) for one in before]
     best = max(range(len(earlier)), key=lambda at: (shared[at], alike[at], at), default=None)
     return best if best is not None and (shared[best] or alike[best]) else None
 

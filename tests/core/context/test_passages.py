@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.context.passages import (
-    LEAST_OF_TOOLS,
     LEAST_SAID,
     LONGEST_PASSAGE,
     LOOKED_AT,
@@ -15,6 +14,7 @@ from pmem.core.context.passages import (
     shown_characters,
 )
 from pmem.core.text.terms import terms
+from pmem.core.text.tool_text import LEAST_SHOWN
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
 from tests.work import STALLED, seconds
@@ -112,9 +112,9 @@ def test_a_larger_budget_shows_more_of_what_is_said_than_of_tools() -> None:
         8225,
     ]
     assert [shown_characters(result, budget) for budget in (0, 300, 5000)] == [
-        LEAST_OF_TOOLS,
-        LEAST_OF_TOOLS,
-        940,
+        LEAST_SHOWN,
+        LEAST_SHOWN,
+        500,
     ]
 
 
