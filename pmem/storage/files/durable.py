@@ -27,7 +27,8 @@ _OF_A_WRITER: Final = r"\.tmp-([1-9][0-9]{0,9})-[0-9a-f]{8}"
 _A_LITTLE: Final = 4096
 """Bytes that no file system keeps without room for them."""
 _SUFFIX: Final = ".json"
-_STAGED_NAME: Final = r"[0-9]+\.json"
+_STAGED_NAME: Final = r"[0-9]+(-[0-9a-f]{8})?\.json"
+"""A commit's files have names of their own: a reader that still knows the one before takes none."""
 _NO_PLAN: Final = "remove that folder if it came with the project"
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
@@ -265,12 +266,13 @@ def _order(root: str, change: FileChange) -> tuple[int, str]:
 
 def _stage(root: str, local: str, changes: Sequence[FileChange]) -> None:
     _prepare(root, local, changes)
-    draft = os.path.join(local, f"{_TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}")
+    own = os.urandom(4).hex()
+    draft = os.path.join(local, f"{_TEMPORARY}{os.getpid()}-{own}")
     os.mkdir(draft)
     try:
         steps = []
         for number, change in enumerate(changes):
-            staged = None if change.data is None else f"{number}.json"
+            staged = None if change.data is None else f"{number}-{own}.json"
             if staged is not None and change.data is not None:
                 target = os.path.join(root, change.path)
                 with _naming(target):
