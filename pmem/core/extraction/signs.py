@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.clauses import clauses, is_hazy, is_own, opening
+from pmem.core.extraction.clauses import clauses, is_hazy, opening
 from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import stated
 from pmem.core.extraction.phrases import Clause, Cue, Cues, matches, phrase_at, read_cues
@@ -34,7 +34,7 @@ issue_identified 1 free: *serious *problem|found a *serious|a *problem in|memory
 issue_identified 1 free: production is down|returns *status|users cannot|customers cannot
 issue_identified 1 free: by accident|an outage|data loss|data breach
 issue_identified 1 thing: *be *broken|crashes|crash when|keeps crashing|leaks|blocks the|blocks our
-issue_identified 1 ours: am stuck -there|are stuck -there|*be blocked|am blocked
+issue_identified 1 ours: am stuck|are stuck|*be blocked|am blocked
 issue_identified 1 ours: blocked by|blocked on|lost all -vague|lost the +data
 task_completed 1 ours: *shipped -vague|went live|handed in|finished +own|completed +own
 task_completed 1 free: *be *finished|*be *shipped
@@ -178,7 +178,7 @@ def empty_terms() -> frozenset[str]:
 
 def _signs(own: tuple[ParsedSentence, ...], role: Role) -> Iterator[Sign]:
     """Yield of each sentence in earnest its weightiest sign."""
-    for sentence in filter(is_own, own):
+    for sentence in (one for one in own if not one.asked):
         found = {sign.type: sign for sign in reversed(list(_find_signs(sentence, role)))}
         yield from [found[kind] for kind in _ORDER if kind in found][:1]
 

@@ -223,6 +223,8 @@ def forget() -> None:
 
 EXAMPLES = (
     "It must run on one small machine.",
+    "We voted to keep the old name.",
+    "The API only supports JSON.",
 )  # fmt: skip
 """What holds the lines that no labelled message holds."""
 
