@@ -69,7 +69,6 @@ entity 0.85 name: is our|is my|is the ~role|is a ~role|is an ~role
 entity 0.75 name: works on|works in|works at|works for|works with|works as|*leads|runs ~team
 entity 0.75 free: is *own_by by|are *own_by by
 entity 0.7 start: my *kin +named|our *kin +named
-entity 0.8 i: am +introduced
 procedure 0.75 start: here is how|this is how|here are the steps
 procedure 0.75 free: works like this :
 procedure 0.75 owned: *steps to +being|*steps for +being|*steps of +being

@@ -314,12 +314,6 @@ def _is_of_name(sentence: ParsedSentence, clause: Clause, place: int) -> bool:
     return end > clause.begin and place in (end, end + 2 * whence)
 
 
-def _is_introduced(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether a name follows, and hardly more: "I am Ada", "I am Ada from Graz"."""
-    after = sentence.words[place + 1 : place + 2]
-    return is_named(sentence, place) and after in ([], [","], ["and"], ["from"])
-
-
 def _became(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether something exact follows a "to": "the port to 8443"."""
     words = sentence.words
@@ -358,7 +352,6 @@ _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "number": _is_number,
     "command": _is_command,
     "instead": lambda sentence, place: "instead" in sentence.words[place:],
-    "introduced": _is_introduced,
     "permitting": lambda sentence, place: (
         not _PERMITTING.isdisjoint(sentence.words[place : place + 7])
     ),

@@ -41,7 +41,7 @@ task_completed 1 free: *be *finished|*be *shipped
 task_completed 1 start: done|all done|*shipped|finished +own|completed +own
 breakthrough 1 free: root cause *was|the culprit *was|the trick *was|found the root|found the cause
 breakthrough 1 free: turns out +clause|turned out that|that explains why
-breakthrough 1 ours: finally +discover|finally got +exact|figured out why|figured out how
+breakthrough 1 ours: finally +discover|figured out why|figured out how
 breakthrough 1 start: figured it out|aha|eureka|we got it
 """
 _ORDER: Final = tuple(
@@ -68,7 +68,6 @@ _SHOWN: Final = frozenset((BlockKind.PROSE, BlockKind.LOG, BlockKind.CODE))
 _RELIEF: Final = """fixed fix fixes resolved resolve solved solve works work worked working now
 again done root cause culprit reason back thanks finally still"""
 _STRONG: Final = frozenset("completely totally entirely utterly absolutely fully".split())
-_NOT_BEFORE: Final = frozenset(("not", "never", "nothing", "no", "still", "yet", "almost", "will"))
 
 
 class Sign(NamedTuple):
@@ -203,7 +202,7 @@ def _counts(
     sentence: ParsedSentence, clause: Clause, begin: int, place: int, cue: Cue, role: Role
 ) -> bool:
     words = sentence.words
-    if is_hazy(words, begin, place) or not _NOT_BEFORE.isdisjoint(words[clause.begin : place]):
+    if is_hazy(words, begin, place):
         return False
     if cue.label == "issue_identified":
         relieved = cue.words[-1] == "gone" and "all" not in words[:place]
