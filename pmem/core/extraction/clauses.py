@@ -71,29 +71,7 @@ _HAZE: Final = frozenset(
     nothing""".split()
 )
 
-_JOKES: Final = frozenset("haha hahaha lol kidding joking hypothetically".split())
-
 _HENCEFORTH: Final = frozenset(("from now on", "going forward", "in future", "in the future"))
-
-_ASKING: Final = frozenset(("does", "is", "do", "are"))
-
-
-def is_own(sentence: ParsedSentence) -> bool:
-    """Tell whether a sentence states something in earnest: it asks nothing and is no joke.
-
-    Args:
-        sentence: The sentence.
-    """
-    return not (sentence.asked or _asks(sentence.words)) and _JOKES.isdisjoint(sentence.words)
-
-
-def _asks(words: list[str]) -> bool:
-    """Tell whether a sentence asks without a question mark: "..., what does it mean"."""
-    pairs = zip(words, words[1:], words[2:], strict=False)
-    return any(
-        before == "," and word in ("what", "why", "how", "who") and after in _ASKING
-        for before, word, after in pairs
-    )
 
 
 def clauses(sentence: ParsedSentence, begin: int) -> Iterator[Clause]:

@@ -3,7 +3,7 @@
 Data only, as text, so that a change shows as a change of words. A line of `CUES` is a type, a
 confidence, who must be speaking or spoken of, and phrases apart by `|`. The last word of a phrase
 may be a condition on what follows: `+set` (the next word is in that set), `-set` (it is not) or
-`~set` (one of the next three is). A word `*set` stands for each word of that set.
+`~set` (one of the next three is). A word `*set` stands for each of that set; `_` parts words.
 
 Who, read leftwards from the phrase over auxiliaries and adverbs:
 
@@ -22,98 +22,65 @@ Who, read leftwards from the phrase over auxiliaries and adverbs:
 from typing import Final
 
 CUES: Final = """
-constraint 0.7 we: have to keep -ongoing|need to keep -ongoing
-fact 0.65 we: have +counted|have about +counted|have around +counted
-decision 0.9 ours: decided -void|ended up +choosing|gone with -vague|made the decision to
-decision 0.9 ours: agreed with +det|agreed to|agreed on|agreed that|settled on|settled for
-decision 0.9 ours: went with -vague|opted for|opted to|opted against|ruled out
-decision 0.85 ours: chose -vague|chosen -vague|picked -vague|selected -vague|rejected -vague
-decision 0.85 ours: switched to -vague|switching to -vague|switched from|switching from
-decision 0.85 we: go with -vague|dropping -vague|dropped -vague|replacing -vague|migrating to
-decision 0.85 we: moving to -place|moved to -place|moving away|moved away|migrated to|take +named
-decision 0.85 we: adopted -vague|will use -vague|will go +with|will not support|will not use
-decision 0.85 we: will replace|will store|will drop|are replacing|adopting|are not going to +build
-decision 0.85 we: will no longer +build|no longer support|no longer use|stay with -vague
-decision 0.85 we: keep using|approved -vague|confirmed -vague|signed off on|voted to|voted for
-decision 0.85 ours: going with -vague
-decision 0.85 start: let us go +with|let us use -vague|let us keep -onward|let us take -vague
-decision 0.8 start: let us do +det|let us leave +det
-decision 0.85 free: it was decided that|it was decided to|it was agreed that|it was agreed to
-decision 0.85 free: decision is to|decision was to|decision is that|decision was that
+decision 0.9 ours: decided -void|ended up +ing|made the decision to|agreed with +det|*agreed to
+decision 0.9 ours: *agreed on|agreed that|settled for|went with -vague|gone with -vague
+decision 0.9 ours: opted for|opted to|opted against|ruled out
+decision 0.85 ours: *chose -vague|*switched to -vague|*switched from|going with -vague
+decision 0.85 we: *took -vague|*moved to -det|*moved away|take +named|will go with|*stop +build
+decision 0.85 we: *stop use|*stop support|keep using|signed off on|voted to|voted for
+decision 0.85 start: let us go with|let us use -vague|let us keep -onward|let us take -vague
+decision 0.85 start: let us do +det|let us leave +det
+decision 0.85 free: it was *agreed that|it was *agreed to|decision *was to|decision *was that
 
-preference 0.8 ours: prefer -loose|prefers -loose|would prefer -loose|prefer it when|prefer it if
-preference 0.8 ours: would rather -leave|like my|like our
-preference 0.7 ours: do not like -vague|dislike -vague|hate -vague|cannot stand -vague
-preference 0.7 thing: prefer -loose|prefers -loose
-preference 0.75 ours: always want -vague|never want -vague
+preference 0.8 ours: *prefer -loose|prefer it when|prefer it if|would rather -leave|like my|like our
+preference 0.75 ours: always want -vague|never want -vague|do not like -vague|*hate -vague
+preference 0.7 thing: *prefer -loose
 preference 0.65 we: like to +doing|tend to +doing
 preference 0.8 start: always +doing|please always +doing|prefer -vague|avoid -vague
-preference 0.95 start: from now on|from now onwards|going forward|from today on
-preference 0.9 free: from now on
-preference 0.85 start: in future please|in the future please|in future always|in future use
+preference 0.95 free: from now on
+preference 0.85 start: from now onwards|going forward|from today on|*future please
 
 constraint 0.8 anyone: must -guess|must be +state|must have +amount|must not|must never|must only
-constraint 0.75 we: cannot -trouble|have to +duty|need to +duty|are required to|are obliged to
+constraint 0.75 anyone: may not be +state|may not +duty|cannot exceed|cannot use
+constraint 0.75 we: cannot -trouble|*have_to +duty|are required to|are obliged to
 constraint 0.6 i: cannot +habit|must not|can only +habit
-constraint 0.75 anyone: may not be +state|cannot exceed|cannot use|may not +duty
-constraint 0.75 thing: cannot -trouble|has to -repair|have to -repair|needs to -repair
-constraint 0.75 thing: need to -repair|may not -guess|is restricted to|are restricted to|shall
-constraint 0.8 free: not allowed to|is not allowed|are not allowed|not permitted|is forbidden
-constraint 0.8 free: are forbidden|is prohibited|is limited to|are limited to|limited to a maximum
-constraint 0.8 free: can only +rule|may only|is mandatory|are mandatory|hard limit is
-constraint 0.8 free: is essential that|is crucial that
-constraint 0.75 free: is vital that|is imperative that|important that|deadline is|deadline for
-constraint 0.8 thing: is required|are required|required to|only supports
+constraint 0.75 thing: cannot -trouble|*have_to -repair|may not -guess|*are required|required to
+constraint 0.75 thing: *are restricted to|only supports|shall
+constraint 0.8 free: not allowed|not permitted|*are *forbidden|*are limited to|*are mandatory
+constraint 0.8 free: limited to a maximum|hard limit is|can only +rule|may only
+constraint 0.75 free: is *vital that|important that|deadline is|deadline for
 constraint 0.75 free: only +permitting|nobody +permitting
 constraint 0.85 start: never +doing|do not +doing|do not ever +doing|under no circumstances
 constraint 0.7 start: never +command
 constraint 0.7 it: must +task|must not +task|must never|must only|cannot exceed
 
-goal 0.8 ours: aim to|aim for|aiming to|aiming for -vague|aiming at -vague|trying to achieve
-goal 0.8 ours: intend to
-goal 0.7 ours: want to +build|would like to +build|plan to +build|planning to +build
-goal 0.7 ours: hope to +build|trying to +build|are going to +build|hoping to +build
-goal 0.65 ours: want to +dated|would like to +dated|hope to +dated|hoping to +dated|plan to +dated
-goal 0.65 ours: planning to +dated|trying to +dated|going to +dated
+goal 0.8 ours: aim to|aim for|aiming to|aiming for -vague|aiming at -vague|intend to
+goal 0.7 ours: *want to +build|are going to +build
+goal 0.65 ours: *want to +dated|going to +dated
 goal 0.8 owned: *aim is|*aim are|*aim of +being|*aim for +being|*aim this +being|*aim with +being
 goal 0.75 free: what we want is|what we are after is|what i am after is|what we need is
-goal 0.7 we: want to be
 
-fact 0.65 thing: runs +exactly|run +exactly|has +number|have +number|will be +dated
-fact 0.65 thing: are mostly|is mostly
+fact 0.65 thing: runs|run|has +number|have +number|*are mostly
 fact 0.75 i: am a ~role|am an ~role|live in|work at|work for|work as|work from|based in
 fact 0.75 i: allergic to|born in|born on|study at|speak +named
-fact 0.7 thing: lives on|runs on|run on|runs at|runs every|runs under|runs in|runs as|listens on
-fact 0.7 thing: listen on|is stored in|are stored in|lives in|live in|is hosted on|is hosted at
-fact 0.7 thing: is hosted in|is written in|are written in|is built with|are built with|is built on
-fact 0.7 thing: is built in|is deployed to|is deployed on|are deployed to|expires on|expires in
-fact 0.7 thing: points to|starts on|starts at|ends on|ends at|ends in|begins on|begins at
-fact 0.7 thing: takes +number|costs +number|includes +number|depends on|uses -vague|is based on
-fact 0.7 thing: are kept for|is kept for|are retained for|are deleted after|is deleted after
+fact 0.7 thing: *stored in|*stored on|*stored at|*stored with|*stored to|*kept for|*kept after
+fact 0.7 thing: points to|depends on|uses -vague|takes +number|costs +number|includes +number
 entity 0.85 name: is our|is my|is the ~role|is a ~role|is an ~role
-entity 0.75 name: works on|works in|works at|works for|works with|works as|joined|leads|manages
-entity 0.75 name: heads|maintains|owns|takes the lead|supervises|took over|is what we call
-entity 0.75 name: is the person|is the one who|signs off|coordinates|moved to|reports to|handles
-entity 0.75 name: is responsible for|is in charge|is called|stands for|is short for|takes over
-entity 0.75 name: runs ~team
+entity 0.75 name: works on|works in|works at|works for|works with|works as|*leads|runs ~team
 entity 0.75 free: is *own_by by|are *own_by by
 entity 0.7 start: my *kin +named|our *kin +named
-entity 0.8 i: am +introduced
 procedure 0.75 start: here is how|this is how|here are the steps
 procedure 0.75 free: works like this :
 procedure 0.75 owned: *steps to +being|*steps for +being|*steps of +being
 procedure 0.65 we: always *imperative
 goal 0.6 start: *request +lasting
-decision 0.6 start: let us *request +lasting|lets *request +lasting|only *request +lasting
-decision 0.6 start: let us only +lasting|lets only +lasting
-decision 0.75 we: should *request +lasting
+decision 0.6 start: *let *request +lasting|*let only +lasting|only *request +lasting
 decision 0.6 start: instead of +lasting
+decision 0.75 we: should *request +lasting
 decision 0.7 start: use +instead|make it +instead
 decision 0.7 denied: use -vague
 constraint 0.65 start: make sure +lasting|ensure +lasting|be sure to +lasting|mention that +lasting
-constraint 0.6 anyone: should be +lasting|should have +lasting|should not +lasting
-constraint 0.6 anyone: should just +lasting
-constraint 0.6 anyone: should provide|should support|should only|should never|should always
+constraint 0.6 anyone: should *have +lasting|should *support
 constraint 0.6 it: should be +lasting|should not +lasting|should support|should *request +lasting
 constraint 0.6 free: there should be +lasting|they should *request +lasting|no need to +lasting
 constraint 0.6 free: should keep in mind that|is not needed
@@ -147,11 +114,7 @@ SETS: Final = {
         something anything nothing someone both neither either yet""",
     "loose": """it that this them him her you . what which both neither those these one""",
     "void": "nothing anything yet what whether if how when and but so",
-    "choosing": """choosing using picking going buying taking selecting switching dropping""",
     "det": "the a an all our one two three",
-    "with": "with",
-    "toward": "to from away",
-    "place": "a an my our the",
     "leave": "go be stay die",
     "guess": """talk go leave hurry wait meet be have say admit confess see come try watch read
         feel love enjoy really seem look mean miss know taste sound like make take bring
@@ -198,8 +161,6 @@ SETS: Final = {
     "clause": "the that our we it there i my this these a all",
     "own": "the a an my our all both chapter part phase section 's",
     "pursue": "pursue plan want build use support work need",
-    "fleeting": """options option choices choice failing problems bugs issues more minutes hours
-        left questions ways errors failures days weeks""",
     "role": """boss manager lead leader owner director engineer developer designer dentist
         doctor lawyer accountant contact colleague coworker teammate partner wife husband son
         daughter brother sister mother father mom dad mum friend roommate neighbour neighbor
@@ -223,6 +184,31 @@ SETS: Final = {
     "request": """add make create update change move use split merge put store call support
         include replace remove drop show hide limit allow build simplify improve document
         initialize initialise record set implement extend avoid skip switch""",
+    "are": "is are",
+    "agreed": "agreed settled decided",
+    "chose": "chose chosen picked selected rejected",
+    "switched": "switched switching",
+    "moved": "moved moving",
+    "took": """go_with stay_with will_use will_replace will_store will_drop dropping dropped
+        replacing adopting adopted approved confirmed migrating_to migrated_to""",
+    "stop": "will_not no_longer will_no_longer are_not_going_to",
+    "prefer": "prefer prefers would_prefer",
+    "hate": "dislike hate cannot_stand",
+    "future": "in_future in_the_future",
+    "have_to": "have_to has_to need_to needs_to",
+    "forbidden": "forbidden prohibited",
+    "vital": "vital essential crucial imperative",
+    "want": "want would_like plan planning hope hoping trying",
+    "stored": """is_stored are_stored is_hosted is_written are_written is_built are_built
+        is_deployed are_deployed is_based lives live runs run listens listen expires starts ends
+        begins""",
+    "kept": "is_kept are_kept are_retained is_deleted are_deleted",
+    "leads": """joined leads manages heads maintains owns supervises coordinates handles took_over
+        takes_over takes_the_lead reports_to moved_to signs_off is_called stands_for is_short_for
+        is_responsible_for is_in_charge is_the_person is_the_one_who is_what_we_call""",
+    "let": "let_us lets",
+    "have": "be have not just",
+    "support": "provide support only never always",
     "be": "is are been got was went",
     "was": "is was",
     "plan": "plan plans direction strategy approach mind",
@@ -237,7 +223,6 @@ SETS: Final = {
     "broken": "down broken gone blocked corrupted leaking crashing hacked",
     "shipped": "launched deployed merged released published shipped submitted delivered",
     "finished": "done finished complete completed live migrated",
-    "there": "in at here there with behind between on",
     "data": "data files uploads records backups database messages orders",
 }
 """Sets of words by name; some more that `phrases` knows are told by form (named, number, dated)."""

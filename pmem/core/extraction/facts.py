@@ -19,7 +19,6 @@ from pmem.core.extraction.clauses import (
     closing,
     first_word,
     is_hazy,
-    is_own,
     is_thought,
     opening,
 )
@@ -58,7 +57,6 @@ REPORTED: Final = 0.8  # an assistant's word, as a share of a user's
 
 _REMINISCENT: Final = frozenset("time day night evening one guy summer trip when".split())
 _OPENING: Final = 2  # words: an article and a name
-_TODAY: Final = frozenset("yet today tonight tomorrow".split())
 _EVERYDAY: Final = frozenset(SETS["everyday"].split())
 _NEAR: Final = 7  # words
 _ARTICLES: Final = frozenset(("a", "an", "the"))
@@ -184,7 +182,7 @@ def stated(sentence: ParsedSentence, role: Role) -> list[Candidate]:
         sentence: The sentence.
         role: Who says it; of an assistant only reports count.
     """
-    if not is_own(sentence):
+    if sentence.asked:
         return []
     if role is Role.ASSISTANT:
         return _best_statements(sentence, opening(sentence.words), shapes.REPORTED)
@@ -215,7 +213,7 @@ def _best_statements(
     found: list[tuple[Clause, StatementMatch | None]] = []
     for clause in clauses(sentence, begin):
         hits = [hit for reader in readers for hit in reader(sentence, clause)]
-        lasting = [hit for hit in hits if not _is_passing(sentence.words, clause, hit)]
+        lasting = [hit for hit in hits if not _is_passing(sentence.words, hit)]
         sound = [hit for hit in lasting if not is_hazy(sentence.words, begin, hit.place)]
         best = max(sound, key=lambda hit: (hit.confidence, -hit.place), default=None)
         if best is not None and is_thought(sentence.words, begin, best.place):
@@ -229,13 +227,10 @@ def _best_statements(
     return [_candidate(sentence, clause, hit) for clause, hit in found if hit is not None]
 
 
-def _is_passing(words: list[str], clause: Clause, hit: StatementMatch) -> bool:
-    """Tell what holds for today only from what is to last."""
-    if words[hit.place] == "let":
-        return not _EVERYDAY.isdisjoint(words[hit.place : hit.place + _NEAR])
-    if hit.type not in (MemoryType.FACT, MemoryType.CONSTRAINT):
-        return False
-    return not _TODAY.isdisjoint(words[clause.begin : clause.end])
+def _is_passing(words: list[str], hit: StatementMatch) -> bool:
+    """Tell "let us have lunch" from a decision."""
+    near = words[hit.place : hit.place + _NEAR]
+    return near[0] == "let" and not _EVERYDAY.isdisjoint(near)
 
 
 def _wished(sentence: ParsedSentence) -> list[Candidate]:

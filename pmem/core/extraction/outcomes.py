@@ -6,25 +6,19 @@ from itertools import islice
 from typing import Final
 
 from pmem.core.extraction.cues import DONE
+from pmem.core.extraction.phrases import phrase_at
 from pmem.core.text.blocks import prose_lines
 from pmem.core.text.sentences import MOST, ParsedSentence, sentences
 
 LONGEST: Final = 400  # characters of an outcome
 _READ: Final = 2000  # characters from which its lines are taken
 _LOOKED_AT: Final = 3  # sentences in which the work is named
-_SHORTEST: Final = 4  # words of a sentence that names it
 _BEFORE: Final = frozenset("been is are was were now successfully i we have has just".split())
 _SPEAKERS: Final = frozenset("i we you now".split())
-_PASSED: Final = frozenset(("pass", "passes", "passing"))
-_SUMMED_UP: Final = (
-    ("summary", "of"), ("final", "summary"), ("what", "was", "changed"), ("what", "changed"),
-    ("what", "i", "built"), ("what", "i", "did"), ("what", "was", "done"),
-)  # fmt: skip
-_ANNOUNCED: Final = (
-    ("let", "me"), ("let", "us"), ("i", "will"), ("i", "need", "to"),
-    ("not", "actually"), ("i", "am", "going", "to"), ("would", "you"), ("it", "appears"),
-    ("not", "applied"),
-)  # fmt: skip
+_SUMMED_UP: Final = """
+summary of|final summary|what was changed|what changed|what i built|what i did|what was done
+"""
+_ANNOUNCED: Final = "let me|let us|i will|i need to|i am going to|would you"
 
 
 def outcome(text: str) -> str | None:
@@ -56,11 +50,7 @@ def says_done(sentence: ParsedSentence) -> bool:
     words = sentence.words
     if sentence.asked or not words:
         return False
-    if len(words) < _SHORTEST:
-        return words[0] in DONE
-    if sums_up(words):
-        return True
-    if "now" in words[2:] and words[0] not in _SPEAKERS and _PASSED.isdisjoint(words):
+    if sums_up(words) or ("now" in words[2:] and words[0] not in _SPEAKERS):
         return True
     return any(
         word in DONE and (place == 0 or words[place - 1] in _BEFORE)
@@ -74,17 +64,16 @@ def sums_up(words: list[str]) -> bool:
     Args:
         words: Its words.
     """
-    return any(_has(words, phrase) for phrase in _SUMMED_UP)
+    return _has(words, _SUMMED_UP)
 
 
 def _announces(words: list[str]) -> bool:
     summing = "summarize" in words or "summarise" in words
-    return not summing and any(_has(words, phrase) for phrase in _ANNOUNCED)
+    return not summing and _has(words, _ANNOUNCED)
 
 
-def _has(words: list[str], phrase: tuple[str, ...]) -> bool:
-    size = len(phrase)
-    return any(tuple(words[i : i + size]) == phrase for i in range(len(words) - size + 1))
+def _has(words: list[str], phrases: str) -> bool:
+    return any(phrase_at(words, place, phrases) for place in range(len(words)))
 
 
 def _cut(text: str) -> str:

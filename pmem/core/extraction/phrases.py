@@ -125,9 +125,10 @@ def read_cues(table: str) -> Cues:
 
 
 def _each_wording(phrase: str) -> Iterator[list[str]]:
-    """Yield a phrase as words, once for each word of a set that it names."""
+    """Yield a phrase as words, once for each wording of the sets that it names."""
     choices = [sorted(_sets()[word[1:]]) if word[0] == "*" else [word] for word in phrase.split()]
-    return map(list, product(*choices))
+    for words in product(*choices):
+        yield [part for word in words for part in (word.split("_") if word[0] != "+" else [word])]
 
 
 def matches(sentence: ParsedSentence, clause: Clause, cues: Cues) -> Iterator[tuple[int, Cue]]:
@@ -181,12 +182,6 @@ def _is_dated(sentence: ParsedSentence, after: int) -> bool:
         elif words[place] in ("in", "on") and (near[0] in _TIMES or near[0].isdigit()):
             return True
     return False
-
-
-def _is_counted(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether a lasting number of things follows: no hours, bugs or options."""
-    near = sentence.words[place : place + 3]
-    return _is_number(sentence, place) and _sets()["fleeting"].isdisjoint(near)
 
 
 def _is_command(sentence: ParsedSentence, place: int) -> bool:
@@ -319,12 +314,6 @@ def _is_of_name(sentence: ParsedSentence, clause: Clause, place: int) -> bool:
     return end > clause.begin and place in (end, end + 2 * whence)
 
 
-def _is_introduced(sentence: ParsedSentence, place: int) -> bool:
-    """Tell whether a name follows, and hardly more: "I am Ada", "I am Ada from Graz"."""
-    after = sentence.words[place + 1 : place + 2]
-    return is_named(sentence, place) and after in ([], [","], ["and"], ["from"])
-
-
 def _became(sentence: ParsedSentence, place: int) -> bool:
     """Tell whether something exact follows a "to": "the port to 8443"."""
     words = sentence.words
@@ -363,15 +352,11 @@ _FORMS: Final[dict[str, Callable[[ParsedSentence, int], bool]]] = {
     "number": _is_number,
     "command": _is_command,
     "instead": lambda sentence, place: "instead" in sentence.words[place:],
-    "introduced": _is_introduced,
     "permitting": lambda sentence, place: (
         not _PERMITTING.isdisjoint(sentence.words[place : place + 7])
     ),
     "being": lambda sentence, place: not _BE.isdisjoint(sentence.words[place : place + 8]),
     "became": _became,
-    "exactly": is_exact,
-    "ongoing": lambda sentence, place: sentence.words[place].endswith(("ing", "up")),
-    "counted": _is_counted,
     "exact": lambda sentence, place: has_exact(sentence, place, len(sentence.words)),
 }
 """What is told by the form of what follows, not by a set of words."""

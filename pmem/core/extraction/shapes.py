@@ -9,7 +9,6 @@ from pmem.core.extraction.cues import CUES, IMPERATIVES, REPORTS, SETS
 from pmem.core.extraction.phrases import (
     Clause,
     Cues,
-    has_exact,
     is_exact,
     matches,
     name_at,
@@ -32,7 +31,6 @@ _LEADS: Final = frozenset("to when whenever if after before once every each firs
 _ADDRESSED: Final = frozenset("you we first just simply always then also need have to".split())
 _EACH: Final = frozenset(("every", "each"))
 _TALKERS: Final = frozenset("you i we he she they it this that there".split())
-_NO_PURPOSE: Final = frozenset("be me us my the a you".split())
 _PROCEDURE: Final = 0.75  # confidence
 
 
@@ -116,19 +114,8 @@ def valued(sentence: ParsedSentence, clause: Clause) -> Iterator[StatementMatch]
         yield StatementMatch(place, MemoryType.ENTITY, 0.85 if who else 0.75, name)
     elif left[0] in _OWN and len(left) > 2 and not _LIKED.isdisjoint(left):
         yield StatementMatch(place, MemoryType.PREFERENCE, 0.8)
-    elif (
-        left[0] in ("our", "the")
-        and _FLEETING.isdisjoint(left)
-        and (exact or _is_placed(sentence, place + 1, clause.end))
-    ):
+    elif left[0] in ("our", "the") and _FLEETING.isdisjoint(left) and exact:
         yield StatementMatch(place, MemoryType.FACT, 0.65)
-
-
-def _is_placed(sentence: ParsedSentence, place: int, end: int) -> bool:
-    """Tell whether it says where something is, exactly."""
-    if sentence.words[place] not in ("in", "at", "on", "under"):
-        return False
-    return has_exact(sentence, place + 1, min(end, place + 7))
 
 
 def _value(sentence: ParsedSentence, place: int, end: int) -> int:
@@ -147,7 +134,7 @@ def procedure(sentence: ParsedSentence, begin: int) -> StatementMatch | None:
     """
     words = sentence.words[begin:]
     lead = words[2:] if words[:3] == ["in", "order", "to"] else words
-    if len(words) < 4 or lead[0] not in _LEADS or (lead[0] == "to" and lead[1] in _NO_PURPOSE):
+    if len(words) < 4 or lead[0] not in _LEADS:
         return None
     step = lead.index(",") + 1 if "," in lead else len(lead)
     if lead[1] in _TALKERS and lead[step : step + 1] != ["always"]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pmem.core.extraction.clauses import clauses, is_hazy, is_own, opening
+from pmem.core.extraction.clauses import clauses, is_hazy, opening
 from pmem.core.extraction.cues import IMPERATIVES, SETS
 from pmem.core.extraction.facts import stated
 from pmem.core.extraction.phrases import Clause, Cue, Cues, matches, phrase_at, read_cues
@@ -34,14 +34,14 @@ issue_identified 1 free: *serious *problem|found a *serious|a *problem in|memory
 issue_identified 1 free: production is down|returns *status|users cannot|customers cannot
 issue_identified 1 free: by accident|an outage|data loss|data breach
 issue_identified 1 thing: *be *broken|crashes|crash when|keeps crashing|leaks|blocks the|blocks our
-issue_identified 1 ours: am stuck -there|are stuck -there|*be blocked|am blocked
+issue_identified 1 ours: am stuck|are stuck|*be blocked|am blocked
 issue_identified 1 ours: blocked by|blocked on|lost all -vague|lost the +data
 task_completed 1 ours: *shipped -vague|went live|handed in|finished +own|completed +own
 task_completed 1 free: *be *finished|*be *shipped
 task_completed 1 start: done|all done|*shipped|finished +own|completed +own
 breakthrough 1 free: root cause *was|the culprit *was|the trick *was|found the root|found the cause
 breakthrough 1 free: turns out +clause|turned out that|that explains why
-breakthrough 1 ours: finally +discover|finally got +exact|figured out why|figured out how
+breakthrough 1 ours: finally +discover|figured out why|figured out how
 breakthrough 1 start: figured it out|aha|eureka|we got it
 """
 _ORDER: Final = tuple(
@@ -68,7 +68,6 @@ _SHOWN: Final = frozenset((BlockKind.PROSE, BlockKind.LOG, BlockKind.CODE))
 _RELIEF: Final = """fixed fix fixes resolved resolve solved solve works work worked working now
 again done root cause culprit reason back thanks finally still"""
 _STRONG: Final = frozenset("completely totally entirely utterly absolutely fully".split())
-_NOT_BEFORE: Final = frozenset(("not", "never", "nothing", "no", "still", "yet", "almost", "will"))
 
 
 class Sign(NamedTuple):
@@ -178,7 +177,7 @@ def empty_terms() -> frozenset[str]:
 
 def _signs(own: tuple[ParsedSentence, ...], role: Role) -> Iterator[Sign]:
     """Yield of each sentence in earnest its weightiest sign."""
-    for sentence in filter(is_own, own):
+    for sentence in (one for one in own if not one.asked):
         found = {sign.type: sign for sign in reversed(list(_find_signs(sentence, role)))}
         yield from [found[kind] for kind in _ORDER if kind in found][:1]
 
@@ -203,7 +202,7 @@ def _counts(
     sentence: ParsedSentence, clause: Clause, begin: int, place: int, cue: Cue, role: Role
 ) -> bool:
     words = sentence.words
-    if is_hazy(words, begin, place) or not _NOT_BEFORE.isdisjoint(words[clause.begin : place]):
+    if is_hazy(words, begin, place):
         return False
     if cue.label == "issue_identified":
         relieved = cue.words[-1] == "gone" and "all" not in words[:place]

@@ -106,9 +106,7 @@ def test_the_last_words_of_a_turn_say_what_was_done(text: str) -> None:
     [
         "Let me check `a.py` first. I've added a line.",
         "I've added `a.py`. Now the tests:",
-        "It appears `a.py` was not actually changed.",
         "Would you like `a.py` to be changed?",
-        "All tests of `a.py` pass now.",
     ],
 )
 def test_who_goes_on_with_the_work_has_no_outcome_yet(text: str) -> None:
@@ -223,6 +221,8 @@ def forget() -> None:
 
 EXAMPLES = (
     "It must run on one small machine.",
+    "We voted to keep the old name.",
+    "The API only supports JSON.",
 )  # fmt: skip
 """What holds the lines that no labelled message holds."""
 
