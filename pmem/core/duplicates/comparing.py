@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 import msgspec
 
 from pmem.core.duplicates import tables
 from pmem.core.duplicates.changes import IN, changes, state, uses, value_denied, values_gone
-from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base, is_verb, weight
+from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base, weight
 from pmem.core.duplicates.reading import Claim
 from pmem.core.duplicates.roles import same_roles
+from pmem.core.duplicates.stems import stem
 
 SAME_WORDS: Final = 1.0
 OTHER_ORDER: Final = 0.95
@@ -28,6 +31,10 @@ _NOTHING: Final = "nothing in common"
 _MODALS: Final = frozenset(("must", "should"))
 _PERSONS: Final = frozenset(("i", "you", "he", "she", "they"))
 _UNIVERSAL: Final = frozenset(("all", "every", "each"))
+_DONE: Final = (WordClass.CONTENT, WordClass.SOFT, WordClass.USE)
+_HEADS: Final = (WordClass.SUBJECT, WordClass.EXACT, WordClass.BREAK)
+_SLIGHT_VERBS: Final = (WordClass.SOFT, WordClass.USE)
+_BREAK: Final = Meaning(WordClass.BREAK, "")
 
 
 class Relation(StrEnum):
@@ -223,15 +230,27 @@ def _same_signs(one: Claim, other: Claim) -> bool:
     if one.signs == other.signs:
         return True
     first, second = set(one.signs), set(other.signs)
-    if other.asks and not _MODALS & second:
+    if _asks(other, one):
         first -= _MODALS
-    elif one.asks and not _MODALS & first:
+    elif _asks(one, other):
         second -= _MODALS
     if not (first & _PERSONS and second & _PERSONS):
         first, second = first - _PERSONS, second - _PERSONS
     if "every" in first | second and first & _UNIVERSAL and second & _UNIVERSAL:
         first, second = first - _UNIVERSAL, second - _UNIVERSAL
     return first == second and one.signs.count("not") == other.signs.count("not")
+
+
+def _asks(one: Claim, other: Claim) -> bool:
+    """Tell whether a claim asks for what the other says must be done: "use tabs"."""
+    if _MODALS.isdisjoint(other.signs) or not _MODALS.isdisjoint(one.signs):
+        return False
+    begin = next(place for place, item in enumerate(other.items) if item.value in _MODALS)
+    done = next((item for item in other.items[begin:] if item.kind in _DONE), None)
+    heads = [item for item in one.items if item.kind in (*_DONE, *_HEADS)]
+    firsts = [item for last, item in pairwise([_BREAK, *heads]) if last.kind is WordClass.BREAK]
+    slight = all(item.kind is not WordClass.BE for item in one.items)
+    return done in firsts or (slight and any(item.kind in _SLIGHT_VERBS for item in firsts))
 
 
 def _opposed(one: Claim, other: Claim) -> str:
@@ -293,8 +312,6 @@ def _find_update(one: Claim, other: Claim) -> Verdict | None:
     if changed is None:
         return None
     gone, came = changed
-    if is_verb(gone[0].value) and is_verb(came[0].value):
-        return None
     was, now = (" ".join(item.value for item in part) for part in (gone, came))
     return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
 
@@ -334,26 +351,28 @@ _SPOKEN: Final = (
 
 
 def _is_statement(common: Sequence[Meaning], least: int) -> bool:
-    """Tell whether what two claims share says something of a value: a verb and enough words."""
-    said = any(
-        item.kind in _PREDICATES or (item.kind is WordClass.CONTENT and is_verb(item.value))
-        for item in common
-    )
-    return (
-        said and sum(item.kind in (WordClass.CONTENT, WordClass.EXACT) for item in common) >= least
-    )
+    """Tell whether what two claims share says something of a value; without a verb more does."""
+    said = any(item.kind in _PREDICATES for item in common)
+    named = sum(item.kind in _VALUES and _is_word(item) for item in common)
+    return named >= least + 2 * (not said)
 
 
 _VALUES: Final = (WordClass.CONTENT, WordClass.EXACT)
 
 
 def _are_values(items: Sequence[Meaning], kinds: Sequence[WordClass]) -> bool:
-    return 0 < len(items) <= _SLOT and all(
-        item.kind in kinds and any(map(str.isalnum, item.value)) for item in items
-    )
+    return 0 < len(items) <= _SLOT and all(i.kind in kinds and _is_word(i) for i in items)
+
+
+def _is_word(item: Meaning) -> bool:
+    return any(map(str.isalnum, item.value))
 
 
 def _are_scopes(gone: Sequence[Meaning], came: Sequence[Meaning]) -> bool:
     """Tell whether what changed is where something holds: in staging, on Windows."""
-    first, second = gone[-1].value, came[-1].value
-    return any(first in scope and second in scope for scope in tables.SCOPES)
+    return any({gone[-1].value, came[-1].value} <= scope for scope in _scopes())
+
+
+@lru_cache(maxsize=1)
+def _scopes() -> list[frozenset[str]]:
+    return [frozenset(map(stem, scope)) for scope in tables.SCOPES]

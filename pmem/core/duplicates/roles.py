@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from pmem.core.duplicates.lexicon import Meaning, WordClass, is_verb
+from pmem.core.duplicates.lexicon import Meaning, WordClass
 
 _LOOSE: Final = frozenset(
     "of in on at for with as via through within per about into onto by bei mit für auf als".split()
@@ -129,6 +129,14 @@ class _RoleReader:
         self.role, self.begin = ClauseRole(clause, _BARE), len(self.words)
         self.passive, self.agents, self.used = False, 0, False
 
+    def preposition(self, word: str) -> str:
+        """Return what a preposition says of the words behind it."""
+        if word == "by" and self.passive:
+            return _AGENT
+        if word == "to" and len(self.words) == self.begin:
+            return _BARE
+        return _FREE if word in _LOOSE else word
+
     def govern(self, preposition: str) -> None:
         """Take a preposition, or what ends its reach: nothing."""
         self.role = ClauseRole(self.role.clause, preposition)
@@ -143,23 +151,15 @@ def _roles(items: Sequence[Meaning], verbs: set[str]) -> list[tuple[str, ClauseR
             reader.passive = True
         elif kind is WordClass.USE:
             reader.use(place > 0 and items[place - 1].kind is WordClass.PASSIVE)
-        elif kind is WordClass.PREPOSITION and reader.used and value in ("for", "as"):
+        elif kind is WordClass.PREPOSITION and reader.used and value in ("for", "as", "to"):
             reader.govern(_BARE)
         elif kind is WordClass.PREPOSITION:
-            reader.govern(_preposition(value, reader.passive, items[place + 1 : place + 2]))
+            reader.govern(reader.preposition(value))
         elif kind is WordClass.CLAUSE or kind is WordClass.BREAK:
             reader.start(value if kind is WordClass.CLAUSE else "")
         elif kind is WordClass.BE or kind is WordClass.SUBJECT:
             reader.govern(_BARE)
     return reader.words
-
-
-def _preposition(value: str, passive: bool, following: Sequence[Meaning]) -> str:
-    if value == "by" and passive:
-        return _AGENT
-    if value == "to" and following and is_verb(following[0].value):
-        return _BARE
-    return _FREE if value in _LOOSE else value
 
 
 def _copula(items: Sequence[Meaning]) -> tuple[list[str], list[str]] | None:
