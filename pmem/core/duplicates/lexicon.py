@@ -206,17 +206,6 @@ def base(word: str) -> str:
     return bases().get(word, word)
 
 
-def weight(word: str) -> float:
-    """Return how much a common word says about what a claim is on.
-
-    Args:
-        word: As items hold it.
-    """
-    if word.isalpha():
-        return 1.0
-    return 1.5 if any(map(str.isalnum, word)) else 0.0
-
-
 def is_known(word: str) -> bool:
     """Tell whether a word is in the table of words that mean the same.
 

@@ -42,7 +42,6 @@ class Claim(NamedTuple):
         signs: Its negations, modals, quantifiers and tenses, sorted.
         soft: Verbs such as "run" and "store" that often say no more than "is".
         spelled: Identifiers and code as they are written.
-        weight: What the words of `base` weigh together.
         said: All words of a question and of what holds hardly a word of content, else nothing.
     """
 
@@ -53,7 +52,6 @@ class Claim(NamedTuple):
     signs: tuple[str, ...]
     soft: frozenset[str]
     spelled: tuple[str, ...]
-    weight: float
     said: str
 
 
@@ -101,7 +99,6 @@ def _claim(items: list[Meaning], words: list[str], spelled: list[str]) -> Claim:
         signs=tuple(sorted(signs)),
         soft=soft,
         spelled=tuple(sorted(spelled)),
-        weight=sum(map(lexicon.weight, base)),
         said=" ".join(word for word in words if word not in _SLIGHT) if slight else "",
     )
 

@@ -95,6 +95,33 @@ def test_what_only_sounds_different_is_a_duplicate(one: str, other: str) -> None
     assert compare(claim_of(other), claim_of(one)).relation is Relation.DUPLICATE
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("The pool has 10 workers.", "The pool has 20 workers.", "update"),
+        ("Set x to 1 and y to 2.", "Set x to 2 and y to 1.", "neighbour"),
+        ("Rate limit: 100 requests.", "The rate limit is 250 requests.", "update"),
+        ("Anna owns the billing service.", "Marco owns the billing service.", "update"),
+        ("Send it to finance.", "Send it to legal.", "neighbour"),
+    ],
+)
+def test_an_update_gives_one_value_for_another(one: str, other: str, expected: str) -> None:
+    assert compare(claim_of(one), claim_of(other)).relation == expected
+    assert compare(claim_of(other), claim_of(one)).relation == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Service A is slow.", "Service is slow."),
+        ("We should use tabs.", "We use tabs."),
+        ("Tests run before a release.", "You must run the tests before a release."),
+    ],
+)
+def test_what_only_sounds_the_same_is_no_duplicate(one: str, other: str) -> None:
+    assert compare(claim_of(one), claim_of(other)).relation is not Relation.DUPLICATE
+
+
 def test_scores_fall_from_duplicates_to_strangers() -> None:
     first = claim_of("The cache of the login service keeps tokens for 10 minutes.")
     others = (
