@@ -122,7 +122,7 @@ they: they their them theirs
 EMPTY: Final = """
 a an 's the this that these those there here it its itself der die das den dem des ein eine einen
 we our us ours wir unser unsere yourself please note also well very really quite simply now
-currently today then thus therefore so hence just do does doing done have has having usage useful
+currently today then thus therefore so hence just do does doing have has having usage useful
 basically actually certainly definitely clearly obviously kindly be being which who whom whose
 what where bitte auch sind ist wird's as such like-so made making
 """
@@ -217,8 +217,8 @@ production environment=production|mobile application=mobile app|in charge of=own
 responsible for=own|belongs to=is owned by|belong to=are owned by|look after=maintain
 looks after=maintain|take care of=maintain|takes care of=maintain|get rid of=remove
 by running=run|so that=to|in order to=to|as soon as=when|prior to=before|is on=is enabled
-is off=is disabled|turned on=enabled|turned off=disabled|turn on=enable|turn off=disable
-switched on=enabled|switched off=disabled|has moved=moved|have moved=moved
+is off=is disabled|is done=is|are done=are|turned on=enabled|turned off=disabled|turn on=enable
+turn off=disable|switched on=enabled|switched off=disabled|has moved=moved|have moved=moved
 has switched=switched|have switched=switched|went with=picked|go with=pick|settled on=picked
 agreed on=picked|decided against=rejected|decided not to=not|agreed not to=not
 stopped using=not still use|the team chose=we chose|the team picked=we picked

@@ -116,6 +116,7 @@ def test_an_update_gives_one_value_for_another(one: str, other: str, expected: s
         ("Service A is slow.", "Service is slow."),
         ("We should use tabs.", "We use tabs."),
         ("Tests run before a release.", "You must run the tests before a release."),
+        ("Run `pmem list` for #001.", "Run `pmem list` for #001 done."),
     ],
 )
 def test_what_only_sounds_the_same_is_no_duplicate(one: str, other: str) -> None:
