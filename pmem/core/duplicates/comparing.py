@@ -190,22 +190,22 @@ def _same_verbs(one: Claim, other: Claim) -> bool:
 
 
 def _same_numbers(one: Claim, other: Claim) -> bool:
-    """Tell whether the same numbers stand in the same order, and amounts before the same words."""
+    """Tell whether the same numbers stand in the same order, and before the same words."""
     if one.numbers != other.numbers:
         return False
-    return len(one.numbers) < 2 or _amounts_in(one.items) == _amounts_in(other.items)
+    return len(one.numbers) < 2 or _words_behind(one.items) == _words_behind(other.items)
 
 
-def _amounts_in(items: Sequence[Meaning]) -> list[tuple[str, str]]:
-    """The amounts, each after the word of content that follows it; days and months are free."""
-    found: list[tuple[str, str]] = []
+def _words_behind(items: Sequence[Meaning]) -> list[str]:
+    """The word of content that follows each number, from the last number to the first."""
+    found: list[str] = []
     following = ""
     for kind, value in reversed(items):
         if kind is WordClass.CONTENT or kind is WordClass.EXACT:
             following = value
-        elif kind is WordClass.NUMBER and not value.isalpha():
-            found.append((following, value))
-    return sorted(found)
+        elif kind is WordClass.NUMBER:
+            found.append(following)
+    return found
 
 
 def _same_signs(one: Claim, other: Claim) -> bool:

@@ -88,6 +88,8 @@ def test_a_reason_is_given_in_plain_words(one: str, other: str, reason: str) -> 
         ("The worker drops the report.", "The report is dropped by the worker."),
         ("You should use tabs for indentation.", "Use tabs for indentation."),
         ("Run the tests before a release.", "You must run the tests before a release."),
+        ("Every release is signed.", "Each release is signed."),
+        ("In the shop, reports are kept by Anna.", "Reports in the shop are by Anna."),
     ],
 )
 def test_what_only_sounds_different_is_a_duplicate(one: str, other: str) -> None:
@@ -115,6 +117,8 @@ def test_an_update_gives_one_value_for_another(one: str, other: str, expected: s
     [
         ("Service A is slow.", "Service is slow."),
         ("We should use tabs.", "We use tabs."),
+        ("Every release is signed.", "The release is signed."),
+        ("All releases are signed.", "Some releases are signed."),
         ("Tests run before a release.", "You must run the tests before a release."),
         ("Run `pmem list` for #001.", "Run `pmem list` for #001 done."),
     ],

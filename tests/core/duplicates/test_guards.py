@@ -175,6 +175,12 @@ def test_words_with_one_stem_are_not_the_same(one: str, other: str) -> None:
     assert verdict(one, other).relation is not Relation.DUPLICATE
 
 
+def test_a_place_counts_behind_other_words_as_well() -> None:
+    sentence = "We deploy the billing service of the shop to {} on Friday."
+    one, other = sentence.format("west staging"), sentence.format("east production")
+    assert verdict(one, other).relation is Relation.NEIGHBOUR
+
+
 @pytest.mark.parametrize("scope", SCOPES, ids=min)
 def test_the_same_of_another_place_or_person_is_no_update(scope: frozenset[str]) -> None:
     sentence = "We deploy the billing service to {} on Friday."
