@@ -190,20 +190,20 @@ def _same_verbs(one: Claim, other: Claim) -> bool:
 
 
 def _same_numbers(one: Claim, other: Claim) -> bool:
-    """Tell whether the same numbers stand in the same order, and before the same words."""
+    """Tell whether the same numbers stand in the same order, and amounts before the same words."""
     if one.numbers != other.numbers:
         return False
     return len(one.numbers) < 2 or _words_behind(one.items) == _words_behind(other.items)
 
 
 def _words_behind(items: Sequence[Meaning]) -> list[str]:
-    """The word of content that follows each number, from the last number to the first."""
+    """The word of content that follows each amount, the last first; days may stand anywhere."""
     found: list[str] = []
     following = ""
     for kind, value in reversed(items):
         if kind is WordClass.CONTENT or kind is WordClass.EXACT:
             following = value
-        elif kind is WordClass.NUMBER:
+        elif kind is WordClass.NUMBER and not value.isalpha():
             found.append(following)
     return found
 

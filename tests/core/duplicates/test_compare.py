@@ -89,6 +89,7 @@ def test_a_reason_is_given_in_plain_words(one: str, other: str, reason: str) -> 
         ("You should use tabs for indentation.", "Use tabs for indentation."),
         ("Run the tests before a release.", "You must run the tests before a release."),
         ("Every release is signed.", "Each release is signed."),
+        ("On Friday at noon the deploy happens.", "The deploy happens on Friday at noon."),
         ("In the shop, reports are kept by Anna.", "Reports in the shop are by Anna."),
     ],
 )
