@@ -19,6 +19,8 @@ _MOST_WORDS: Final = 3
 """The most words of a value that came instead of another."""
 _NEAREST: Final = 8
 """Items behind a verb among which the word before the new value is looked for."""
+_LONGEST: Final = 64
+"""Items of a claim in whose places a denied value is tried."""
 _VERBS: Final = (WordClass.CONTENT, WordClass.SOFT)
 _INSTEAD: Final = Meaning(WordClass.SIGN, "instead")
 _FROM: Final = Meaning(WordClass.PREPOSITION, "from")
@@ -48,6 +50,8 @@ def changes(claim: Claim) -> Iterator[ToldChange]:
         yield from _instead(claim.items)
     if _NOT.value in claim.signs:
         yield from _corrected(claim.items)
+        begin = 2 if claim.items[:2] == (_NOT, _BREAK) else 0
+        yield from _denied(claim.items[begin:])
     if not (
         tables.CHANGED.keys().isdisjoint(claim.content)
         and tables.CHANGED.keys().isdisjoint(claim.soft)
@@ -88,21 +92,16 @@ def _corrected(items: Sequence[Meaning]) -> Iterator[ToldChange]:
         yield state(item for item in denied if item != _NOT), ()
 
 
-def value_denied(claim: Claim) -> tuple[Sequence[Meaning], str] | None:
-    """Return what "No, X is Z, not Y" says holds now, and the Y that it denies.
-
-    Args:
-        claim: What may deny a value.
-    """
-    if _NOT.value not in claim.signs:
-        return None
-    items = claim.items[2:] if claim.items[:2] == (_NOT, _BREAK) else claim.items
-    if _NOT not in items:
-        return None
+def _denied(items: Sequence[Meaning]) -> Iterator[ToldChange]:
+    """What "no, X is Z, not Y" denies: X with Y in the place of some word, in the same unit."""
+    if _NOT not in items[2:]:
+        return
     last = len(items) - 1 - items[::-1].index(_NOT)
-    if last < 2 or items[last - 1] != _BREAK:
-        return None
-    return state(items[: last - 1]), items[-1].value
+    if items[last - 1] == _BREAK and last <= _LONGEST:
+        holds, denied = state(items[: last - 1]), items[-1]
+        for place, item in enumerate(holds):
+            value = " ".join((denied.value, *item.value.split(" ")[1:]))
+            yield [*holds[:place], Meaning(item.kind, value), *holds[place + 1 :]], ()
 
 
 def values_gone(claim: Claim) -> Iterator[tuple[Sequence[Meaning], Sequence[Meaning]]]:

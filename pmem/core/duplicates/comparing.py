@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 import msgspec
 
 from pmem.core.duplicates import tables
-from pmem.core.duplicates.changes import IN, changes, state, uses, value_denied, values_gone
-from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base, is_verb, weight
+from pmem.core.duplicates.changes import IN, changes, state, uses, values_gone
+from pmem.core.duplicates.lexicon import Meaning, WordClass, are_opposite, base
 from pmem.core.duplicates.reading import Claim
 from pmem.core.duplicates.roles import same_roles
+from pmem.core.duplicates.stems import stem
 
 SAME_WORDS: Final = 1.0
 OTHER_ORDER: Final = 0.95
@@ -27,7 +30,12 @@ _SLOT: Final = 3
 _NOTHING: Final = "nothing in common"
 _MODALS: Final = frozenset(("must", "should"))
 _PERSONS: Final = frozenset(("i", "you", "he", "she", "they"))
+_UNOPPOSED: Final = _PERSONS | {"still"}
 _UNIVERSAL: Final = frozenset(("all", "every", "each"))
+_DONE: Final = (WordClass.CONTENT, WordClass.SOFT, WordClass.USE)
+_HEADS: Final = (WordClass.SUBJECT, WordClass.EXACT, WordClass.BREAK)
+_SLIGHT_VERBS: Final = (WordClass.SOFT, WordClass.USE)
+_BREAK: Final = Meaning(WordClass.BREAK, "")
 
 
 class Relation(StrEnum):
@@ -67,7 +75,7 @@ def compare(one: Claim, other: Claim) -> Verdict:
     found = None
     if one.base == other.base:
         found = _on_one_matter(one, other)
-    elif common and _may_be_slot(one, other, len(common)):
+    elif common:
         found = _find_update(one, other)
     return found or (find_change(one, other) if common else None) or near(one, other)
 
@@ -83,36 +91,27 @@ def find_change(one: Claim, other: Claim) -> Verdict | None:
         for value, subject in values_gone(teller):
             if uses(claim, value) and all(item.value in claim.content for item in subject):
                 return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
-        denial = value_denied(teller)
-        if denial is not None:
-            holds, denied = denial
-            changed = _differ_in_value(state(claim.items), holds, (*_VALUES, WordClass.NUMBER))
-            if changed and any(item.value.split()[0] == denied for item in changed[0]):
-                return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
         told = list(changes(teller))
-        if not told:
-            continue
         said = state(claim.items)
         held = [said, *(now for _, now in changes(claim))]
         for before, now in told:
-            if any(_begins(each, before) for each in held) or _differ_in_value(
-                said, now, (*_VALUES, WordClass.NUMBER)
-            ):
+            if any(_begins(each, before) for each in held) or _differ_in_value(said, now):
                 return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
     return None
 
 
 def _begins(said: Sequence[Meaning], before: Sequence[Meaning]) -> bool:
     """Tell whether a state is one that held before, and not only somewhere or at times."""
-    pairwise = zip(said, [None, *said], strict=False)
-    plain = [i for i, last in pairwise if i != IN or not last or last.kind is not WordClass.BE]
-    rest = plain[len(before) :]
-    return (
-        len(before) > 1
-        and plain[: len(before)] == list(before)
-        and rest[:1] != [IN]
-        and all(item.kind is not WordClass.SIGN for item in rest)
-    )
+    said, before = _without_places(said), _without_places(before)
+    rest = said[len(before) :]
+    goes_on = rest[:1] != [IN] and all(item.kind is not WordClass.SIGN for item in rest)
+    return len(before) > 1 and said[: len(before)] == before and goes_on
+
+
+def _without_places(items: Sequence[Meaning]) -> list[Meaning]:
+    """A state without the "in" behind "is"."""
+    listed = pairwise([_BREAK, *items])
+    return [item for last, item in listed if item != IN or last.kind is not WordClass.BE]
 
 
 def near(one: Claim, other: Claim) -> Verdict:
@@ -127,12 +126,12 @@ def near(one: Claim, other: Claim) -> Verdict:
         return Verdict(Relation.DISTINCT, score, "little in common" if score else _NOTHING)
     common = one.base & other.base
     words = {word for word in one.content if word in other.content} or common
-    named = sorted(words, key=lambda word: (-weight(word), -len(word), word))
+    named = sorted(words, key=lambda word: (word.isalpha(), -len(word), word))
     return Verdict(Relation.NEIGHBOUR, score, "both on " + " and ".join(named[:2]))
 
 
 def closeness(one: Claim, other: Claim) -> float:
-    """Return the weight of the common words as a share of all words' (Dice's coefficient).
+    """Return the common words as a share of all words (Dice's coefficient).
 
     Args:
         one: The one.
@@ -141,8 +140,8 @@ def closeness(one: Claim, other: Claim) -> float:
     Returns:
         From 0 to `NEAREST`.
     """
-    shared = sum(map(weight, one.base & other.base))
-    return round(NEAREST * 2 * shared / (one.weight + other.weight), 4) if shared else 0.0
+    shared = len(one.base & other.base)
+    return round(NEAREST * 2 * shared / (len(one.base) + len(other.base)), 4) if shared else 0.0
 
 
 def _on_one_matter(one: Claim, other: Claim) -> Verdict | None:
@@ -152,9 +151,8 @@ def _on_one_matter(one: Claim, other: Claim) -> Verdict | None:
     if same_numbers and same_signs and one.content == other.content:
         return _if_same_roles(one, other)
     if same_signs and one.content == other.content and one.base:
-        if one.numbers and other.numbers and _skeleton(one) == _skeleton(other):
-            return Verdict(Relation.UPDATE, CHANGED, _became(one.numbers, other.numbers))
-    elif same_numbers:
+        return _find_update(one, other)
+    if same_numbers:
         opposed = _opposed(one, other)
         if opposed and same_roles(_unsigned(one), _unsigned(other)):
             return Verdict(Relation.CONTRADICTION, OPPOSED, opposed)
@@ -192,40 +190,31 @@ def _same_verbs(one: Claim, other: Claim) -> bool:
 
 
 def _same_numbers(one: Claim, other: Claim) -> bool:
-    """Tell whether the same amounts belong to the same words, and days are in the same order."""
-    if len(one.numbers) < 2 or sorted(one.numbers) != sorted(other.numbers):
-        return one.numbers == other.numbers
-    if _amounts_in(one.items) != _amounts_in(other.items):
+    """Tell whether the same numbers stand in the same order, and amounts before the same words."""
+    if one.numbers != other.numbers:
         return False
-    return _in_words(one.numbers) == _in_words(other.numbers)
+    return len(one.numbers) < 2 or _words_behind(one.items) == _words_behind(other.items)
 
 
-def _in_words(numbers: Sequence[str]) -> tuple[list[str], list[str]]:
-    """How often ("daily"), and the other words among numbers, each in their order."""
-    words = [number for number in numbers if number.isalpha()]
-    often = [word for word in words if word.endswith("ly")]
-    return often, [word for word in words if not word.endswith("ly")]
-
-
-def _amounts_in(items: Sequence[Meaning]) -> list[tuple[str, list[str]]]:
-    """The amounts before each word of content, in their order; days and months are free."""
-    found: dict[str, list[str]] = {}
+def _words_behind(items: Sequence[Meaning]) -> list[str]:
+    """The word of content that follows each amount, the last first; days may stand anywhere."""
+    found: list[str] = []
     following = ""
     for kind, value in reversed(items):
         if kind is WordClass.CONTENT or kind is WordClass.EXACT:
             following = value
         elif kind is WordClass.NUMBER and not value.isalpha():
-            found.setdefault(following, []).append(value)
-    return sorted(found.items())
+            found.append(following)
+    return found
 
 
 def _same_signs(one: Claim, other: Claim) -> bool:
     if one.signs == other.signs:
         return True
     first, second = set(one.signs), set(other.signs)
-    if other.asks and not _MODALS & second:
+    if _asks(other, one):
         first -= _MODALS
-    elif one.asks and not _MODALS & first:
+    elif _asks(one, other):
         second -= _MODALS
     if not (first & _PERSONS and second & _PERSONS):
         first, second = first - _PERSONS, second - _PERSONS
@@ -234,14 +223,25 @@ def _same_signs(one: Claim, other: Claim) -> bool:
     return first == second and one.signs.count("not") == other.signs.count("not")
 
 
+def _asks(one: Claim, other: Claim) -> bool:
+    """Tell whether a claim asks for what the other says must be done: "use tabs"."""
+    if _MODALS.isdisjoint(other.signs) or not _MODALS.isdisjoint(one.signs):
+        return False
+    begin = next(place for place, item in enumerate(other.items) if item.value in _MODALS)
+    done = next((item for item in other.items[begin:] if item.kind in _DONE), None)
+    heads = [item for item in one.items if item.kind in (*_DONE, *_HEADS)]
+    firsts = [item for last, item in pairwise([_BREAK, *heads]) if last.kind is WordClass.BREAK]
+    slight = all(item.kind is not WordClass.BE for item in one.items)
+    return done in firsts or (slight and any(item.kind in _SLIGHT_VERBS for item in firsts))
+
+
 def _opposed(one: Claim, other: Claim) -> str:
     """In what two claims contradict each other, or nothing."""
-    first, second = Counter(one.signs), Counter(other.signs)
-    mine, theirs = list((first - second).elements()), list((second - first).elements())
-    mine = [sign for sign in mine if sign not in _PERSONS and sign != "still"]
-    theirs = [sign for sign in theirs if sign not in _PERSONS and sign != "still"]
-    mine += sorted(set(one.content) - set(other.content))
-    theirs += sorted(set(other.content) - set(one.content))
+    mine, theirs = (
+        [s for s in (Counter(a.signs) - Counter(b.signs)).elements() if s not in _UNOPPOSED]
+        + sorted(set(a.content) - set(b.content))
+        for a, b in ((one, other), (other, one))
+    )
     if sorted(mine + theirs) == ["not"]:
         return "one says not"
     if sorted(mine + theirs) == ["always", "not"]:
@@ -257,50 +257,23 @@ def _unsigned(claim: Claim) -> list[Meaning]:
     return [item._replace(value=base(item.value)) for item in kept]
 
 
-def _became(before: Sequence[str], after: Sequence[str]) -> str:
-    changed = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
-    first, second = changed[0] if changed else (" ".join(before), " ".join(after))
-    return f"{first} became {second}"
-
-
-_COUNTED: Final = (WordClass.CONTENT, WordClass.EXACT, WordClass.SIGN, WordClass.NUMBER)
-
-
-def _skeleton(claim: Claim) -> list[Meaning]:
-    """The items in order without the numbers' values."""
-    kept: list[Meaning] = []
-    for item in claim.items:
-        if item.kind is WordClass.NUMBER:
-            if not kept or kept[-1].kind is not WordClass.NUMBER:
-                kept.append(Meaning(WordClass.NUMBER, ""))
-        elif item.kind in _COUNTED:
-            kept.append(item)
-    return kept
-
-
-def _may_be_slot(one: Claim, other: Claim, common: int) -> bool:
-    mine, theirs = len(one.base) - common, len(other.base) - common
-    return 0 < mine <= _SLOT and 0 < theirs <= _SLOT and one.numbers == other.numbers
-
-
 def _find_update(one: Claim, other: Claim) -> Verdict | None:
     """An update where two claims agree but for one value."""
     if not _same_signs(one, other):
         return None
-    mine = [item for item in one.items if item.kind in _SPOKEN]
-    theirs = [item for item in other.items if item.kind in _SPOKEN]
-    changed = _differ_in_value(mine, theirs, _VALUES)
+    kinds = _COUNTED if one.content == other.content else _SPOKEN
+    mine = [item for item in one.items if item.kind in kinds]
+    theirs = [item for item in other.items if item.kind in kinds]
+    changed = _differ_in_value(mine, theirs)
     if changed is None:
         return None
     gone, came = changed
-    if is_verb(gone[0].value) and is_verb(came[0].value):
-        return None
     was, now = (" ".join(item.value for item in part) for part in (gone, came))
     return Verdict(Relation.UPDATE, CHANGED, f"{was} became {now}")
 
 
 def _differ_in_value(
-    mine: Sequence[Meaning], theirs: Sequence[Meaning], kinds: Sequence[WordClass]
+    mine: Sequence[Meaning], theirs: Sequence[Meaning]
 ) -> tuple[Sequence[Meaning], Sequence[Meaning]] | None:
     """The one value in which statements differ, of words of some kinds."""
     begin = 0
@@ -311,49 +284,46 @@ def _differ_in_value(
     while end < most and mine[-1 - end] == theirs[-1 - end]:
         end += 1
     gone, came = mine[begin : len(mine) - end], theirs[begin : len(theirs) - end]
-    if not _is_statement([*mine[:begin], *mine[len(mine) - end :]], max(len(gone), len(came))):
+    least = (
+        0 if all(i.kind is WordClass.NUMBER for i in (*gone, *came)) else max(len(gone), len(came))
+    )
+    if not _is_statement([*mine[:begin], *mine[len(mine) - end :]], least):
         return None
-    if not _are_values(gone, kinds) or not _are_values(came, kinds):
+    if not _are_values(gone) or not _are_values(came):
         return None
     if not set(gone).isdisjoint(came) or _are_scopes(gone, came):
         return None
     return gone, came
 
 
+_COUNTED: Final = (WordClass.CONTENT, WordClass.EXACT, WordClass.NUMBER, WordClass.SIGN)
 _PREDICATES: Final = (WordClass.BE, WordClass.USE, WordClass.SOFT, WordClass.SIGN)
-_SPOKEN: Final = (
-    WordClass.CONTENT,
-    WordClass.EXACT,
-    WordClass.SOFT,
-    WordClass.NUMBER,
-    WordClass.PREPOSITION,
-    WordClass.SIGN,
-    WordClass.BE,
-    WordClass.USE,
-)
+_SPOKEN: Final = (*_COUNTED, WordClass.SOFT, WordClass.PREPOSITION, WordClass.BE, WordClass.USE)
 
 
 def _is_statement(common: Sequence[Meaning], least: int) -> bool:
-    """Tell whether what two claims share says something of a value: a verb and enough words."""
-    said = any(
-        item.kind in _PREDICATES or (item.kind is WordClass.CONTENT and is_verb(item.value))
-        for item in common
-    )
-    return (
-        said and sum(item.kind in (WordClass.CONTENT, WordClass.EXACT) for item in common) >= least
-    )
+    """Tell whether what two claims share says something of a value; without a verb more does."""
+    said = any(item.kind in _PREDICATES for item in common)
+    named = sum(item.kind in _VALUES and _is_word(item) for item in common)
+    return named >= (least + 2 * (not said) if least else 1)
 
 
-_VALUES: Final = (WordClass.CONTENT, WordClass.EXACT)
+_VALUES: Final = (WordClass.CONTENT, WordClass.EXACT, WordClass.NUMBER)
 
 
-def _are_values(items: Sequence[Meaning], kinds: Sequence[WordClass]) -> bool:
-    return 0 < len(items) <= _SLOT and all(
-        item.kind in kinds and any(map(str.isalnum, item.value)) for item in items
-    )
+def _are_values(items: Sequence[Meaning]) -> bool:
+    return 0 < len(items) <= _SLOT and all(i.kind in _VALUES and _is_word(i) for i in items)
+
+
+def _is_word(item: Meaning) -> bool:
+    return any(map(str.isalnum, item.value))
 
 
 def _are_scopes(gone: Sequence[Meaning], came: Sequence[Meaning]) -> bool:
     """Tell whether what changed is where something holds: in staging, on Windows."""
-    first, second = gone[-1].value, came[-1].value
-    return any(first in scope and second in scope for scope in tables.SCOPES)
+    return any({gone[-1].value, came[-1].value} <= scope for scope in _scopes())
+
+
+@lru_cache(maxsize=1)
+def _scopes() -> list[frozenset[str]]:
+    return [frozenset(map(stem, scope)) for scope in tables.SCOPES]

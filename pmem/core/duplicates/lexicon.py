@@ -6,32 +6,24 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.duplicates import tables
-from pmem.core.duplicates.tables import BE, WHOLE
-from pmem.core.text.words import IRREGULAR_FORMS
+from pmem.core.duplicates.stems import is_past, same_words, stem
+from pmem.core.text.words import MONTHS, WEEKDAYS
 
-BEFORE_NUMBERS: Final = {
-    "about": "roughly", "around": "roughly", "under": "less-than", "below": "less-than",
-    "over": "more-than", "above": "more-than",
-}  # fmt: skip
-"""What some words mean before a number."""
-
-MOST_KEPT: Final = 64  # characters of a word in the memo
 MOST_KNOWN: Final = 50_000
-"""Words in the memo; it is emptied when it is full."""
+"""Words whose meaning is kept."""
+LONGEST_KEPT: Final = 64
+"""Characters of a word whose meaning is kept."""
 
-_UNSPACED: Final = (
-    ("\u3040", "\u30ff"),
-    ("\u3400", "\u4dbf"),
-    ("\u4e00", "\u9fff"),
-    ("\u0e01", "\u0eff"),
+_UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e01-\u0eff"
+_SPACELESS: Final = re.compile(f"[{_UNSPACED}]")
+_PIECE: Final = re.compile(
+    rf"[{tables.CHINESE_NUMBERS}]+|\d+(?:[.:]\d+)*"
+    rf"|(?:(?![{tables.CHINESE_NUMBERS}])[{_UNSPACED}])+|[^{_UNSPACED}\d]+"
 )
-_OWN_FORMS: Final = frozenset(
-    """better best worse worst less least farther further farthest furthest left people
-    selves self mean bound lives life""".split()
-)
-_VOWELS: Final = frozenset("aeiouy")
+_AMOUNT: Final = re.compile(r"([-+$€£¥]{0,2})(\d[\d.,]*)-?([^\W\d_]{0,12})(%?)")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DATED: Final = re.compile(r"v?\d[\d.:/-]*[.:/-]\d+")  # 04:00, 2026-03-01, v2.4.0
 _WEAK: Final = frozenset("on in out up down".split())  # no opposites where they are prepositions
-_ARTICLES: Final = frozenset("the a an our".split())
 _PRONOUNS: Final = frozenset("we i you they he she it wir ich".split())
 _CLAUSES: Final = frozenset(
     "before after when whenever if unless because while whereas until till since once".split()
@@ -51,10 +43,9 @@ class WordClass(IntEnum):
     AND = 8
     BREAK = 9
     PASSIVE = 10
-    UNIT = 11
-    CLAUSE = 12
-    SUBJECT = 13
-    USE = 14
+    CLAUSE = 11
+    SUBJECT = 12
+    USE = 13
 
 
 class Meaning(NamedTuple):
@@ -64,24 +55,11 @@ class Meaning(NamedTuple):
     value: str
 
 
-class Special(IntEnum):
-    """What of a word depends on the words around it."""
-
-    PAST = 1
-    UNIT = 2
-    ODD = 3
-    BEFORE_NUMBER = 4
-    ARTICLE = 5
-
-
 class WordMeaning(NamedTuple):
-    """What a word stands for, and what depends on the words around it."""
+    """What a word stands for, and whether it may be a past form or a participle."""
 
     items: tuple[Meaning, ...]
-    special: Special | None
-
-
-_memo: dict[str, WordMeaning] = {}
+    is_past: bool
 
 
 def look(word: str) -> WordMeaning:
@@ -90,40 +68,24 @@ def look(word: str) -> WordMeaning:
     Args:
         word: In lower case.
     """
-    try:
-        return _memo[word]
-    except KeyError:
-        if len(_memo) >= MOST_KNOWN:
-            _memo.clear()
-        found = _word(word)
-        if len(word) <= MOST_KEPT:
-            _memo[word] = found
-        return found
+    return _look(word) if len(word) <= LONGEST_KEPT else _look.__wrapped__(word)
 
 
-def _word(word: str) -> WordMeaning:
+@lru_cache(maxsize=MOST_KNOWN)
+def _look(word: str) -> WordMeaning:
     items = _listed_words().get(word)
-    if items is None:
-        if word in _same():
-            items = _content(word)
-        elif not word.isalpha() or (not word.isascii() and is_unspaced(word)):
-            return WordMeaning((), Special.ODD)
-        else:
-            items = _content(word)
-    if items and items[0].kind is WordClass.UNIT:
-        return WordMeaning(items, Special.UNIT)
-    if word in BEFORE_NUMBERS:
-        return WordMeaning(items, Special.BEFORE_NUMBER)
-    if word in _ARTICLES:
-        return WordMeaning(items, Special.ARTICLE)
-    return WordMeaning(items, Special.PAST if is_past(word) else None)
+    if items is not None:
+        return WordMeaning(items, is_past(word) and items[:1] != (Meaning(WordClass.BE, ""),))
+    if word in same_words() or (word.isalpha() and not is_unspaced(word)):
+        return WordMeaning((_content(word),), is_past(word))
+    return WordMeaning(_odd(word), False)
 
 
-def _content(word: str) -> tuple[Meaning, ...]:
+def _content(word: str) -> Meaning:
     meant = stem(word)
-    if meant in _soft():
-        return (Meaning(WordClass.SOFT, _alike().get(meant, meant)),)
-    return (Meaning(WordClass.CONTENT, meant),)
+    if meant in tables.SOFT:
+        return Meaning(WordClass.SOFT, _alike().get(meant, meant))
+    return Meaning(WordClass.CONTENT, meant)
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +94,6 @@ def _listed_words() -> dict[str, tuple[Meaning, ...]]:
     found: dict[str, tuple[Meaning, ...]] = {
         ",": (Meaning(WordClass.BREAK, ","),),
         ".": (Meaning(WordClass.BREAK, "."),),
-        "to": (Meaning(WordClass.PREPOSITION, "to"),),
     }
     found |= {word: (Meaning(WordClass.AND, ""),) for word in ("and", "und", "&")}
     found |= {
@@ -142,86 +103,62 @@ def _listed_words() -> dict[str, tuple[Meaning, ...]]:
         name, _, words = line.partition(": ")
         for word in words.split():
             found.setdefault(word, (Meaning(WordClass.SIGN, name),))
-    for word in ("avoid", "refuse", "prevent", "lack", "refrain"):
-        found[word + "s"] = found[word]
     for word in _CLAUSES:
-        sign, *_ = found.get(word, (Meaning(WordClass.SIGN, word),))
-        found[word] = (sign, Meaning(WordClass.CLAUSE, word))
-    for word in tables.PREPOSITIONS:
-        if word not in found:
-            opposite = (
-                (Meaning(WordClass.SIGN, word),)
-                if word in _opposites() and word not in _WEAK
-                else ()
-            )
-            found[word] = (*opposite, Meaning(WordClass.PREPOSITION, word))
-    for word in BE:
-        was = (Meaning(WordClass.SIGN, "was"),) if word in ("was", "were", "got") else ()
+        sign = found.get(word, (Meaning(WordClass.SIGN, word),))[:1]
+        found[word] = (*sign, Meaning(WordClass.CLAUSE, word))
+    for word in tables.PREPOSITIONS - found.keys():
+        direction = word in _opposites() and word not in _WEAK
+        opposite = (Meaning(WordClass.SIGN, word),) * direction
+        found[word] = (*opposite, Meaning(WordClass.PREPOSITION, word))
+    for word in tables.BE:
+        was = (Meaning(WordClass.SIGN, "was"),) * (word in ("was", "were", "got"))
         found[word] = (*found.get(word, ()), *was, Meaning(WordClass.BE, ""))
     for word in tables.EMPTY.split():
         found.setdefault(word, ())
-    found |= {word: (Meaning(WordClass.USE, ""),) for word in tables.USE}
     for word in _PRONOUNS:
         found[word] = (*found.get(word, ()), Meaning(WordClass.SUBJECT, ""))
-    for word, meant in _numbers().items():
-        found[word] = (Meaning(WordClass.NUMBER, meant),)
-    for word, meant in _pairs(tables.UNITS):
-        other = found.get(word) or (() if len(word) < 2 else _content(word))
-        found[word] = (
-            Meaning(WordClass.UNIT, meant),
-            *(other or (Meaning(WordClass.CONTENT, word),)),
-        )
-    return found
-
-
-def _pairs(table: str) -> list[tuple[str, str]]:
-    return [(word, meant) for entry in table.split() for word, meant in [entry.split(":")]]
-
-
-@lru_cache(maxsize=1)
-def units() -> dict[str, str]:
-    """Return the units by their names."""
-    return dict(_pairs(tables.UNITS))
-
-
-@lru_cache(maxsize=1)
-def _soft() -> frozenset[str]:
-    return frozenset(map(stem, tables.SOFT))
-
-
-@lru_cache(maxsize=1)
-def _alike() -> dict[str, str]:
-    groups = [group.split() for group in tables.ALIKE.replace("\n", "|").split("|")]
-    return {word: group[0] for group in groups for word in group}
-
-
-def is_number(words: list[str]) -> bool:
-    """Tell whether the first of some words is a number.
-
-    Args:
-        words: Words in lower case, or none.
-    """
-    return bool(words) and (words[0][:1].isdigit() or words[0] in _numbers())
+    found |= {word: (Meaning(WordClass.USE, ""),) for word in tables.USE}
+    return found | {word: (Meaning(WordClass.NUMBER, n),) for word, n in _numbers().items()}
 
 
 @lru_cache(maxsize=1)
 def _numbers() -> dict[str, str]:
-    return dict(_pairs(tables.NUMBERS))
+    days = {form: day for day in WEEKDAYS for form in (day, f"{day}s")}
+    months = {month: month for month in MONTHS if month != "may"}
+    return days | months | _pairs(tables.NUMBERS)
 
 
 @lru_cache(maxsize=1)
-def _verbs() -> frozenset[str]:
-    return frozenset(tables.VERBS.split()) | tables.SOFT
+def _units() -> dict[str, str]:
+    return _pairs(tables.UNITS)
 
 
 @lru_cache(maxsize=1)
-def _same() -> dict[str, str]:
-    groups = [group.split() for group in tables.SAME.replace("\n", "|").split("|")]
-    found: dict[str, str] = {}
-    for group in groups:
-        for word in group:
-            found.setdefault(word, group[0])
-    return found
+def _alike() -> dict[str, str]:
+    groups = [group.split() for group in tables.ALIKE.strip().splitlines()]
+    return {word: group[0] for group in groups for word in group}
+
+
+def _pairs(table: str) -> dict[str, str]:
+    return dict(entry.split(":") for entry in table.split())
+
+
+def is_number(word: str) -> bool:
+    """Tell whether a word is a number, a day or a month.
+
+    Args:
+        word: In lower case, or nothing.
+    """
+    return word[:1].isdigit() or word in _numbers()
+
+
+def unit(word: str) -> str:
+    """Return the unit of measure that a word names behind a number, or nothing.
+
+    Args:
+        word: In lower case.
+    """
+    return _units().get(word) or _units().get(stem(word), "")
 
 
 @lru_cache(maxsize=1)
@@ -269,125 +206,39 @@ def base(word: str) -> str:
     return bases().get(word, word)
 
 
-def weight(word: str) -> float:
-    """Return how much a common word says about what a claim is on.
-
-    Args:
-        word: As items hold it.
-    """
-    if word in tables.COMMON:
-        return 0.5
-    if word.isalpha():
-        return 1.0
-    return 1.5 if any(map(str.isalnum, word)) else 0.0
-
-
-@lru_cache(maxsize=1)
-def _forms() -> dict[str, str]:
-    return IRREGULAR_FORMS | dict(_pairs(tables.FORMS))
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
-    """Return a word without its inflection, or the word that stands for its group.
-
-    Only endings go that leave the meaning as it is: an "organ" is no "organisation".
-
-    Args:
-        word: In lower case.
-    """
-    same = _same()
-    if word in same:
-        return same[word]
-    if word not in _OWN_FORMS:
-        word = _forms().get(word, word)
-    word = same.get(word, word)
-    if word in WHOLE or len(word) < 4 or not word.isascii():
-        return word
-    plain = _uninflected(word)
-    return same.get(plain, plain)
-
-
-def _uninflected(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return _singular(word)
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and not word.endswith("eed"):
-            return _verb(word, word[: -len(ending)])
-    return word
-
-
-def _singular(word: str) -> str:
-    if word.endswith(("sses", "xes", "ches", "shes", "zes")) and word[:-1] not in _verbs():
-        return word[:-2]
-    return word[:-1]
-
-
-def _verb(word: str, cut: str) -> str:
-    """The base form of a verb: "stored" is "store", "planned" is "plan"."""
-    if len(cut) < 2 or _VOWELS.isdisjoint(cut):
-        return word
-    verbs = _verbs()
-    if cut.endswith("i") and word.endswith("ied"):
-        return cut[:-1] + "y"
-    for form in (cut + "e", cut, cut[:-1] if cut[-1] == cut[-2] else cut):
-        if form in verbs:
-            return form
-    return word
-
-
-def is_past(word: str) -> bool:
-    """Tell whether a word may be a past form or a participle.
-
-    Args:
-        word: In lower case.
-    """
-    return (word.endswith("ed") and stem(word) != word) or word in _participles()
-
-
-def is_simple_past(word: str) -> bool:
-    """Tell whether a word without an auxiliary tells of the past.
-
-    Args:
-        word: In lower case.
-    """
-    return word in tables.PAST or (word.endswith("ed") and stem(word) != word)
-
-
-@lru_cache(maxsize=1)
-def _participles() -> frozenset[str]:
-    verbs = _verbs()
-    forms = {form for form, plain in _forms().items() if plain in verbs}
-    return frozenset(forms | tables.PAST | frozenset("run set put read cut hit split".split()))
-
-
-def is_request(word: str) -> bool:
-    """Tell whether a word at the start of a sentence asks to do something.
-
-    Args:
-        word: In lower case.
-    """
-    return word in _verbs() or word in ("use", "be", "no", "must")
-
-
-def is_verb(word: str) -> bool:
-    """Tell whether a base form is a verb.
-
-    Args:
-        word: As items hold it.
-    """
-    return word in _verbs()
-
-
 def is_known(word: str) -> bool:
     """Tell whether a word is in the table of words that mean the same.
 
     Args:
         word: In lower case, hyphens left out.
     """
-    return word in _same() or word in _opposites()
+    return word in same_words() or word in _opposites()
+
+
+def _odd(word: str) -> tuple[Meaning, ...]:
+    """What is no common word: an amount, an identifier, code, Chinese."""
+    if word[0] == "`":
+        return (Meaning(WordClass.EXACT, word[1:]),)
+    if word[-1].isdigit() and _DATED.fullmatch(word):
+        return (Meaning(WordClass.NUMBER, word.lstrip("v")),)
+    amount = _AMOUNT.fullmatch(word) if len(word) <= LONGEST_KEPT else None
+    if amount:
+        return _amount(*amount.groups())
+    if is_unspaced(word):
+        return tuple(_unspaced(word))
+    return (Meaning(WordClass.EXACT, word),)
+
+
+def _amount(sign: str, digits: str, name: str, percent: str) -> tuple[Meaning, ...]:
+    """An amount in one spelling: "1,000", "10MB" and "10 MB", "1st"."""
+    plain = digits.rstrip(".,")
+    value = sign + (plain.replace(",", "") if _THOUSANDS.fullmatch(plain) else plain)
+    if name in ("st", "nd", "rd", "th"):
+        return (Meaning(WordClass.NUMBER, value + name),)
+    known = unit(name) if name else percent
+    if name and not known:
+        return (Meaning(WordClass.EXACT, value + name), Meaning(WordClass.NUMBER, value + name))
+    return (Meaning(WordClass.NUMBER, f"{value} {known}".rstrip()),)
 
 
 def is_unspaced(word: str) -> bool:
@@ -396,35 +247,20 @@ def is_unspaced(word: str) -> bool:
     Args:
         word: Any word.
     """
-    return any(first <= letter <= last for letter in word for first, last in _UNSPACED)
+    return not word.isascii() and _SPACELESS.search(word) is not None
 
 
-def unspaced(word: str) -> list[Meaning]:
-    """Take a run of Chinese or Japanese apart: negations, numbers, the rest.
-
-    Args:
-        word: The run, which may hold other scripts.
-    """
+def _unspaced(word: str) -> list[Meaning]:
+    """A run of Chinese or Japanese: its negations, numbers, the rest."""
     for phrase, meant in tables.CHINESE:
         word = word.replace(phrase, meant)
-    found = [Meaning(WordClass.SIGN, "not") for sign in tables.ASIAN_NOT if sign in word]
-    found += [Meaning(WordClass.SIGN, "not") for letter in word if letter in tables.CHINESE_NOT]
-    for piece in _pieces().findall(word.translate(_WITHOUT_NOT)):
-        if piece[0] in tables.CHINESE_NUMBERS or piece[0].isdigit():
-            found.append(Meaning(WordClass.NUMBER, piece))
-        else:
-            found.append(Meaning(WordClass.CONTENT, piece))
+    signs = [sign for sign in tables.ASIAN_NOT if sign in word]
+    signs += [letter for letter in word if letter in tables.CHINESE_NOT]
+    found = [Meaning(WordClass.SIGN, "not") for _ in signs]
+    for piece in _PIECE.findall("".join(w for w in word if w not in tables.CHINESE_NOT)):
+        counts = piece[0] in tables.CHINESE_NUMBERS or piece[0].isdigit()
+        found.append(Meaning(WordClass.NUMBER if counts else WordClass.CONTENT, piece))
     return found
-
-
-_WITHOUT_NOT: Final = dict.fromkeys(map(ord, tables.CHINESE_NOT))
-
-
-@lru_cache(maxsize=1)
-def _pieces() -> re.Pattern[str]:
-    numbers = tables.CHINESE_NUMBERS
-    asian = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e01-\u0eff"
-    return re.compile(rf"[{numbers}]+|\d+(?:[.:]\d+)*|(?:(?![{numbers}])[{asian}])+|[^{asian}\d]+")
 
 
 Phrases = dict[tuple[str, str], list[tuple[tuple[str, ...], list[str]]]]
@@ -434,43 +270,21 @@ Phrases = dict[tuple[str, str], list[tuple[tuple[str, ...], list[str]]]]
 def phrases() -> Phrases:
     """Return the turns of phrase by their first two words, the longest first."""
     found: Phrases = {}
-    for words, meant in _turns():
-        if len(words) > 1:
-            found.setdefault((words[0], words[1]), []).append((words, meant))
+    days = [f"is on {day}=is at {day}" for day in WEEKDAYS]
+    for entry in (*tables.PHRASES.strip().replace("\n", "|").split("|"), *days):
+        phrase, _, meant = entry.partition("=")
+        words = tuple(phrase.split())
+        found.setdefault((words[0], words[1]), []).append((words, meant.split()))
     for listed in found.values():
         listed.sort(key=lambda each: (-len(each[0]), each[0]))
     return found
 
 
-def spelled_out(word: str) -> list[str]:
-    """Return a word as the words that it stands for: "cannot" is "can not".
-
-    Args:
-        word: In lower case.
-    """
-    return _single().get(word) or [word]
-
-
 @lru_cache(maxsize=1)
-def _single() -> dict[str, list[str]]:
-    return {words[0]: meant for words, meant in _turns() if len(words) == 1}
-
-
-def _turns() -> list[tuple[tuple[str, ...], list[str]]]:
-    entries = tables.PHRASES.strip().replace("\n", "|").split("|")
-    parted = [entry.partition("=") for entry in entries]
-    return [(tuple(phrase.split()), meant.split()) for phrase, _, meant in parted]
-
-
-Leads = dict[str, list[tuple[str, ...]]]
-
-
-@lru_cache(maxsize=1)
-def leads() -> tuple[Leads, frozenset[str]]:
-    """Return what may come before a statement, by its first word; what needs a colon behind it."""
-    found = [tuple(lead.split()) for lead in tables.LEADS.strip().replace("\n", "|").split("|")]
-    long: Leads = {}
-    for lead in sorted(found, key=lambda each: (-len(each), each)):
-        if len(lead) > 1 or lead[0] in ("please", "remember", "basically", "actually"):
-            long.setdefault(lead[0], []).append(lead)
-    return long, frozenset(lead[0] for lead in found if len(lead) == 1)
+def leads() -> dict[str, list[tuple[str, ...]]]:
+    """Return what may come before a statement by its first word, the longest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    listed = [tuple(lead.split()) for lead in tables.LEADS.strip().replace("\n", "|").split("|")]
+    for lead in sorted(listed, key=lambda each: (-len(each), each)):
+        found.setdefault(lead[0], []).append(lead)
+    return found

@@ -22,7 +22,7 @@ Every such collection has a cap, which bounds the time and is all that may be mi
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.duplicates.comparing import Relation, Verdict, closeness, compare, find_change, near
@@ -35,10 +35,12 @@ MOST_WORDS: Final = 40
 MOST_COMMON: Final = 32
 RAREST: Final = 5
 LONG: Final = 12
-_NEAR: Final = 1
-_PAIR: Final = 2
 _LOOKED_AT: Final = 8
 """Candidates for a neighbour that are weighed."""
+_PAIR: Final = 2
+"""Characters of a piece of Chinese, which is one of many and no value."""
+
+Key = tuple[int, int]
 
 
 class Pair(NamedTuple):
@@ -77,168 +79,112 @@ def pairs(
         Each pair once. Another order of the claims gives the same pairs, except which of several
         copies of one text stands for them.
     """
-    members: dict[Hashable, list[int]] = {}
-    for place, group in enumerate(groups):
-        members.setdefault(group, []).append(place)
-    found: dict[tuple[int, int], Verdict] = {}
-    for places in members.values():
-        _Group(claims, places, found).pair(link_min, most_links)
+    found: dict[Key, Verdict] = {}
+    for places in _grouped(range(len(groups)), lambda place: groups[place]):
+        single = _pair_copies(claims, places, found)
+        scores = _pair_alike(claims, single, found)
+        if most_links > 0:
+            scores |= _weigh_neighbours(claims, single, link_min, found, scores)
+            _link(claims, single, scores, link_min, most_links, found)
     return [Pair(*places, found[places]) for places in sorted(found)]
 
 
-class _Group:
-    """The claims of one group, and what is found among all."""
+def _pair_copies(
+    claims: Sequence[Claim], places: Sequence[int], found: dict[Key, Verdict]
+) -> list[int]:
+    """Pair the copies of each text; return one place for each text, in an order of the texts."""
+    single = []
+    for same in _grouped(places, lambda p: (claims[p].items, claims[p].spelled, claims[p].said)):
+        single.append(same[0])
+        few = len(same) <= MOST_TOGETHER
+        for key in combinations(same, 2) if few else ((same[0], other) for other in same[1:]):
+            found[key] = compare(claims[same[0]], claims[same[1]])
+    return sorted(single, key=lambda place: claims[place].items)
 
-    def __init__(
-        self, claims: Sequence[Claim], places: list[int], found: dict[tuple[int, int], Verdict]
-    ) -> None:
-        self.claims = claims
-        self.places = places
-        self.found = found
-        self.near: dict[tuple[int, int], float] = {}
 
-    def pair(self, link_min: float, most_links: int) -> None:
-        """Find what relates."""
-        single = self._copies()
-        single.sort(key=lambda place: self.claims[place].items)
-        indexed = self._blocks(single)
-        self._slots(single)
-        if most_links > 0:
-            self._neighbours(indexed, link_min)
-            self._link(single, link_min, most_links)
+def _pair_alike(
+    claims: Sequence[Claim], single: Sequence[int], found: dict[Key, Verdict]
+) -> dict[Key, float]:
+    """Find what claims of the same words, or all but one, tell; weigh others of the same words."""
+    scores: dict[Key, float] = {}
+    for one, other in _alike(claims, single):
+        key = (one, other) if one < other else (other, one)
+        if key not in found and key not in scores:
+            verdict = compare(claims[key[0]], claims[key[1]])
+            if verdict.relation not in (Relation.NEIGHBOUR, Relation.DISTINCT):
+                found[key] = verdict
+            elif claims[one].base == claims[other].base:
+                scores[key] = verdict.score
+    return scores
 
-    def _keep(self, one: int, other: int, verdict: Verdict) -> None:
-        self.found[min(one, other), max(one, other)] = verdict
 
-    def _copies(self) -> list[int]:
-        """Pair the copies of each text; return one place for each text."""
-        claims = self.claims
-        copies: dict[object, list[int]] = {}
-        for place in self.places:
-            claim = claims[place]
-            copies.setdefault((claim.items, claim.spelled, claim.said), []).append(place)
-        for same in copies.values():
-            if len(same) > 1:
-                verdict = compare(claims[same[0]], claims[same[1]])
-                for one, other in _together(same):
-                    self._keep(one, other, verdict)
-        return [same[0] for same in copies.values()]
+def _alike(claims: Sequence[Claim], single: Sequence[int]) -> Iterator[Key]:
+    for same in _grouped(single, lambda p: (claims[p].base, tuple(sorted(claims[p].numbers)))):
+        yield from _pairs_to_compare(same)
+    for same in _same_content(claims, single):
+        if 1 < len({claims[place].numbers for place in same}) <= MOST_VALUES:
+            yield from _pairs_to_compare(same)
+    for alike in _same_but_one_word(claims, single):
+        values = list(_grouped(alike, lambda place: claims[place].base))
+        if 1 < len(values) <= MOST_VALUES:
+            yield from _pairs_to_compare([p for value in values for p in value[:MOST_TOGETHER]])
 
-    def _blocks(self, single: list[int]) -> list[int]:
-        """Pair claims of the same words; return those that may have neighbours elsewhere."""
-        blocks: dict[frozenset[str], list[int]] = {}
-        for place in single:
-            blocks.setdefault(self.claims[place].base, []).append(place)
-        indexed: list[int] = []
-        for base, block in blocks.items():
-            if len(block) > 1:
-                self._same_numbers(block)
-            listed = self._numbers_changed(block) if len(block) > 1 else block
-            indexed += listed if base else ()
-        return indexed
 
-    def _same_numbers(self, block: list[int]) -> None:
-        """Find what tells among claims of the same words and numbers."""
-        for same in _grouped(block, lambda place: tuple(sorted(self.claims[place].numbers))):
-            for one, other in _pairs_to_compare(same):
-                verdict = self._compare(one, other)
-                if verdict.relation in _TELLING:
-                    self._keep(one, other, verdict)
-                elif verdict.relation is Relation.NEIGHBOUR:
-                    self.near[min(one, other), max(one, other)] = verdict.score
+def _same_content(claims: Sequence[Claim], single: Sequence[int]) -> Iterable[list[int]]:
+    return _grouped(single, lambda place: (claims[place].base, claims[place].content))
 
-    def _numbers_changed(self, block: list[int]) -> list[int]:
-        """Find updates among claims of the same words; return the claims without long series."""
-        kept: list[int] = []
-        for alike in _grouped(block, lambda place: self.claims[place].content):
-            numbers = {self.claims[place].numbers for place in alike}
-            if len(numbers) > MOST_VALUES:
-                kept.append(alike[0])
+
+def _same_but_one_word(claims: Sequence[Claim], single: Sequence[int]) -> Iterable[list[int]]:
+    """Group claims that are the same, numbers too, without some word of each."""
+    first: dict[int, int] = {}
+    several: dict[int, list[int]] = {}
+    for place in single:
+        base = claims[place].base
+        if not 2 <= len(base) <= MOST_WORDS:
+            continue
+        whole = sum(map(hash, base)) + hash(claims[place].numbers)
+        for word in base:
+            rest = whole - hash(word)
+            is_piece = len(word) == _PAIR and not word.isascii()
+            if not is_piece and first.setdefault(rest, place) != place:
+                several.setdefault(rest, [first[rest]]).append(place)
+    return several.values()
+
+
+def _weigh_neighbours(
+    claims: Sequence[Claim],
+    single: Sequence[int],
+    link_min: float,
+    found: dict[Key, Verdict],
+    known: dict[Key, float],
+) -> dict[Key, float]:
+    """Weigh claims of different words that share rare ones; some tell what became of others."""
+    listed = [
+        place
+        for same in _same_content(claims, single)
+        for place in (same[:1] if len({claims[p].numbers for p in same}) > MOST_VALUES else same)
+    ]
+    holders: dict[str, list[int]] = {}
+    for place in listed:
+        for word in claims[place].base:
+            holders.setdefault(word, []).append(place)
+    rank = {place: number for number, place in enumerate(listed)}
+    scores: dict[Key, float] = {}
+    for place in listed:
+        for other in _sharing_rare_words(place, claims[place], holders, rank):
+            key = (place, other) if place < other else (other, place)
+            one, two = claims[key[0]], claims[key[1]]
+            if key in found or key in known or key in scores or one.base == two.base:
                 continue
-            kept += alike
-            if len(numbers) > 1:
-                self._updates(_pairs_to_compare(alike))
-        return kept
-
-    def _slots(self, single: list[int]) -> None:
-        """Find updates of one word: claims that are the same without it."""
-        seen: dict[int, int] = {}
-        several: dict[int, list[int]] = {}
-        for place in single:
-            base = self.claims[place].base
-            if not 2 <= len(base) <= MOST_WORDS:
-                continue
-            whole = sum(map(hash, base)) + hash(self.claims[place].numbers)
-            for word in base:
-                if len(word) == _PAIR and not word.isascii():
-                    continue  # two of many Chinese characters are no value
-                rest = whole - hash(word)
-                if seen.setdefault(rest, place) != place:
-                    several.setdefault(rest, [seen[rest]]).append(place)
-        for alike in several.values():
-            values = list(_grouped(alike, lambda place: self.claims[place].base))
-            if 2 <= len(values) <= MOST_VALUES:
-                few = [place for value in values for place in value[:MOST_TOGETHER]]
-                self._updates(_pairs_to_compare(few))
-
-    def _updates(self, candidates: Iterable[tuple[int, int]]) -> None:
-        for one, other in candidates:
-            if (min(one, other), max(one, other)) not in self.found:
-                verdict = self._compare(one, other)
-                if verdict.relation is Relation.UPDATE:
-                    self._keep(one, other, verdict)
-
-    def _compare(self, one: int, other: int) -> Verdict:
-        """Compare in the order of the places, which may be that of time."""
-        return compare(self.claims[min(one, other)], self.claims[max(one, other)])
-
-    def _neighbours(self, indexed: list[int], link_min: float) -> None:
-        """Weigh the claims that share rare words."""
-        claims = self.claims
-        holders: dict[str, list[int]] = {}
-        for place in indexed:
-            for word in claims[place].base:
-                holders.setdefault(word, []).append(place)
-        rank = {place: number for number, place in enumerate(indexed)}
-        for place in indexed:
-            claim = claims[place]
-            for other in _candidates(place, claim, holders, rank):
-                key = (place, other) if place < other else (other, place)
-                if key in self.near or key in self.found or claim.base == claims[other].base:
-                    continue
-                changed = find_change(claims[key[0]], claims[key[1]])
-                if changed is not None:
-                    self.found[key] = changed
-                    continue
-                score = closeness(claim, claims[other])
-                if score >= link_min:
-                    self.near[key] = score
-
-    def _link(self, single: list[int], link_min: float, most_links: int) -> None:
-        """Keep the closest neighbours of each claim."""
-        rank = {place: number for number, place in enumerate(single)}
-        links = dict.fromkeys(single, 0)
-
-        def order(key: tuple[int, int]) -> tuple[float, int, int]:
-            one, other = sorted((rank[key[0]], rank[key[1]]))
-            return -self.near[key], one, other
-
-        for key in sorted(self.near, key=order):
-            one, other = key
-            if self.near[key] < link_min:
-                break
-            if links[one] < most_links and links[other] < most_links:
-                verdict = near(self.claims[one], self.claims[other])
-                if verdict.relation is Relation.NEIGHBOUR:
-                    links[one] += 1
-                    links[other] += 1
-                    self.found[key] = verdict
+            changed = find_change(one, two)
+            if changed is not None:
+                found[key] = changed
+            elif (score := closeness(one, two)) >= link_min:
+                scores[key] = score
+    return scores
 
 
-_TELLING: Final = (Relation.DUPLICATE, Relation.UPDATE, Relation.CONTRADICTION)
-
-
-def _candidates(
+def _sharing_rare_words(
     place: int, claim: Claim, holders: dict[str, list[int]], rank: dict[int, int]
 ) -> list[int]:
     """The claims that share most of a claim's rarest words."""
@@ -256,24 +202,37 @@ def _candidates(
     return sorted(shared, key=lambda other: (-shared[other], rank[other]))[:_LOOKED_AT]
 
 
-def _together(places: list[int]) -> Iterator[tuple[int, int]]:
-    """All pairs of a few, or the first with each of the others."""
-    if len(places) <= MOST_TOGETHER:
-        return combinations(places, 2)
-    return ((places[0], other) for other in places[1:])
+def _link(
+    claims: Sequence[Claim],
+    single: Sequence[int],
+    scores: dict[Key, float],
+    link_min: float,
+    most_links: int,
+    found: dict[Key, Verdict],
+) -> None:
+    """Keep the closest neighbours of each claim."""
+    rank = {place: number for number, place in enumerate(single)}
+    links = dict.fromkeys(single, 0)
+
+    def order(key: Key) -> tuple[float, int, int]:
+        one, other = sorted((rank[key[0]], rank[key[1]]))
+        return -scores[key], one, other
+
+    for key in sorted((key for key in scores if scores[key] >= link_min), key=order):
+        if max(links[key[0]], links[key[1]]) < most_links:
+            verdict = near(claims[key[0]], claims[key[1]])
+            if verdict.relation is Relation.NEIGHBOUR:
+                links[key[0]] += 1
+                links[key[1]] += 1
+                found[key] = verdict
 
 
-def _pairs_to_compare(places: list[int]) -> Iterator[tuple[int, int]]:
-    """All pairs of not too many, or each with those next to it."""
-    if len(places) <= MOST_COMPARED:
-        yield from combinations(places, 2)
-        return
-    for number, place in enumerate(places):
-        for other in places[number + 1 : number + 1 + _NEAR]:
-            yield place, other
+def _pairs_to_compare(places: list[int]) -> Iterator[Key]:
+    """All pairs of not too many, or each with the one next to it."""
+    return combinations(places, 2) if len(places) <= MOST_COMPARED else pairwise(places)
 
 
-def _grouped(places: list[int], key: Callable[[int], Hashable]) -> Iterable[list[int]]:
+def _grouped(places: Iterable[int], key: Callable[[int], Hashable]) -> Iterable[list[int]]:
     found: dict[Hashable, list[int]] = {}
     for place in places:
         found.setdefault(key(place), []).append(place)

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from pmem.core.duplicates.lexicon import Meaning, WordClass, is_verb
+from pmem.core.duplicates.lexicon import Meaning, WordClass
 
 _LOOSE: Final = frozenset(
     "of in on at for with as via through within per about into onto by bei mit für auf als".split()
 )
 """Prepositions that paraphrases exchange; the others say a direction."""
+_OF_USE: Final = ("for", "as", "to")
+"""What leads to what something is used for."""
 _BARE: Final = ""
 _FREE: Final = "~"
 _AGENT: Final = "agent"
@@ -90,76 +92,61 @@ def _sorted_lists(items: Sequence[Meaning]) -> list[Meaning]:
     return found
 
 
-class _RoleReader:
-    """The roles of a claim's words as they are read, one item after another."""
+class _Clause:
+    """The roles of a clause's words as they are read, one item after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, conjunction: str) -> None:
         self.words: list[tuple[str, ClauseRole]] = []
-        self.role = ClauseRole("", _BARE)
-        self.begin = 0
-        self.passive = False
+        self.conjunction = conjunction
+        self.preposition = _BARE
+        self.passive = self.used = False
         self.agents = 0
-        self.used = False
 
-    def name(self, word: str, is_verb: bool) -> None:
-        """Take a word; the verb of a passive clause and its agent go to the clause's front."""
-        if self.role.preposition == _AGENT:
-            place = self.begin + self.agents
-            self.agents += 1
-        elif is_verb:
-            place = self.begin
-        else:
-            self.words.append((word, self.role))
-            return
-        self.words.insert(place, (word, ClauseRole(self.role.clause, _BARE)))
+    def add(self, word: str, is_verb: bool) -> None:
+        """Take a word; the agent of a passive clause goes to the front, and its verb behind it."""
+        is_agent = self.preposition == _AGENT
+        moved = is_agent or is_verb
+        place = self.agents * is_agent if moved else len(self.words)
+        self.agents += is_agent
+        preposition = _BARE if moved else self.preposition
+        self.words.insert(place, (word, ClauseRole(self.conjunction, preposition)))
 
     def use(self, passive: bool) -> None:
         """Take "use X for Y" and "X is used for Y" as "Y with X"."""
         if passive:
-            tools = [(word, self._free(role)) for word, role in self.words[self.begin :]]
-            self.words[self.begin :] = tools
+            tool = ClauseRole(self.conjunction, _FREE)
+            self.words = [(word, role if role.preposition else tool) for word, role in self.words]
         self.used = True
-        self.govern(_BARE if passive else _FREE)
-
-    def _free(self, role: ClauseRole) -> ClauseRole:
-        return ClauseRole(role.clause, _FREE) if role.preposition == _BARE else role
-
-    def start(self, clause: str) -> None:
-        """Begin a clause."""
-        self.role, self.begin = ClauseRole(clause, _BARE), len(self.words)
-        self.passive, self.agents, self.used = False, 0, False
+        self.preposition = _BARE if passive else _FREE
 
     def govern(self, preposition: str) -> None:
-        """Take a preposition, or what ends its reach: nothing."""
-        self.role = ClauseRole(self.role.clause, preposition)
+        """Take a preposition."""
+        if preposition == "by" and self.passive:
+            self.preposition = _AGENT
+        elif (self.used and preposition in _OF_USE) or (preposition == "to" and not self.words):
+            self.preposition = _BARE
+        else:
+            self.preposition = _FREE if preposition in _LOOSE else preposition
 
 
 def _roles(items: Sequence[Meaning], verbs: set[str]) -> list[tuple[str, ClauseRole]]:
-    reader = _RoleReader()
-    for place, (kind, value) in enumerate(items):
+    clauses = [_Clause("")]
+    is_passive = False
+    for kind, value in items:
+        clause = clauses[-1]
         if kind in _NAMING or (kind is WordClass.SOFT and value in verbs):
-            reader.name(value, place > 0 and items[place - 1].kind is WordClass.PASSIVE)
-        elif kind is WordClass.PASSIVE:
-            reader.passive = True
+            clause.add(value, is_passive)
         elif kind is WordClass.USE:
-            reader.use(place > 0 and items[place - 1].kind is WordClass.PASSIVE)
-        elif kind is WordClass.PREPOSITION and reader.used and value in ("for", "as"):
-            reader.govern(_BARE)
+            clause.use(is_passive)
         elif kind is WordClass.PREPOSITION:
-            reader.govern(_preposition(value, reader.passive, items[place + 1 : place + 2]))
+            clause.govern(value)
         elif kind is WordClass.CLAUSE or kind is WordClass.BREAK:
-            reader.start(value if kind is WordClass.CLAUSE else "")
+            clauses.append(_Clause(value if kind is WordClass.CLAUSE else ""))
         elif kind is WordClass.BE or kind is WordClass.SUBJECT:
-            reader.govern(_BARE)
-    return reader.words
-
-
-def _preposition(value: str, passive: bool, following: Sequence[Meaning]) -> str:
-    if value == "by" and passive:
-        return _AGENT
-    if value == "to" and following and is_verb(following[0].value):
-        return _BARE
-    return _FREE if value in _LOOSE else value
+            clause.preposition = _BARE
+        is_passive = kind is WordClass.PASSIVE
+        clause.passive = clause.passive or is_passive
+    return [word for clause in clauses for word in clause.words]
 
 
 def _copula(items: Sequence[Meaning]) -> tuple[list[str], list[str]] | None:

@@ -48,9 +48,6 @@ _JOINT = re.compile(
     r"|;\s|\s[-–—]{1,2}\s|—|；"
     rf"|,\s{_SUBJECT}|,?\s(?:and|so|because|since|while)\s{_SUBJECT}"
 )
-_CONDITION = re.compile(
-    r"\b(?:if|unless|whether|until|suppose|assuming|when|once|in case)\b", re.IGNORECASE
-)
 _GOVERNS = re.compile(
     r"\b(?:if|unless|whether|until|suppose|assuming|when|once|in case|imagine|hop(?:e|ed|ing)"
     r"|wish(?:ed)?|doubt|think|thought|believed?|guess|says?|said|claim(?:s|ed)?|told|not|never|no"
@@ -80,9 +77,6 @@ _EXCLAMATION: Final = (
 )
 
 
-_PLAN = re.compile(r"(?:[a-z]{3,8},? ){0,2}let me\b", re.IGNORECASE)
-
-
 class Piece(NamedTuple):
     """What can be chosen for a summary.
 
@@ -93,7 +87,7 @@ class Piece(NamedTuple):
         joint: What leads to it from the piece before it in the same sentence, else empty.
         end: The mark it ends with; empty where its line has none.
         kind: Where it stands: in a sentence, in code, in brackets, or in what tools did.
-        marks: Whether a person says it, or an assistant what it is about to do.
+        by_person: Whether a person says it, rather than an assistant or a tool.
     """
 
     text: str
@@ -102,7 +96,7 @@ class Piece(NamedTuple):
     joint: str
     end: str
     kind: Kind
-    marks: tuple[str, ...] = ()
+    by_person: bool = False
 
 
 def called(messages: Iterable[Message]) -> frozenset[str]:
@@ -143,8 +137,9 @@ def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
             number += 1
             if kind == "prose":
                 plain = closing.sub("", _without_opening(line, opening), count=1)
+                by_person = speech is Speech.PERSON
                 found += (
-                    _mark_by_speech(piece, speech) for piece in _clauses(plain, place, number)
+                    piece._replace(by_person=by_person) for piece in _clauses(plain, place, number)
                 )
             else:
                 found.append(Piece(line, place, number, "", "." if kind == "tool" else "", kind))
@@ -154,12 +149,6 @@ def pieces(messages: Collection[Message], names: Iterable[str]) -> list[Piece]:
 def _tool_line(line: str | None) -> Iterator[tuple[str, Kind]]:
     if line:
         yield line, "tool"
-
-
-def _mark_by_speech(piece: Piece, speech: Speech) -> Piece:
-    marks = ["person"] * (speech is Speech.PERSON)
-    marks += ["plan"] * (speech is Speech.ASSISTANT and _PLAN.match(piece.text) is not None)
-    return piece._replace(marks=tuple(marks)) if marks else piece
 
 
 def _bounded(piece: Piece) -> Piece:
@@ -262,21 +251,15 @@ def _split_clauses(sentence: str) -> list[tuple[str, str]]:
 def _glued(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Put clauses together of which one governs the other."""
     found: list[tuple[str, list[str]]] = []
-    conditional = governing = False
+    governing = False
     for joint, body in parts:
-        if found and (_GOVERNED.match(body) or (conditional if _is_weak(joint) else governing)):
+        if found and (governing or _GOVERNED.match(body)):
             found[-1][1].extend((joint, body))
         else:
             found.append((joint, [body]))
-            conditional = governing = False
-        conditional = conditional or bool(_CONDITION.search(body))
-        governing = governing or bool(_GOVERNS.search(body))
+            governing = False
+        governing = governing or _GOVERNS.search(body) is not None
     return [(joint, "".join(bodies)) for joint, bodies in found]
-
-
-def _is_weak(joint: str) -> bool:
-    """Tell whether only a condition governs across a joint."""
-    return ";" in joint or joint.strip(" ,-–—") in ("so", "because", "since")
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ stand after who said them.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -43,7 +44,7 @@ Count = Callable[[str], int]
 
 # patterns are compiled when first needed: most who import this only add a message
 _CLOSED: Final = (".", "!", "?", "。", "！", "？", "…", "]")
-_SPEAKER: Final = r"\w[^:\n.!?\[\]]{0,39}: "
+_SPEAKER: Final = r"(\w[^:\n.!?\[\]]{0,39}): "
 
 
 class _Limits(NamedTuple):
@@ -76,9 +77,10 @@ def summarise(messages: Iterable[Message], count: Count, share: float = SHARE) -
     names = called(said)
     found = pieces(said, names) or _first_lines(said)
     order = ordered(found, worths(found, names))
-    chosen = _fitting(said, found, order, limits)
+    speakers = [_speaker(message) for message in said]
+    chosen = _fitting(speakers, found, order, limits)
     if chosen:
-        return _write_pieces(said, found, chosen)
+        return _write_pieces(speakers, found, chosen)
     return next((cut for place in order[:3] if (cut := _cut_piece(found[place], limits))), "")
 
 
@@ -110,9 +112,7 @@ def _first_lines(said: Sequence[Message]) -> "list[Piece]":
     ]
 
 
-def ordered(
-    found: "Sequence[Piece]", values: Sequence[dict[str, float]], known: Collection[str] = ()
-) -> list[int]:
+def ordered(found: "Sequence[Piece]", values: Sequence[dict[str, float]]) -> list[int]:
     """Order pieces so that each adds the most worth for its length to those before it.
 
     Worth that earlier pieces bring is not counted again, so what a piece adds only falls, and one
@@ -125,7 +125,7 @@ def ordered(
         for place, (value, cost) in enumerate(zip(values, costs, strict=True))
     ]
     heapify(heap)
-    covered = set(known)
+    covered: set[str] = set()
     order: list[int] = []
     while heap:
         _, place = heappop(heap)
@@ -140,14 +140,14 @@ def ordered(
 
 
 def _fitting(
-    said: Sequence[Message], found: "Sequence[Piece]", order: Sequence[int], limits: _Limits
+    speakers: Sequence[str], found: "Sequence[Piece]", order: Sequence[int], limits: _Limits
 ) -> list[int]:
     """Return the longest beginning of an order that fits, and what else fits beside it."""
 
     def fits(chosen: Collection[int]) -> bool:
-        return limits.hold(_write_pieces(said, found, sorted(chosen)))
+        return limits.hold(_write_pieces(speakers, found, sorted(chosen)))
 
-    short = _longest(order, fits)
+    short = bisect_left(range(1, len(order) + 1), True, key=lambda n: not fits(order[:n]))
     chosen = set(order[:short])
     for place in order[short : short + ATTEMPTS]:
         if fits(chosen | {place}):
@@ -155,26 +155,17 @@ def _fitting(
     return sorted(chosen)
 
 
-def _longest(order: Sequence[int], fits: Callable[[Sequence[int]], bool]) -> int:
-    """Return the length of the longest beginning that fits, found by halving."""
-    short, long = 0, len(order) + 1
-    while long - short > 1:
-        middle = (short + long) // 2
-        short, long = (middle, long) if fits(order[:middle]) else (short, middle)
-    return short
-
-
-def _write_pieces(said: Sequence[Message], found: "Sequence[Piece]", chosen: Iterable[int]) -> str:
+def _write_pieces(speakers: Sequence[str], found: "Sequence[Piece]", chosen: Iterable[int]) -> str:
     """Write pieces in their order, each speaker's together behind the name."""
     parts: list[str] = []
     last = speaker = None
     for place in chosen:
         piece = found[place]
-        name = TOOL if piece.kind == "tool" else _speaker(said[piece.message])
+        name = TOOL if piece.kind == "tool" else speakers[piece.message]
         if last == place - 1 and piece.joint and parts:
             parts[-1] = piece.joint
         elif name != speaker:
-            parts.append(f"\n{name}: ")
+            parts.append(f"\n{name}: " if name else "\n")
         else:
             parts.append(" " if "".join(parts[-2:]).endswith(_CLOSED) else "\n")
         parts += (piece.text, piece.end)
@@ -193,14 +184,6 @@ def _cut_piece(piece: "Piece", limits: _Limits) -> str:
             return cut
         most -= max(1, most // 8)
     return ""
-
-
-class _Sentence(NamedTuple):
-    """A sentence of a summary: whose it is, and whether it belongs to the older part."""
-
-    speaker: str
-    text: str
-    older: bool
 
 
 def merged(earlier: str, then: str, count: Count, most: int) -> str:
@@ -223,7 +206,11 @@ def merged(earlier: str, then: str, count: Count, most: int) -> str:
     whole = _join_summaries(older, later)
     if count(whole) <= most:
         return whole
-    return _reduced([*_taken_apart(older, True), *_taken_apart(later, False)], count, most)
+    later = _shortened_part(later, count, most)
+    room = most - count(_join_summaries("-", later))
+    older = _shortened_part(older, count, room) if room >= FLOOR else ""
+    joined = _join_summaries(older, later)
+    return joined if count(joined) <= most else later
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -240,66 +227,34 @@ def _join_summaries(older: str, later: str) -> str:
     return f"{EARLIER}{older}\n\n{THEN}{later}" if older and later else older or later
 
 
-def _taken_apart(part: str, older: bool) -> list[_Sentence]:
-    """Return the sentences of a part; a line without a speaker is the last one's."""
-    from pmem.core.text.sentences import split_sentences
-
-    found = []
-    speaker = ""
-    for line in part.splitlines():
-        match = re.match(_SPEAKER, line)
-        speaker = match.group() if match else speaker
-        said = split_sentences(line[match.end() if match else 0 :])
-        found += [_Sentence(speaker, shortened(text, MOST_TOKENS * 4), older) for text in said]
-    return found
-
-
-def _reduced(found: Sequence[_Sentence], count: Count, most: int) -> str:
-    """Leave out sentences, the least telling of the older first, until the rest fits."""
-    found = found[-MOST_SENTENCES:]
-    order = _best_first(found)
-    short = _longest(order, lambda kept: count(_write_sentences(found, kept)) <= most)
-    if short:
-        return _write_sentences(found, order[:short])
-    text = found[order[0]].text
-    long = min(len(text), max(2, most * 4))
-    while long > 2 and count(shortened(text, long)) > most:
-        long -= max(1, long // 8)
-    return shortened(text, long)
-
-
-def _best_first(found: Sequence[_Sentence]) -> list[int]:
-    """Order sentences by what they add, those of the later part before any older one."""
-    from pmem.core.summaries.clauses import Piece
+def _shortened_part(part: str, count: Count, most: int) -> str:
+    """Leave out the sentences of a part that tell least, until it fits."""
     from pmem.core.summaries.worth import worths
 
-    listed = [
-        Piece(sentence.text, place, place, "", sentence.text[-1], "prose")
-        for place, sentence in enumerate(found)
-    ]
-    values = worths(listed, {sentence.speaker.rstrip(": ") for sentence in found})
-    later = [place for place, sentence in enumerate(found) if not sentence.older]
-    known = {term for place in later for term in values[place]}
-    order: list[int] = []
-    for part, covered in ((later, set[str]()), (sorted({*range(len(found))} - {*later}), known)):
-        chosen = ordered([listed[i] for i in part], [values[i] for i in part], covered)
-        best = dict.fromkeys(part[place] for place in chosen)
-        order += dict.fromkeys((*best, *part))
-    return order
+    limits = _Limits(tokens=most, characters=len(part), count=count)
+    if limits.hold(part):
+        return part
+    names, found = _taken_apart(part)
+    order = ordered(found, worths(found, set(names)))
+    chosen = _fitting(names, found, order, limits)
+    return _write_pieces(names, found, chosen) if chosen else _cut_piece(found[order[0]], limits)
 
 
-def _write_sentences(found: Sequence[_Sentence], kept: Iterable[int]) -> str:
-    """Write sentences in their order, each speaker's together, in two parts if both have some."""
-    parts: dict[bool, list[str]] = {True: [], False: []}
-    last = ""
-    for place in sorted(kept):
-        speaker, text, older = found[place]
-        lines = parts[older]
-        if not lines or speaker != last:
-            lines.append(speaker + text)
-        elif lines[-1].endswith(_CLOSED) and not lines[-1].endswith("]"):
-            lines[-1] += f" {text}"
-        else:
-            lines.append(text)
-        last = speaker
-    return _join_summaries("\n".join(parts[True]), "\n".join(parts[False]))
+def _taken_apart(part: str) -> "tuple[list[str], list[Piece]]":
+    """Return who speaks in each line of a part, and its sentences.
+
+    A line without a speaker is the last one's.
+    """
+    from pmem.core.summaries.clauses import Piece
+    from pmem.core.text.sentences import split_sentences
+
+    names: list[str] = []
+    found: list[Piece] = []
+    for line in part.splitlines()[-MOST_SENTENCES:]:
+        match = re.match(_SPEAKER, line)
+        names.append(match.group(1) if match else names[-1] if names else "")
+        for said in split_sentences(line[match.end() if match else 0 :])[-MOST_SENTENCES:]:
+            text, end = (said[:-1], said[-1]) if said[-1] in _CLOSED else (said, "")
+            text = shortened(text, MOST_TOKENS * 4)
+            found.append(Piece(text, len(names) - 1, len(found), "", end, "prose"))
+    return names, found

@@ -1,7 +1,7 @@
 """What a stretch of conversation is about: names of things, and words that recur in it."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
@@ -20,8 +20,6 @@ from pmem.values.records import Message
 TOPICS: Final = 8
 NAMED: Final = 2.0
 """How much more a name or an identifier weighs than a word."""
-OPENING: Final = 0.5
-"""What the spelling of a sentence's first word counts, where a capital says nothing."""
 LAST_RESORT: Final = 0.001
 """What an everyday word weighs; such are topics only where there are no others."""
 ENOUGH: Final = 3
@@ -30,6 +28,7 @@ LONGEST: Final = 40
 """Characters of a topic."""
 
 _WORD: Final = re.compile(r"[^\W_][\w'’.:/@%+#&-]*")
+_GENITIVE: Final = re.compile(r"['’]s\Z")
 _EAST: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _RUN: Final = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30fa\u30fc]{3,20}|[\uac00-\ud7af]{2,12}|[A-Za-z]{2,}"
@@ -43,12 +42,11 @@ Key = tuple[str, ...]
 
 
 class _TopicSighting(NamedTuple):
-    """A word or name as it was met: what it counts as, its spelling, and what both weigh."""
+    """A word or name as it was met: what it counts as, its spelling, and what it weighs."""
 
     key: Key
     spelling: str
     weight: float
-    spelt: float = 1.0
 
 
 def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ...]:
@@ -58,7 +56,7 @@ def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ..
     files that they write; where nobody says anything, the calls do.
 
     Forms of a word count together and stand in the most frequent of them; names of two words stay
-    whole. Chinese is taken in short runs and in pieces that recur, Japanese by its Chinese and
+    whole. Chinese is taken in short runs, Japanese by its Chinese and
     katakana words, Korean by words without their particles.
 
     Args:
@@ -68,10 +66,10 @@ def key_topics(messages: Iterable[Message], most: int = TOPICS) -> tuple[str, ..
     said = list(messages)
     speakers = frozenset(term for name in called(said) for term in terms(name))
     weights: defaultdict[Key, float] = defaultdict(float)
-    spellings: dict[Key, defaultdict[str, float]] = {}
+    spellings: defaultdict[Key, Counter[str]] = defaultdict(Counter)
     for seen in chain.from_iterable(_sightings(text, speakers) for text in _own_words(said)):
         weights[seen.key] += seen.weight
-        spellings.setdefault(seen.key, defaultdict(float))[seen.spelling] += seen.spelt
+        spellings[seen.key][seen.spelling] += 1
     again = [key for key, weight in weights.items() if weight > 1]
     telling = again if len(again) >= ENOUGH else [key for key in weights if weights[key] >= 1]
     ordered = sorted(telling or weights, key=lambda key: (-weights[key], key))
@@ -103,14 +101,13 @@ def merged_topics(
         then: Those of the later one.
         most: How many topics at the most.
     """
-    earlier, then = [*filter(str.strip, earlier)], [*filter(str.strip, then)]
-    old = {_key(topic): topic for topic in reversed(earlier)}
-    new = {_key(topic): topic for topic in reversed(then)}
-    lasting = [key for key in map(_key, then) if key in old]
-    pairs = zip_longest(map(_key, then), map(_key, earlier))
-    turns = (key for pair in pairs for key in pair if key)
-    ordered = dict.fromkeys((*lasting, *turns))
-    return tuple({**old, **new}[key] for key in list(ordered)[: max(0, most)])
+    known = set(map(_key, earlier))
+    lasting = (topic for topic in then if _key(topic) in known)
+    turns = chain.from_iterable(zip_longest(then, earlier, fillvalue=""))
+    kept: dict[Key, str] = {}
+    for topic in filter(str.strip, (*lasting, *turns)):
+        kept.setdefault(_key(topic), topic)
+    return tuple(kept.values())[: max(0, most)]
 
 
 def _key(topic: str) -> Key:
@@ -140,14 +137,14 @@ def _plain() -> frozenset[str]:
     return everyday_terms() | time_vocabulary()
 
 
-def _spelling(counted: Mapping[str, float]) -> str:
+def _spelling(counted: Mapping[str, int]) -> str:
     return min(counted, key=lambda spelling: (-counted[spelling], len(spelling), spelling))
 
 
 def _sightings(text: str, speakers: frozenset[str]) -> Iterator[_TopicSighting]:
     previous: re.Match[str] | None = None
     for match in _WORD.finditer(text):
-        word = match.group().rstrip(".:/-'’&")
+        word = _GENITIVE.sub("", match.group().rstrip(".:/-'’&"))
         if _EAST.search(word):
             yield from _eastern(word)
         else:
@@ -176,13 +173,7 @@ def _western(word: str, opens: bool, speakers: frozenset[str]) -> Iterator[_Topi
         yield _TopicSighting((key,), word.lower(), LAST_RESORT)
         return
     named = is_identifier(word) or word.isupper() or (capital and not opens)
-    lowered = capital and not named
-    yield _TopicSighting(
-        (key,),
-        word.lower() if lowered else word,
-        NAMED if named else 1.0,
-        OPENING if lowered else 1.0,
-    )
+    yield _TopicSighting((key,), word if named else word.lower(), NAMED if named else 1.0)
 
 
 def _is_shouted(word: str) -> bool:
@@ -210,21 +201,9 @@ def _eastern(word: str) -> Iterator[_TopicSighting]:
             bare = _PARTICLE.sub("", run)
             yield _TopicSighting((bare,), bare, 1.0)
         elif "\u3400" <= run[0] <= "\u9fff":
-            for part in _FUNCTION.split(run):
-                yield from _grams(part)
+            parts = [part for part in _FUNCTION.split(run) if 2 <= len(part) <= 4]
+            yield from (_TopicSighting((part,), part, len(part) - 0.5) for part in parts)
         elif run[0] > "\u00ff":
             yield _TopicSighting((run,), run, 1.5)
         else:
             yield from _western(run, False, frozenset())
-
-
-def _grams(part: str) -> Iterator[_TopicSighting]:
-    """Yield a short run of characters whole, and pieces that weigh enough where they recur."""
-    if 2 <= len(part) <= 4:
-        yield _TopicSighting((part,), part, len(part) - 0.5)
-    if len(part) > 2:
-        for size in (2, 3, 4):
-            for place in range(len(part) - size + 1):
-                if size < len(part):
-                    gram = part[place : place + size]
-                    yield _TopicSighting((gram,), gram, 0.5 + size / 10)

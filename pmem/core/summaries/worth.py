@@ -18,7 +18,6 @@ from pmem.core.summaries.clauses import Piece
 from pmem.core.summaries.everyday import everyday_terms
 from pmem.core.text.sentences import read
 from pmem.core.text.terms import terms, time_vocabulary
-from pmem.core.text.words import NEGATIONS
 
 WEIGHTS: Final[dict[str, float]] = {
     # of the word
@@ -36,7 +35,8 @@ WEIGHTS: Final[dict[str, float]] = {
     # of the piece it stands in
     "sparse": -0.5,
     "answer": 0.4,
-    "question": -0.2,
+    "question": -0.6,
+    "proposal": -0.4,
     "outcome": 0.35,
     "vague": -0.2,
     "remark": -0.35,
@@ -58,10 +58,6 @@ _PROPOSES: Final = frozenset(
     """propose proposed proposes proposal proposing suggest suggests suggested suggestion maybe
     perhaps could might shall should let consider considering""".split()
 )
-_SETTLES: Final = NEGATIONS | frozenset(
-    """against instead rather decide decided chose settled reject rejects rejected replace replaces
-    replaced dropped discarded abandoned""".split()
-)
 _SELF: Final = frozenset("i me my mine we us our ours".split())
 _VAGUE: Final = frozenset("it that this there these those they".split())
 _COMMON: Final = frozenset({"everyday", "speaker"})
@@ -81,8 +77,7 @@ class TermUse(NamedTuple):
 def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float]]:
     """Return for each piece its terms and what each of them is worth there.
 
-    What an assistant is about to do is worth nothing, nor is a piece of nothing but everyday words
-    and speakers' names.
+    A piece of nothing but everyday words and speakers' names is worth nothing.
 
     Args:
         found: The pieces of a stretch of conversation.
@@ -90,7 +85,7 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
     """
     known: dict[tuple[str, ...], float] = {}
     values: list[dict[str, float]] = []
-    for piece, occurrences in zip(found, features(found, names), strict=True):
+    for occurrences in features(found, names):
         best: dict[str, float] = {}
         for term, held in occurrences:
             worth = known.get(held)
@@ -99,31 +94,8 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
             if worth > best.get(term, 0.0):
                 best[term] = worth
         told = any(_COMMON.isdisjoint(held) for _, held in occurrences)
-        values.append(best if told and "plan" not in piece.marks else {})
-    return _settle_values(found, values)
-
-
-def _settle_values(
-    found: Sequence[Piece], values: list[dict[str, float]]
-) -> list[dict[str, float]]:
-    """Leave to the piece that decides or negates what questions and proposals before it bring.
-
-    Only words that are no everyday ones count, for those two pieces may share whatever they say.
-    """
-    settled: set[str] = set()
-    common = everyday_terms()
-    left: list[dict[str, float]] = []
-    for piece, value in zip(reversed(found), reversed(values), strict=True):
-        asks = _asks(piece)
-        gone: set[str] = set()
-        plain = frozenset(read(piece.text).words)
-        if not asks and not plain.isdisjoint(_SETTLES):
-            settled |= value.keys() - common
-        elif asks or not plain.isdisjoint(_PROPOSES):
-            gone = settled & value.keys()
-        kept = {term: worth for term, worth in value.items() if term not in gone} if gone else value
-        left.append(kept if not gone or kept.keys() - common else {})
-    return left[::-1]
+        values.append(best if told else {})
+    return values
 
 
 def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[TermUse]]:
@@ -209,13 +181,15 @@ def _piece(piece: Piece, said: Sequence[TermUse], asking: set[int]) -> tuple[str
     held = {
         "sparse": len(telling) < SPARSE * (1 + len(piece.text.split())),
         "question": asked,
+        "proposal": not _PROPOSES.isdisjoint(plain),
         "answer": not asked and piece.message - 1 in asking,
         "outcome": any(word.term in outcomes for word in said),
         "vague": bool(plain) and plain[0] in _VAGUE,
         "remark": piece.kind == "remark",
         "self": not _SELF.isdisjoint(plain),
+        "person": piece.by_person,
     }
-    return (*(name for name, holds in held.items() if holds), *piece.marks)
+    return tuple(name for name, holds in held.items() if holds)
 
 
 def is_identifier(surface: str) -> bool:

@@ -26,8 +26,8 @@ STOP_WORDS: frozenset[str] = frozenset(
     """.split()
 )
 
-# base form first, then the forms that the stemmer does not bring back to it
-_IRREGULAR_GROUPS = """
+# base form first, then the forms that the stemmer does not bring back to it, the past before others
+_IRREGULAR_VERBS = """
 arise arose arisen|awake awoke awoken|bear bore borne born|beat beaten|begin began begun
 bend bent|bet|bind bound|bite bit bitten|bleed bled|blow blew blown|break broke broken
 breed bred|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen
@@ -50,6 +50,8 @@ think thought|throw threw thrown|understand understood|undergo underwent undergo
 wake woke woken|wear wore worn|weave wove woven|weep wept|win won|wind wound
 withdraw withdrew withdrawn|write wrote written|overcome overcame|undertake undertook undertaken
 rebuild rebuilt|rewrite rewrote rewritten|remake remade|redo redid redone|undo undid undone
+"""
+_IRREGULAR_WORDS = """
 child children kid kids|man men|woman women|person people|foot feet|tooth teeth|mouse mice
 goose geese|wife wives|life lives|knife knives|half halves|shelf shelves|leaf leaves
 wolf wolves|thief thieves|calf calves|loaf loaves|scarf scarves|self selves|ox oxen
@@ -69,12 +71,21 @@ traveling travelling|canceled cancelled|catalog catalogue|dialog dialogue|progra
 jewelry jewellery|analyze analyse|optimize optimise|initialize initialise|license licence
 """
 
-IRREGULAR_FORMS: dict[str, str] = {
-    form: words[0]
-    for group in _IRREGULAR_GROUPS.replace("\n", "|").split("|")
-    if (words := group.split())
-    for form in words[1:]
-}
+
+def _groups(table: str) -> list[list[str]]:
+    return [group.split() for group in table.strip().replace("\n", "|").split("|")]
+
+
+_VERB_GROUPS = _groups(_IRREGULAR_VERBS)
+_ALL_GROUPS = _VERB_GROUPS + _groups(_IRREGULAR_WORDS)
+
+IRREGULAR_FORMS: dict[str, str] = {form: group[0] for group in _ALL_GROUPS for form in group[1:]}
+
+IRREGULAR_PASTS: frozenset[str] = frozenset(group[1] for group in _VERB_GROUPS if len(group) > 1)
+"""Forms that tell of the past without an auxiliary: "chose", "built"."""
+
+IRREGULAR_VERB_FORMS: frozenset[str] = frozenset(form for each in _VERB_GROUPS for form in each[1:])
+"""These and the participles: "chosen"."""
 
 NUMBER_WORDS: dict[str, str] = {
     word: str(value)

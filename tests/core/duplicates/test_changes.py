@@ -20,9 +20,16 @@ def relation(one: str, other: str) -> Relation:
     return there.relation
 
 
-def test_most_updates_are_found() -> None:
-    found = [each for each in UPDATES if relation(each.one, each.other) == "update"]
-    assert len(found) / len(UPDATES) >= 0.9
+def test_all_updates_are_found_but_one_that_calls_the_matter_something_else() -> None:
+    missed = [each.one for each in UPDATES if relation(each.one, each.other) != "update"]
+    assert missed == ["The cache lives for 10 minutes."]
+
+
+@pytest.mark.parametrize(
+    "told", ["We move from Redis to Valkey.", "We moved from Redis.", "Redis was slow."]
+)
+def test_what_did_not_come_out_of_use_is_not_changed(told: str) -> None:
+    assert relation("Sessions run on Redis.", told) == "neighbour"
 
 
 @pytest.mark.parametrize("each", OTHERS, ids=lambda each: f"{each.one} {each.other}")

@@ -88,11 +88,44 @@ def test_a_reason_is_given_in_plain_words(one: str, other: str, reason: str) -> 
         ("The worker drops the report.", "The report is dropped by the worker."),
         ("You should use tabs for indentation.", "Use tabs for indentation."),
         ("Run the tests before a release.", "You must run the tests before a release."),
+        ("Every release is signed.", "Each release is signed."),
+        ("On Friday at noon the deploy happens.", "The deploy happens on Friday at noon."),
+        ("In the shop, reports are kept by Anna.", "Reports in the shop are by Anna."),
     ],
 )
 def test_what_only_sounds_different_is_a_duplicate(one: str, other: str) -> None:
     assert compare(claim_of(one), claim_of(other)).relation is Relation.DUPLICATE
     assert compare(claim_of(other), claim_of(one)).relation is Relation.DUPLICATE
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("The pool has 10 workers.", "The pool has 20 workers.", "update"),
+        ("Set x to 1 and y to 2.", "Set x to 2 and y to 1.", "neighbour"),
+        ("Rate limit: 100 requests.", "The rate limit is 250 requests.", "update"),
+        ("Anna owns the billing service.", "Marco owns the billing service.", "update"),
+        ("Send it to finance.", "Send it to legal.", "neighbour"),
+    ],
+)
+def test_an_update_gives_one_value_for_another(one: str, other: str, expected: str) -> None:
+    assert compare(claim_of(one), claim_of(other)).relation == expected
+    assert compare(claim_of(other), claim_of(one)).relation == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Service A is slow.", "Service is slow."),
+        ("We should use tabs.", "We use tabs."),
+        ("Every release is signed.", "The release is signed."),
+        ("All releases are signed.", "Some releases are signed."),
+        ("Tests run before a release.", "You must run the tests before a release."),
+        ("Run `pmem list` for #001.", "Run `pmem list` for #001 done."),
+    ],
+)
+def test_what_only_sounds_the_same_is_no_duplicate(one: str, other: str) -> None:
+    assert compare(claim_of(one), claim_of(other)).relation is not Relation.DUPLICATE
 
 
 def test_scores_fall_from_duplicates_to_strangers() -> None:

@@ -1,12 +1,14 @@
 """What must never be merged: another number, a negation, another name, another order of things."""
 
 import re
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.duplicates import Relation, Verdict, claim_of, compare
+from pmem.core.duplicates.tables import SCOPES
 from tests.core.duplicates.labelled import SETS, Labelled, is_same
 
 SAME = [each for labelled in SETS.values() for each in labelled if is_same(each.kind)]
@@ -173,21 +175,19 @@ def test_words_with_one_stem_are_not_the_same(one: str, other: str) -> None:
     assert verdict(one, other).relation is not Relation.DUPLICATE
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("staging", "production"),
-        ("windows", "linux"),
-        ("safari", "firefox"),
-        ("frontend", "backend"),
-        ("unit", "smoke"),
-        ("sister", "brother"),
-    ],
-)
-def test_the_same_of_another_place_or_person_is_no_update(one: str, other: str) -> None:
+def test_a_place_counts_behind_other_words_as_well() -> None:
+    sentence = "We deploy the billing service of the shop to {} on Friday."
+    one, other = sentence.format("west staging"), sentence.format("east production")
+    assert verdict(one, other).relation is Relation.NEIGHBOUR
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=min)
+def test_the_same_of_another_place_or_person_is_no_update(scope: frozenset[str]) -> None:
     sentence = "We deploy the billing service to {} on Friday."
     assert verdict(sentence.format("Hetzner"), sentence.format("Oslo")).relation is Relation.UPDATE
-    assert verdict(sentence.format(one), sentence.format(other)).relation is Relation.NEIGHBOUR
+    for one, other in combinations(sorted(scope), 2):
+        related = verdict(sentence.format(one), sentence.format(other)).relation
+        assert related not in (Relation.UPDATE, Relation.DUPLICATE), (one, other)
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,18 @@ def test_no_memory_has_more_than_its_share_of_neighbours() -> None:
         assert max(map(ends.count, ends), default=0) == most
 
 
+def test_of_three_alike_each_has_two_neighbours() -> None:
+    contents = [f"Billing parser rows: {word}, too." for word in ("fast", "strange", "ready")]
+    assert set(relations(contents)) == {(0, 1), (0, 2), (1, 2)}
+    assert len(found(contents, most_links=2)) == 3
+
+
+def test_a_value_of_two_letters_can_be_updated_and_a_pair_of_characters_cannot() -> None:
+    contents = ["The billing parser is in VB.", "The billing parser is in QT."]
+    assert relations(contents) == {(0, 1): Relation.UPDATE}
+    assert Relation.UPDATE not in relations(["数据库备份", "数据库恢复"]).values()
+
+
 def test_neighbours_are_not_weaker_than_asked() -> None:
     related = found(memories(300), link_min=0.45)
     near = [pair for pair in related if pair.verdict.relation is Relation.NEIGHBOUR]
