@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from pmem.core.pruning.endings import goes_on
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.text.calls import link_ids
 from pmem.values.records import Message, Role
@@ -123,7 +122,7 @@ def _opens(messages: Sequence[Message], i: int, kinds: Kinds, stated: bool) -> b
     if kinds.opening == "weak":
         return True
     paused = message.created_at - messages[i - 1].created_at > PAUSE
-    return paused and not kinds.casual and not goes_on(message.content)
+    return paused and not kinds.casual and not kinds.goes_on
 
 
 def _ends(kinds: Kinds) -> bool:
