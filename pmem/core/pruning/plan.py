@@ -1,9 +1,10 @@
 """Which messages of a conversation a context still shows.
 
-Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages (see
-`talk_first`). `importance` takes whole units (see `segments.units`), finished tasks before anything
-else, and stops as soon as no limit is passed; its order depends on the messages alone, so a higher
-limit never prunes more. Pruning again prunes nothing more.
+Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages, and
+so does every strategy where a task has ended (see `talk_first`). `importance` takes whole units
+(see `segments.units`), finished tasks before anything else, and stops as soon as no limit is
+passed; its order depends on the messages alone, so a higher limit never prunes more. Pruning again
+prunes nothing more.
 """
 
 from collections import Counter
@@ -20,7 +21,7 @@ from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
-Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "earlier"]
+Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "no_room", "earlier"]
 Trigger = Literal["normal", "aggressive", "messages", "task_boundary", "session_start"]
 
 _REASONS: Final[dict[Strategy, Reason]] = {
@@ -33,8 +34,8 @@ _REASONS: Final[dict[Strategy, Reason]] = {
 class PruningRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a context may show, and what leaves it first.
 
-    `keep` of the latest messages are never pruned. With `finished_only`, every finished task
-    goes whatever the limits are, and nothing else does.
+    `keep` of the latest messages are never pruned. With `finished_only`, finished tasks go
+    whatever the limits are, and nothing else does.
     """
 
     most_messages: int
@@ -123,15 +124,7 @@ class _Survey(NamedTuple):
     kinds: list[Kinds]
     tasks: list[Task]
     task_of: list[int]
-    units: list[tuple[int, ...]]
     scores: list[float]
-
-
-class _PruningStep(NamedTuple):
-    """Messages that leave together, and why."""
-
-    reason: Reason
-    places: tuple[int, ...]
 
 
 def plan(
@@ -153,8 +146,8 @@ def plan(
         gone: Ids pruned earlier; they stay pruned and count for nothing.
     """
     seen = _survey(messages, rules, now, frozenset(gone))
-    whole = rules.finished_only or rules.strategy == "importance"
-    reasons = _by_units(seen, rules) if whole else _talk_first(seen, rules)
+    by_units = rules.strategy == "importance" and not rules.finished_only
+    reasons = _by_units(seen, rules) if by_units else _by_messages(seen, rules)
     before = sum(messages[i].tokens for i in seen.live)
     count = len(seen.live) - len(reasons)
     tokens = before - sum(messages[i].tokens for i in reasons)
@@ -195,7 +188,7 @@ def due(
         return "normal"
     if len(live) > rules.most_messages:
         return "messages"
-    return "task_boundary" if boundary(messages) and _has_finished(messages, left) else None
+    return "task_boundary" if _has_ended(messages, left, rules.keep) else None
 
 
 def rules_for(
@@ -292,7 +285,6 @@ def _survey(
         kinds=kinds,
         tasks=found,
         task_of=task_of,
-        units=units(messages, kinds),
         scores=[
             score(message, latest - i, now, rules.scoring, found[task_of[i]].finished, kinds[i])
             for i, message in enumerate(messages)
@@ -300,12 +292,13 @@ def _survey(
     )
 
 
-def _talk_first(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
+def _by_messages(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     """Return what leaves message by message, and why."""
-    from pmem.core.pruning.talk_first import choose_kept, message_groups
+    from pmem.core.pruning.talk_first import choose_kept, choose_unfinished, message_groups
 
     finished = [seen.tasks[number].finished for number in seen.task_of]
-    opening = seen.tasks[-1].first if seen.tasks else 0
+    requests = [_request(seen.messages, task) for task in seen.tasks]
+    opening = requests[-1] if requests else 0
     length = len(seen.messages)
     ages = [place / length for place in range(length)]
     if rules.strategy == "hybrid":
@@ -313,51 +306,60 @@ def _talk_first(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     groups = message_groups(seen.messages, seen.kinds, finished, ages, opening)
     tokens = {i: seen.messages[i].tokens for i in seen.live}
     protected = _protected(seen, rules.keep)
-    kept = choose_kept(groups, protected, tokens, rules.most_messages, rules.most_tokens)
-    reason = _REASONS[rules.strategy]
-    return {i: "finished_task" if finished[i] else reason for i in sorted(tokens.keys() - kept)}
+    if rules.finished_only:
+        done = {place for place in requests if finished[place]}
+        kept = choose_unfinished(groups, protected, tokens, done)
+    else:
+        kept = choose_kept(groups, protected, tokens, rules.most_messages, rules.most_tokens)
+    standing = {place for group in groups if group.is_standing for place in group.places}
+    return {i: _reason(i, finished, standing, rules) for i in sorted(tokens.keys() - kept)}
+
+
+def _request(messages: Sequence[Message], task: Task) -> int:
+    """Return where a user first speaks in a task."""
+    places = range(task.first, task.last + 1)
+    return next((i for i in places if messages[i].role is Role.USER), task.first)
+
+
+def _reason(
+    place: int, finished: Sequence[bool], standing: Collection[int], rules: PruningRules
+) -> Reason:
+    if finished[place]:
+        return "finished_task"
+    return "no_room" if place in standing else _REASONS[rules.strategy]
 
 
 def _by_units(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     """Return what leaves in whole units, and why."""
     tokens, count = sum(seen.messages[i].tokens for i in seen.live), len(seen.live)
     reasons: dict[int, Reason] = {}
-    for step in _steps(seen, rules):
-        if not rules.finished_only and _fits_rules(rules, count, tokens):
+    for reason, places in _steps(seen, rules.keep):
+        if _fits_rules(rules, count, tokens):
             break
-        reasons.update(dict.fromkeys(step.places, step.reason))
-        count -= len(step.places)
-        tokens -= sum(seen.messages[i].tokens for i in step.places)
+        reasons.update(dict.fromkeys(places, reason))
+        count -= len(places)
+        tokens -= sum(seen.messages[i].tokens for i in places)
     return reasons
 
 
-def _steps(seen: _Survey, rules: PruningRules) -> Iterator[_PruningStep]:
-    """Yield what leaves, in its order, whatever the limits are."""
+def _steps(seen: _Survey, keep: int) -> Iterator[tuple[Reason, Sequence[int]]]:
+    """Yield what leaves together and why, in its order, whatever the limits are."""
     ending: dict[int, list[int]] = {}
-    others: list[tuple[int, ...]] = []
-    for unit in _removable(seen, rules.keep):
+    others: list[list[int]] = []
+    protected, live = _protected(seen, keep), set(seen.live)
+    for unit in units(seen.messages, seen.kinds):
+        left = [i for i in unit if i in live]
         numbers = {seen.task_of[i] for i in unit}
+        if not left or not protected.isdisjoint(unit):
+            continue
         if all(seen.tasks[number].finished for number in numbers):
-            ending.setdefault(max(numbers), []).extend(unit)
+            ending.setdefault(max(numbers), []).extend(left)
         else:
-            others.append(unit)
+            others.append(left)
     for number in sorted(ending):
-        yield _PruningStep("finished_task", tuple(ending[number]))
-    if rules.finished_only:
-        return
-    for unit in sorted(others, key=lambda unit: (max(seen.scores[i] for i in unit), unit[-1])):
-        yield _PruningStep("least_important", unit)
-
-
-def _removable(seen: _Survey, keep: int) -> Iterator[tuple[int, ...]]:
-    """Yield what is left of every unit that holds nothing protected."""
-    protected = _protected(seen, keep)
-    live = set(seen.live)
-    for unit in seen.units:
-        if protected.isdisjoint(unit):
-            left = tuple(i for i in unit if i in live)
-            if left:
-                yield left
+        yield "finished_task", ending[number]
+    for left in sorted(others, key=lambda left: (max(seen.scores[i] for i in left), left[-1])):
+        yield "least_important", left
 
 
 def _protected(seen: _Survey, keep: int) -> set[int]:
@@ -377,11 +379,17 @@ def _list_pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
             yield Pruned(message.id, message.tokens, seen.scores[i], reason)
 
 
-def _has_finished(messages: Sequence[Message], gone: frozenset[str]) -> bool:
-    """Tell whether a finished task still has messages in the context."""
+def _has_ended(messages: Sequence[Message], gone: frozenset[str], keep: int) -> bool:
+    """Tell whether a user goes on after a finished task of which messages may leave.
+
+    That is where a new task opens; and later as well for the latest messages of the finished one,
+    which do not leave when it opens.
+    """
+    if not messages or messages[-1].role is not Role.USER or not (gone or boundary(messages)):
+        return False
     return any(
         message.id not in gone and message.role is not Role.SYSTEM
-        for task in tasks(messages)
+        for task in tasks(messages)[:-1]
         if task.finished
-        for message in messages[task.first : task.last + 1]
+        for message in messages[task.first : min(task.last + 1, len(messages) - keep)]
     )

@@ -120,8 +120,13 @@ limits = st.builds(
 )
 
 
-by_units = limits.map(lambda given_: msgspec.structs.replace(given_, strategy="importance"))
+by_units = limits.map(
+    lambda given_: msgspec.structs.replace(given_, strategy="importance", finished_only=False)
+)
 """Limits by the strategy that takes whole units, finished tasks before anything else."""
+
+finishing = limits.map(lambda given_: msgspec.structs.replace(given_, finished_only=True))
+"""Limits where a task has ended, whatever the strategy."""
 
 by_messages = st.builds(
     msgspec.structs.replace,
@@ -158,11 +163,46 @@ def test_system_messages_and_the_latest_never_leave(
     assert [item.id for item in protected if item.id in lost] == []
 
 
-@given(conversations(), by_messages)
-def test_a_call_leaves_or_stays_with_its_result(said: list[Message], given_: PruningRules) -> None:
-    lost = set(gone_from(plan(said, given_, NOW)))
+@given(conversations(), by_messages | finishing, st.data())
+def test_a_call_is_shown_with_its_results_only_and_these_with_it(
+    said: list[Message], given_: PruningRules, data: st.DataObject
+) -> None:
+    """Also where one of them was pruned earlier, such as a call before its result came."""
+    gone = data.draw(st.sets(st.sampled_from(ids(said, *range(len(said)))))) if said else set()
+    lost = set(gone_from(plan(said, given_, NOW, gone)))
     for call, result in call_links(said):
         assert (said[call].id in lost) == (said[result].id in lost)
+
+
+@given(conversations(), finishing)
+def test_at_the_end_of_a_task_nothing_goes_but_what_is_finished(
+    said: list[Message], given_: PruningRules
+) -> None:
+    """Whatever the limits are and whichever strategy: no limit was passed."""
+    finished = {
+        said[i].id
+        for task in tasks(said)
+        if task.finished
+        for i in range(task.first, task.last + 1)
+    }
+    made = plan(said, given_, NOW)
+    bound = {place for link in call_links(said) for place in link}
+    assert set(gone_from(made)) <= finished | set(ids(said, *bound))
+    assert {item.reason for item in made.pruned} <= {"finished_task"}
+
+
+@given(conversations(), by_messages, st.integers(1, 15))
+def test_the_latest_of_tools_take_no_more_than_half_of_a_limit_from_talk(
+    said: list[Message], given_: PruningRules, keep: int
+) -> None:
+    made = plan(said, msgspec.structs.replace(given_, keep=keep), NOW)
+    kept = [item for item in said if item.id in set(made.kept)]
+    tools = [item for item in kept if is_of_a_tool(item)]
+    talk = [i for i in said if i.id not in set(made.kept) and not is_of_a_tool(i)]
+    room = given_.most_tokens - made.tokens_after + sum(item.tokens for item in tools)
+    half = sum(item.tokens for item in tools) > given_.most_tokens / 2
+    if half and len(said) <= given_.most_messages / 2:
+        assert all(item.tokens > room / 2 for item in talk if len(item.content.split()) > 4)
 
 
 @given(conversations(), by_messages)
@@ -195,7 +235,7 @@ def test_pruning_stops_when_no_limit_is_passed_and_not_before(
     made = plan(said, given_, NOW)
     within = len(made.kept) <= given_.most_messages and made.tokens_after <= given_.most_tokens
     assert made.satisfied == within
-    if not within and not given_.finished_only:
+    if not within:
         everything = plan(said, everything_but(given_.keep), NOW)
         assert set(gone_from(made)) == set(gone_from(everything))
 
@@ -340,6 +380,11 @@ def test_directives_and_the_opening_request_go_last() -> None:
     assert made.kept == ids_tuple(said, 0, 6, 11)
 
 
+def test_the_opening_request_may_stand_behind_a_system_message() -> None:
+    said = [message(0, "You are careful.", role=Role.SYSTEM), *talk(20)[2:]]
+    assert plan(said, rules(most_messages=5, keep=3), NOW).kept == ids_tuple(said, 0, 1, 16, 17, 18)
+
+
 def test_of_a_class_finished_tasks_go_first() -> None:
     said = talk(40)
     said[9] = message(9, "Task complete")
@@ -404,6 +449,23 @@ def test_the_latest_output_of_tools_leaves_half_of_a_tight_limit_to_talk() -> No
     made = plan(said, rules(most_tokens=60, keep=4), NOW)
     assert gone_from(made) == ids(said, 1, 2)
     assert plan(said, rules(most_tokens=130, keep=4), NOW).pruned == ()
+
+
+def test_the_latest_output_of_tools_leaves_half_of_a_tight_number_to_talk() -> None:
+    said = [*talk(20), *tool(20, "a"), *tool(22, "b"), *tool(24, "c"), *tool(26, "d")]
+    made = plan(said, rules(most_messages=10, keep=8), NOW)
+    assert made.kept == ids_tuple(said, 0, 6, 8, 10, 12, 14, 16, 18, 26, 27)
+
+
+def test_a_long_directive_has_room_before_the_latest_output_of_tools() -> None:
+    said = [message(0, "Never touch the tables", tokens=70), *talk(6)[1:], *tool(6, "a")]
+    said += [message(8, "Go on with the docs", role=Role.USER)]
+    said[7] = msgspec.structs.replace(said[7], tokens=30)
+    made = plan(said, rules(most_tokens=100, keep=3), NOW)
+    assert made.kept == ids_tuple(said, 0, 2, 4, 8)
+    made = plan(said, rules(most_tokens=79, keep=3), NOW)
+    assert said[0].id not in made.kept
+    assert {item.id: item.reason for item in made.pruned}[said[0].id] == "no_room"
 
 
 def test_importance_lets_the_least_important_pair_go() -> None:
@@ -592,7 +654,7 @@ def test_a_finished_task_goes_when_the_next_begins() -> None:
     assert due(said[:-1], (), limit, base) is None
     assert due(said, (), limit, base) == "task_boundary"
     made = plan(said, rules_for("task_boundary", base, limit), NOW)
-    assert made.kept == (said[0].id, *ids(said, *range(20, 31)))
+    assert made.kept == (said[0].id, *ids(said, *range(21, 31)))
     assert {item.reason for item in made.pruned} == {"finished_task"}
     near = msgspec.structs.replace(base, keep=1)
     made = plan(said, rules_for("task_boundary", near, limit), NOW)
@@ -614,6 +676,35 @@ def test_by_importance_the_oldest_finished_task_goes_first_and_whole() -> None:
     assert {item.reason for item in made.pruned} == {"finished_task"}
     made = plan(said, rules(most_messages=19, strategy=strategy), NOW)
     assert len(made.kept) == 18
+
+
+def test_directives_outlive_their_task() -> None:
+    said = [*refactoring(30), message(30, "Now let's work on the tests")]
+    said[1] = message(1, "Please refactor the parser", role=Role.USER)
+    said[4] = message(4, "Never touch the tables")
+    made = plan(said, rules_for("task_boundary", rules(keep=1), 100_000), NOW)
+    assert made.kept == ids_tuple(said, 0, 4, 30)
+
+
+def test_at_the_end_of_work_with_tools_their_messages_go_and_what_was_said_stays() -> None:
+    said = [*session(), message(12, "Done.", role=Role.ASSISTANT)]
+    said.append(message(13, "Now let's work on the release"))
+    made = plan(said, rules_for("task_boundary", rules(keep=1), 100_000), NOW)
+    assert gone_from(made) == ids(said, 1, 2, 3, 4, 7, 8)
+
+
+def test_the_tail_of_a_finished_task_goes_when_it_is_none_of_the_latest_any_more() -> None:
+    base = rules(keep=3)
+    said = [*refactoring(10), message(10, "Now let's work on the tests")]
+    gone = gone_from(plan(said, rules_for("task_boundary", base, 0), NOW))
+    assert gone == ids(said, *range(1, 8))
+    assert due(said, gone, 0, base) is None
+    said += [message(11), message(12, "Is there one for the lexer")]
+    assert due(said[:-1], gone, 0, base) is None
+    assert due(said, gone, 0, base) == "task_boundary"
+    made = plan(said, rules_for("task_boundary", base, 0), NOW, gone)
+    assert [item.id for item in made.pruned if item.reason == "finished_task"] == ids(said, 8, 9)
+    assert due(said, gone_from(made), 0, base) is None
 
 
 def test_an_unfinished_task_does_not_go_when_the_next_begins() -> None:
