@@ -38,7 +38,7 @@ _REASONS = {
     "oldest": "among the oldest",
     "least_important": "among the least important",
     "hybrid": "old and unimportant",
-    "no_room": "a directive without room",
+    "no_room": "needed, but without room",
 }
 _TRIGGERS = {
     "normal": "the conversation passed its first limit",
