@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.text.calls import link_ids
@@ -95,14 +95,9 @@ def units(
         in the order of their first messages; their indices ascend, perhaps with gaps.
     """
     found = _kinds(messages) if kinds is None else kinds
-    groups = _Groups(len(messages))
     calls = list(call_links(messages))
-    for one, other in (*calls, *_turn_links(messages, calls)):
-        groups.join(one, other)
-    for one, other in _correction_links(messages, found):
-        if groups.size(one, other) <= TOGETHER:
-            groups.join(one, other)
-    return groups.listed()
+    links = [*calls, *_turn_links(messages, calls)]
+    return connect(len(messages), links, _correction_links(messages, found))
 
 
 def _kinds(messages: Sequence[Message]) -> list[Kinds]:
@@ -141,17 +136,33 @@ def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
     return at
 
 
-def connect(count: int, links: Iterable[Link]) -> list[tuple[int, ...]]:
+def connect(count: int, links: Iterable[Link], loose: Iterable[Link] = ()) -> list[tuple[int, ...]]:
     """Group numbers that are linked, in the order of the smallest of each group.
 
     Args:
         count: Of the numbers, which begin at 0.
         links: Pairs that belong together.
+        loose: Pairs that do unless their group would become larger than 20.
     """
-    groups = _Groups(count)
-    for one, other in links:
-        groups.join(one, other)
-    return groups.listed()
+    parent = list(range(count))
+    size = [1] * count
+
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for most, pairs in ((count, links), (TOGETHER, loose)):
+        for one, other in pairs:
+            first, second = sorted((root(one), root(other)))
+            if first != second and size[first] + size[second] <= most:
+                parent[second] = first
+                size[first] += size[second]
+    members: dict[int, list[int]] = {}
+    for number in range(count):
+        members.setdefault(root(number), []).append(number)
+    return [tuple(group) for group in members.values()]
 
 
 def call_links(messages: Sequence[Message]) -> Iterator[Link]:
@@ -160,48 +171,35 @@ def call_links(messages: Sequence[Message]) -> Iterator[Link]:
     Args:
         messages: In the order in which they were said.
     """
-    calls = _OpenCalls()
+    known: dict[str, int] = {}
+    named: dict[str, int] = {}
+    unnamed: deque[int] = deque()
     for i, message in enumerate(messages):
+        call, result = message.tool_call, message.tool_result
         if message.role is Role.SYSTEM:
             continue
-        answers = message.tool_result is not None
-        if message.tool_call is not None:
-            calls.opened(message.tool_call, i, answered=answers)
-        elif answers or message.role is Role.TOOL:
-            yield from ((call, i) for call in calls.answered(message.tool_result))
+        if call is not None:
+            ids = dict.fromkeys(link_ids(call), i)
+            known |= ids
+            if result is None:
+                named |= ids
+                unnamed.extend([i] * ((len(call) if isinstance(call, list) else 1) - len(ids)))
+        elif result is not None or message.role is Role.TOOL:
+            ids = dict.fromkeys(link_ids(result), i)
+            answered = [known[name] for name in ids if name in known]
+            for name in ids:
+                named.pop(name, None)
+            if not answered:
+                answered = _oldest_waiting(named, unnamed, by_name=bool(ids))
+            yield from ((place, i) for place in answered)
 
 
-class _OpenCalls:
-    """The calls whose results have not come yet, the oldest first."""
-
-    def __init__(self) -> None:
-        self._by_name: dict[str, int] = {}
-        self._named: dict[str, int] = {}
-        self._unnamed: deque[int] = deque()
-
-    def opened(self, call: Any, place: int, *, answered: bool) -> None:
-        """Note a call, or several in a list; an answered one brought its result along."""
-        names = link_ids(call)
-        self._by_name.update(dict.fromkeys(names, place))
-        if not answered:
-            self._named.update(dict.fromkeys(names, place))
-            count = len(call) if isinstance(call, list) else 1
-            self._unnamed.extend([place] * (count - len(names)))
-
-    def answered(self, result: Any) -> list[int]:
-        """Return where the calls stand that a result answers."""
-        names = link_ids(result)
-        known = [self._by_name[name] for name in names if name in self._by_name]
-        for name in names:
-            self._named.pop(name, None)
-        if known:
-            return known
-        if self._unnamed and (names or not self._named or self._unnamed[0] < self._oldest_named()):
-            return [self._unnamed.popleft()]
-        return [self._named.pop(next(iter(self._named)))] if self._named and not names else []
-
-    def _oldest_named(self) -> int:
-        return next(iter(self._named.values()))
+def _oldest_waiting(named: dict[str, int], unnamed: deque[int], *, by_name: bool) -> list[int]:
+    """Take the oldest call whose result has not come; one by an id is awaited by no other id."""
+    first = next(iter(named), None)
+    if unnamed and (by_name or first is None or unnamed[0] < named[first]):
+        return [unnamed.popleft()]
+    return [] if by_name or first is None else [named.pop(first)]
 
 
 def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[Link]:
@@ -234,36 +232,3 @@ def _correction_links(messages: Sequence[Message], kinds: Sequence[Kinds]) -> It
             following.popleft()
         if kind.error and following and following[0] - i <= CORRECTED_WITHIN:
             yield i, following[0]
-
-
-class _Groups:
-    """Disjoint sets of the numbers below a count."""
-
-    def __init__(self, count: int) -> None:
-        self._parent = list(range(count))
-        self._size = [1] * count
-
-    def join(self, one: int, other: int) -> None:
-        """Unite the groups of two numbers."""
-        a, b = sorted((self._root(one), self._root(other)))
-        if a != b:
-            self._parent[b] = a
-            self._size[a] += self._size[b]
-
-    def size(self, one: int, other: int) -> int:
-        """Return how many the groups of two numbers have together."""
-        a, b = self._root(one), self._root(other)
-        return self._size[a] if a == b else self._size[a] + self._size[b]
-
-    def listed(self) -> list[tuple[int, ...]]:
-        """Return every group in the order of its smallest number."""
-        members: dict[int, list[int]] = {}
-        for i in range(len(self._parent)):
-            members.setdefault(self._root(i), []).append(i)
-        return [tuple(group) for group in members.values()]
-
-    def _root(self, i: int) -> int:
-        while self._parent[i] != i:
-            self._parent[i] = self._parent[self._parent[i]]
-            i = self._parent[i]
-        return i
