@@ -15,7 +15,6 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from pmem.core.pruning.importance import score
-from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
 from pmem.values.records import Chunk, Message, Role
 from pmem.values.rules import Scoring
@@ -121,7 +120,6 @@ class _Survey(NamedTuple):
 
     messages: Sequence[Message]
     live: list[int]
-    kinds: list[Kinds]
     tasks: list[Task]
     task_of: list[int]
     scores: list[float]
@@ -214,21 +212,6 @@ def rules_for(
     return msgspec.structs.replace(rules, most_tokens=most)
 
 
-def by_hand(
-    rules: PruningRules, keep: int | None = None, tokens: int | None = None
-) -> PruningRules:
-    """Return the rules for pruning that somebody asks for.
-
-    Args:
-        rules: The rules at other times; what they protect stays.
-        keep: How many messages are to stay.
-        tokens: How many tokens are to stay, as far as the protected messages allow.
-    """
-    if keep is not None:
-        rules = msgspec.structs.replace(rules, most_messages=keep)
-    return rules if tokens is None else msgspec.structs.replace(rules, most_tokens=tokens)
-
-
 def statistics(
     recent: Sequence[Message],
     gone: Collection[str],
@@ -276,17 +259,15 @@ def _fits_rules(rules: PruningRules, count: int, tokens: int) -> bool:
 def _survey(
     messages: Sequence[Message], rules: PruningRules, now: datetime, gone: frozenset[str]
 ) -> _Survey:
-    kinds, latest = [kinds_of(message) for message in messages], len(messages) - 1
-    found = tasks(messages, kinds)
+    found, latest = tasks(messages), len(messages) - 1
     task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
     return _Survey(
         messages=messages,
         live=[i for i, message in enumerate(messages) if message.id not in gone],
-        kinds=kinds,
         tasks=found,
         task_of=task_of,
         scores=[
-            score(message, latest - i, now, rules.scoring, found[task_of[i]].finished, kinds[i])
+            score(message, latest - i, now, rules.scoring, found[task_of[i]].finished)
             for i, message in enumerate(messages)
         ],
     )
@@ -303,7 +284,7 @@ def _by_messages(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     ages = [place / length for place in range(length)]
     if rules.strategy == "hybrid":
         ages = [round((seen.scores[i] + ages[i]) / 2, 9) for i in range(length)]
-    groups = message_groups(seen.messages, seen.kinds, finished, ages, opening)
+    groups = message_groups(seen.messages, finished, ages, opening)
     tokens = {i: seen.messages[i].tokens for i in seen.live}
     protected = _protected(seen, rules.keep)
     if rules.finished_only:
@@ -347,7 +328,7 @@ def _steps(seen: _Survey, keep: int) -> Iterator[tuple[Reason, Sequence[int]]]:
     ending: dict[int, list[int]] = {}
     others: list[list[int]] = []
     protected, live = _protected(seen, keep), set(seen.live)
-    for unit in units(seen.messages, seen.kinds):
+    for unit in units(seen.messages):
         left = [i for i in unit if i in live]
         numbers = {seen.task_of[i] for i in unit}
         if not left or not protected.isdisjoint(unit):

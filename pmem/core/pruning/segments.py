@@ -39,7 +39,7 @@ class _Progress(NamedTuple):
     resumed: bool = False
 
 
-def tasks(messages: Sequence[Message], kinds: Sequence[Kinds] | None = None) -> list[Task]:
+def tasks(messages: Sequence[Message]) -> list[Task]:
     """Divide a conversation into tasks.
 
     A task ends before a user's message that clearly turns to something new; after its
@@ -49,20 +49,19 @@ def tasks(messages: Sequence[Message], kinds: Sequence[Kinds] | None = None) -> 
 
     Args:
         messages: In the order in which they were said.
-        kinds: What was read from each, where the caller has that already.
 
     Returns:
         Tasks without gaps from the first message to the last; none for no messages.
     """
-    found = _kinds(messages) if kinds is None else kinds
     done: list[Task] = []
     at = _Progress(0)
     for i, message in enumerate(messages):
-        if i > at.first and _opens(messages, i, found[i], at.stated):
-            done.append(Task(at.first, i - 1, at.stated or _ends(found[i])))
+        kinds = kinds_of(message)
+        if i > at.first and _opens(messages, i, kinds, at.stated):
+            done.append(Task(at.first, i - 1, at.stated or (kinds.complete and not kinds.error)))
             at = _Progress(i)
         else:
-            at = _after(at, message, found[i])
+            at = _after(at, message, kinds)
     if messages:
         done.append(Task(at.first, len(messages) - 1, at.stated and not at.resumed))
     return done
@@ -75,9 +74,7 @@ def boundary(messages: Sequence[Message]) -> bool:
     return tasks(messages)[-1].first == len(messages) - 1
 
 
-def units(
-    messages: Sequence[Message], kinds: Sequence[Kinds] | None = None
-) -> list[tuple[int, ...]]:
+def units(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     """Group the messages that only make sense together.
 
     A user's message stays with what answers it, a tool's call with its results, an error with
@@ -88,20 +85,14 @@ def units(
 
     Args:
         messages: In the order in which they were said.
-        kinds: What was read from each, where the caller has that already.
 
     Returns:
         Indices of every message, each in one unit; a system message stands alone. Units are
         in the order of their first messages; their indices ascend, perhaps with gaps.
     """
-    found = _kinds(messages) if kinds is None else kinds
     calls = list(call_links(messages))
     links = [*calls, *_turn_links(messages, calls)]
-    return connect(len(messages), links, _correction_links(messages, found))
-
-
-def _kinds(messages: Sequence[Message]) -> list[Kinds]:
-    return [kinds_of(message) for message in messages]
+    return connect(len(messages), links, _correction_links(messages))
 
 
 def _opens(messages: Sequence[Message], i: int, kinds: Kinds, stated: bool) -> bool:
@@ -118,11 +109,6 @@ def _opens(messages: Sequence[Message], i: int, kinds: Kinds, stated: bool) -> b
         return True
     paused = message.created_at - messages[i - 1].created_at > PAUSE
     return paused and not kinds.casual and not kinds.goes_on
-
-
-def _ends(kinds: Kinds) -> bool:
-    """Tell whether the message that opens a task also says that the one before is done."""
-    return kinds.complete and not kinds.error
 
 
 def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
@@ -219,16 +205,12 @@ def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[
         open_until = max(open_until, last_result.get(i, -1))
 
 
-def _correction_links(messages: Sequence[Message], kinds: Sequence[Kinds]) -> Iterator[Link]:
+def _correction_links(messages: Sequence[Message]) -> Iterator[Link]:
     """Link each error to the next message that corrects or fixes it, if it comes soon."""
-    remedies = [
-        i
-        for i, kind in enumerate(kinds)
-        if (kind.correction or kind.fix) and messages[i].role is not Role.SYSTEM
-    ]
-    following = deque(remedies)
-    for i, kind in enumerate(kinds):
-        while following and following[0] <= i:
-            following.popleft()
-        if kind.error and following and following[0] - i <= CORRECTED_WITHIN:
-            yield i, following[0]
+    errors: deque[int] = deque()
+    for i, kind in enumerate(map(kinds_of, messages)):
+        if kind.correction or kind.fix:
+            yield from ((error, i) for error in errors if i - error <= CORRECTED_WITHIN)
+            errors.clear()
+        if kind.error:
+            errors.append(i)

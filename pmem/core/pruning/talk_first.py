@@ -16,7 +16,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Se
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from pmem.core.pruning.kinds import Kinds
+from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import call_links, connect
 from pmem.core.text.blocks import read_prose
 from pmem.core.text.speech import TOOLS, Speech, speech_of
@@ -60,7 +60,6 @@ class MessageGroup(NamedTuple):
 
 def message_groups(
     messages: Sequence[Message],
-    kinds: Sequence[Kinds],
     finished: Sequence[bool],
     merits: Sequence[float],
     opening: int,
@@ -69,12 +68,12 @@ def message_groups(
 
     Args:
         messages: In the order in which they were said.
-        kinds: What was read from each.
         finished: For each, whether its task is finished.
         merits: What each is worth within its class, such as its place.
         opening: Where the task at hand begins.
     """
     said = [speech_of(message) for message in messages]
+    kinds = [kinds_of(message) for message in messages]
     worths = dict(_worths(said, kinds, opening))
     explained = dict(_explanations(said, kinds))
     links = [*call_links(messages), *_answer_links(messages, said)]

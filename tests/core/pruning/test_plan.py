@@ -16,7 +16,6 @@ from pmem.core.pruning.plan import (
     Strategy,
     Thresholds,
     Trigger,
-    by_hand,
     due,
     plan,
     rules_for,
@@ -721,11 +720,10 @@ def test_finished_tasks_go_when_a_conversation_is_taken_up_again() -> None:
 
 def test_somebody_can_ask_for_fewer_messages_but_not_for_what_is_protected() -> None:
     said = talk(30)
-    assert plan(said, by_hand(rules(), keep=4), NOW).kept == ids_tuple(said, *range(20, 30))
-    assert len(plan(said, by_hand(rules(), keep=20), NOW).kept) == 20
-    assert len(plan(said, by_hand(rules(), tokens=150), NOW).kept) == 15
-    assert len(plan(said, by_hand(rules(), tokens=0), NOW).kept) == 10
-    assert by_hand(rules()) == rules()
+    assert plan(said, rules(most_messages=4), NOW).kept == ids_tuple(said, *range(20, 30))
+    assert len(plan(said, rules(most_messages=20), NOW).kept) == 20
+    assert len(plan(said, rules(most_tokens=150), NOW).kept) == 15
+    assert len(plan(said, rules(most_tokens=0), NOW).kept) == 10
 
 
 def chunk(*tokens: int) -> Chunk:
