@@ -6,8 +6,8 @@ from itertools import chain
 
 import msgspec
 
+from pmem.core.conversation_statistics import ConversationStatistics, statistics
 from pmem.core.pruning.plan import (
-    ConversationStatistics,
     PruningRules,
     Strategy,
     Thresholds,
@@ -15,7 +15,6 @@ from pmem.core.pruning.plan import (
     due,
     plan,
     rules_for,
-    statistics,
 )
 from pmem.errors import InvalidValue
 from pmem.memory.reading import target

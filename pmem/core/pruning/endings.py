@@ -18,13 +18,14 @@ _DONE: Final = (
 )
 _COMPLETE: Final = (
     rf"^(?:\w+ )?{_DONE}(?: (?:and|it|the|to)\b|$)|\b(?:is|are|am|been|all) (?:\w+ )?{_DONE}\b"
-    r"|\bcomplete$|\b(?:all|tests?|ci|suite|build)\b.* (?:pass(?:e[sd]|ing)?|green)\b"
+    r"|(?:^\w+|\b(?:is|are)) complete$"
+    r"|\b(?:all|tests?|ci|suite|build)\b.* (?:pass(?:e[sd]|ing)?|green)\b"
     r"|\bthat (?:is (?:all|everything)\b|settles it\b|did the trick\b)"
     r"|\beverything (?:works|passes)\b|\bworks now\b"
 )
 _OPEN: Final = (
     r"\b(?:not|never|almost|nearly|half|partly|will|would|should|could|must|might|may|cannot"
-    r"|make|step|part|tab|except|done by)\b"
+    r"|make|step|part|tab|except|let|how|done by|merged with)\b"
 )
 _LATER: Final = r"\b(?:if|unless|once|until|when|after|before|while)\b"
 _OBJECTION: Final = r"\b(?:but|however|still|remain)\b"
@@ -44,12 +45,8 @@ _WEAK: Final = (
     r"|(?:can|could) you (?:now|help)|(?:i|we) (?:would like|want|need) (?:to|you|an?|some)"
     r"|time to|implement|write|create|add|build|set up|refactor|design|help me)\b(?!\.)"
 )
-_ONGOING: Final = r"\b(?:it|that|this|also|again|same|too|still|those|them|there|its|undo|revert)\b"
-
-
-def goes_on(lines: Sequence[str]) -> bool:
-    """Tell whether a text speaks of what was there before: "it", "again", "still"."""
-    return any(re.search(_ONGOING, line) for line in lines)
+ONGOING: Final = r"\b(?:it|that|this|also|again|same|too|still|those|them|there|its|undo|revert)\b"
+"""Speaks of what was there before."""
 
 
 def completes(lines: Sequence[str]) -> bool:
@@ -79,6 +76,6 @@ def opening_of(lines: Sequence[str]) -> Opening:
         passed += len(line)
         if re.match(_START + _STRONG, line) or re.search(_ANNOUNCED, line):
             return "strong"
-        if re.match(_START + _WEAK, line) and not re.search(_ONGOING, line):
+        if re.match(_START + _WEAK, line) and not re.search(ONGOING, line):
             weak = "weak"
     return weak

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from pmem.core.pruning.endings import Opening, completes, goes_on, opening_of
+from pmem.core.pruning.endings import ONGOING, Opening, completes, opening_of
 from pmem.core.text.sentences import sentences
 from pmem.core.text.words import STOP_WORDS
 from pmem.values.records import Message, Role
@@ -140,7 +140,7 @@ def _read_kinds(role: Role, content: str) -> Kinds:
         casual=_is_casual(content, lines),
         complete=completes(lines),
         opening=opening_of(lines) if is_user else "",
-        goes_on=is_user and goes_on(lines),
+        goes_on=is_user and re.search(ONGOING, whole) is not None,
     )
 
 
@@ -171,13 +171,8 @@ def _failed(result: Any) -> bool:
         return _is_log(_ends(result))
     if not isinstance(result, Mapping):
         return False
-    codes = (result.get("exit_code"), result.get("returncode"))
-    return bool(
-        result.get("error")
-        or result.get("is_error")
-        or result.get("status") in ("error", "failed")
-        or any(isinstance(code, int) and code != 0 for code in codes)
-    )
+    signs = ("error", "is_error", "exit_code", "returncode")
+    return result.get("status") in ("error", "failed") or any(map(result.get, signs))
 
 
 def _is_casual(text: str, lines: Sequence[str]) -> bool:

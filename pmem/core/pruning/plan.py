@@ -7,7 +7,6 @@ passed; its order depends on the messages alone, so a higher limit never prunes 
 prunes nothing more.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -16,7 +15,7 @@ import msgspec
 
 from pmem.core.pruning.importance import score
 from pmem.core.pruning.segments import Task, boundary, tasks, units
-from pmem.values.records import Chunk, Message, Role
+from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
@@ -69,50 +68,13 @@ class Pruned(msgspec.Struct, frozen=True):
 class PruningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Which messages are shown and which are not, both in the order of the conversation.
 
-    `tokens_before` leaves out what was pruned earlier; `satisfied` says that no limit is
-    passed any more.
+    `tokens_before` leaves out what was pruned earlier.
     """
 
     kept: tuple[str, ...]
     pruned: tuple[Pruned, ...]
     tokens_before: int
     tokens_after: int
-    satisfied: bool
-
-
-class Marker(msgspec.Struct, frozen=True):
-    """Stands in a context for the messages that are not shown."""
-
-    messages: int
-    tokens: int
-
-    @property
-    def text(self) -> str:
-        """The marker as a line of text."""
-        messages = f"{self.messages:,} message" + "s" * (self.messages != 1)
-        tokens = f"{self.tokens:,} token" + "s" * (self.tokens != 1)
-        return f"... [{messages}, {tokens} removed] ..."
-
-
-class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """What a conversation holds and what of it a context shows.
-
-    Every message is in the context, pruned, or summarised in a chunk. The numbers by role are
-    those of the context.
-    """
-
-    total_messages: int
-    messages_in_context: int
-    pruned_messages: int
-    summarised_messages: int
-    total_tokens: int
-    tokens_in_context: int
-    token_limit: int
-    percent_used: float
-    tokens_by_role: dict[str, int]
-    messages_by_role: dict[str, int]
-    oldest_in_context: datetime | None
-    last_prune: datetime | None
 
 
 class _Survey(NamedTuple):
@@ -147,14 +109,11 @@ def plan(
     by_units = rules.strategy == "importance" and not rules.finished_only
     reasons = _by_units(seen, rules) if by_units else _by_messages(seen, rules)
     before = sum(messages[i].tokens for i in seen.live)
-    count = len(seen.live) - len(reasons)
-    tokens = before - sum(messages[i].tokens for i in reasons)
     return PruningPlan(
         kept=tuple(messages[i].id for i in seen.live if i not in reasons),
         pruned=tuple(_list_pruned(seen, reasons)),
         tokens_before=before,
-        tokens_after=tokens,
-        satisfied=_fits_rules(rules, count, tokens),
+        tokens_after=before - sum(messages[i].tokens for i in reasons),
     )
 
 
@@ -210,50 +169,6 @@ def rules_for(
     share = thresholds.normal_aim if trigger == "normal" else thresholds.aggressive_aim
     most = min(rules.most_tokens, int(share * limit_tokens))
     return msgspec.structs.replace(rules, most_tokens=most)
-
-
-def statistics(
-    recent: Sequence[Message],
-    gone: Collection[str],
-    chunks: Sequence[Chunk],
-    limit_tokens: int,
-    last_prune: datetime | None = None,
-) -> ConversationStatistics:
-    """Count what a conversation holds and what of it a context shows.
-
-    Args:
-        recent: The messages outside chunks, in the order in which they were said.
-        gone: Ids of pruned messages; those that have moved into a chunk since count as
-            summarised.
-        chunks: Every chunk.
-        limit_tokens: What the usage is a share of, in tokens; 0 for no such limit.
-        last_prune: When messages were last pruned.
-    """
-    left = frozenset(gone)
-    live = [message for message in recent if message.id not in left]
-    by_role: Counter[str] = Counter()
-    for message in live:
-        by_role[message.role.value] += message.tokens
-    tokens = by_role.total()
-    summarised = [message for chunk in chunks for message in chunk.messages]
-    return ConversationStatistics(
-        total_messages=len(recent) + len(summarised),
-        messages_in_context=len(live),
-        pruned_messages=len(recent) - len(live),
-        summarised_messages=len(summarised),
-        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
-        tokens_in_context=tokens,
-        token_limit=limit_tokens,
-        percent_used=round(100 * tokens / limit_tokens, 1) if limit_tokens else 0.0,
-        tokens_by_role=dict(sorted(by_role.items())),
-        messages_by_role=dict(sorted(Counter(m.role.value for m in live).items())),
-        oldest_in_context=live[0].created_at if live else None,
-        last_prune=last_prune,
-    )
-
-
-def _fits_rules(rules: PruningRules, count: int, tokens: int) -> bool:
-    return count <= rules.most_messages and tokens <= rules.most_tokens
 
 
 def _survey(
@@ -315,7 +230,7 @@ def _by_units(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     tokens, count = sum(seen.messages[i].tokens for i in seen.live), len(seen.live)
     reasons: dict[int, Reason] = {}
     for reason, places in _steps(seen, rules.keep):
-        if _fits_rules(rules, count, tokens):
+        if count <= rules.most_messages and tokens <= rules.most_tokens:
             break
         reasons.update(dict.fromkeys(places, reason))
         count -= len(places)

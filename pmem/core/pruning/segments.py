@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from pmem.core.pruning.kinds import Kinds, kinds_of
-from pmem.core.text.calls import link_ids
+from pmem.core.text.calls import Link, call_links
 from pmem.values.records import Message, Role
 
 PAUSE: Final = timedelta(hours=6)
@@ -15,8 +15,6 @@ CORRECTED_WITHIN: Final = 6
 """How many messages after an error its correction is looked for."""
 TOGETHER: Final = 20
 """A turn is cut after so many messages, and no correction makes a larger unit than that."""
-
-Link = tuple[int, int]
 
 
 class Task(NamedTuple):
@@ -149,43 +147,6 @@ def connect(count: int, links: Iterable[Link], loose: Iterable[Link] = ()) -> li
     for number in range(count):
         members.setdefault(root(number), []).append(number)
     return [tuple(group) for group in members.values()]
-
-
-def call_links(messages: Sequence[Message]) -> Iterator[Link]:
-    """Pair calls with results: by id where both have one, else by order.
-
-    Args:
-        messages: In the order in which they were said.
-    """
-    known: dict[str, int] = {}
-    named: dict[str, int] = {}
-    unnamed: deque[int] = deque()
-    for i, message in enumerate(messages):
-        call, result = message.tool_call, message.tool_result
-        if message.role is Role.SYSTEM:
-            continue
-        if call is not None:
-            ids = dict.fromkeys(link_ids(call), i)
-            known |= ids
-            if result is None:
-                named |= ids
-                unnamed.extend([i] * ((len(call) if isinstance(call, list) else 1) - len(ids)))
-        elif result is not None or message.role is Role.TOOL:
-            ids = dict.fromkeys(link_ids(result), i)
-            answered = [known[name] for name in ids if name in known]
-            for name in ids:
-                named.pop(name, None)
-            if not answered:
-                answered = _oldest_waiting(named, unnamed, by_name=bool(ids))
-            yield from ((place, i) for place in answered)
-
-
-def _oldest_waiting(named: dict[str, int], unnamed: deque[int], *, by_name: bool) -> list[int]:
-    """Take the oldest call whose result has not come; one by an id is awaited by no other id."""
-    first = next(iter(named), None)
-    if unnamed and (by_name or first is None or unnamed[0] < named[first]):
-        return [unnamed.popleft()]
-    return [] if by_name or first is None else [named.pop(first)]
 
 
 def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[Link]:

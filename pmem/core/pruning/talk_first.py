@@ -17,8 +17,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pmem.core.pruning.kinds import Kinds, kinds_of
-from pmem.core.pruning.segments import call_links, connect
+from pmem.core.pruning.segments import connect
 from pmem.core.text.blocks import read_prose
+from pmem.core.text.calls import call_links
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message
 

@@ -229,6 +229,10 @@ INCOMPLETE = [
     "It will complete in an hour",
     "The work is done by the scheduler",
     "Tab complete",
+    "Mark the task as complete",
+    "Let me verify that everything works",
+    "See how it works now",
+    "The branch is merged with the other one",
 ]
 STRONG = [
     "Now let's work on the tests",
@@ -299,6 +303,7 @@ def test_kinds_are_told_apart(
 WORDS = [
     ("complete", "It is {}", "done finished completed fixed merged shipped deployed solved "
      "resolved implemented", True),
+    ("complete", "The pages {} complete", "is are", True),
     ("complete", "{} it", "finished fixed merged", True),
     ("complete", "The {} passed", "test tests suite build ci", True),
     ("complete", "The tests are {}", "passing green", True),
