@@ -11,7 +11,7 @@ from pmem.cli.conversation import Which
 from pmem.cli.panels import bar, figure, panel
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.pruning import Leaving, PruneRequest, Pruning, Usage
-from pmem.core.pruning.plan import Marker, Strategy
+from pmem.core.pruning.plan import Strategy
 from pmem.core.shortening import shortened
 from pmem.memory.reading import LookRequest
 from pmem.operations import table
@@ -38,6 +38,7 @@ _REASONS = {
     "oldest": "among the oldest",
     "least_important": "among the least important",
     "hybrid": "old and unimportant",
+    "no_room": "needed, but without room",
 }
 _TRIGGERS = {
     "normal": "the conversation passed its first limit",
@@ -94,9 +95,9 @@ def _pruned_lines(done: Pruning, *, dry_run: bool) -> Iterator[Line]:
     for item in done.pruned:
         yield _leaving(item)
     if done.pruned:
-        marker = Marker(len(done.pruned), sum(item.tokens for item in done.pruned))
+        tokens = sum(item.tokens for item in done.pruned)
         why = _TRIGGERS[done.trigger or "by_hand"]
-        yield [(f"{_many(marker.messages)}, {marker.tokens:,} tokens {verb}: {why}", "bold")]
+        yield [(f"{_many(len(done.pruned))}, {tokens:,} tokens {verb}: {why}", "bold")]
 
 
 def _leaving(item: Leaving) -> Line:

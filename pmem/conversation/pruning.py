@@ -6,17 +6,15 @@ from itertools import chain
 
 import msgspec
 
+from pmem.core.conversation_statistics import ConversationStatistics, statistics
 from pmem.core.pruning.plan import (
-    ConversationStatistics,
     PruningRules,
     Strategy,
     Thresholds,
     Trigger,
-    by_hand,
     due,
     plan,
     rules_for,
-    statistics,
 )
 from pmem.errors import InvalidValue
 from pmem.memory.reading import target
@@ -185,11 +183,18 @@ def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneReq
     if request.strategy is not None:
         given = msgspec.structs.replace(given, strategy=request.strategy)
     if request.keep is not None or request.tokens is not None:
-        wanted = by_hand(given, request.keep, request.tokens)
-        return _planned(workspace, conversation, wanted, "by_hand")
+        return _planned(workspace, conversation, _asked_for(given, request), "by_hand")
     trigger = _due(settings, conversation, given)
     wanted = _rules_for(settings, trigger or "session_start", given)
     return _planned(workspace, conversation, wanted, trigger or "by_hand")
+
+
+def _asked_for(given: PruningRules, request: PruneRequest) -> PruningRules:
+    return msgspec.structs.replace(
+        given,
+        most_messages=given.most_messages if request.keep is None else request.keep,
+        most_tokens=given.most_tokens if request.tokens is None else request.tokens,
+    )
 
 
 def _planned(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from pmem.core.crowding import is_crowded
+from pmem.core.text.speech import Speech, speech_of
 from pmem.errors import InvalidValue
 from pmem.values.bounds import MESSAGE_BYTES, MESSAGES_BYTES, RECORD_VALUES
 from pmem.values.ids import short
@@ -72,7 +73,8 @@ def overflow(
     """Decide which of the recent messages move into chunks, as if they were said one by one.
 
     Whenever there are more than `most`, the oldest `size` leave together; half of `most` where
-    `size` is larger than that, so that some stay. Whenever they take more than `most_bytes`, the
+    `size` is larger than that, so that some stay, and fewer where a tool's call would leave
+    without its results. Whenever they take more than `most_bytes`, the
     oldest leave until the others take half of that. The latest one always stays.
 
     Args:
@@ -94,7 +96,7 @@ def overflow(
         held += sizes[end - 1]
         while end - start > most or (held > most_bytes and end - start > 1):
             if end - start > most:
-                stop = start + size
+                stop = _between_calls(recent, start, start + size)
             else:
                 latest = min(start + size, end - 1)
                 stop = _relieved(sizes, start, latest, held - most_bytes // 2)
@@ -102,6 +104,19 @@ def overflow(
             held -= sum(sizes[start:stop])
             start = stop
     return chunks, tuple(recent[start:])
+
+
+def _between_calls(messages: Sequence[Message], start: int, stop: int) -> int:
+    """Return the last place up to `stop` that parts no call from its results; else `stop`."""
+    return next(
+        (
+            place
+            for place in range(stop, start, -1)
+            if speech_of(messages[place - 1]) is not Speech.CALL
+            and speech_of(messages[place]) is not Speech.RESULT
+        ),
+        stop,
+    )
 
 
 def _relieved(sizes: Sequence[int], start: int, latest: int, bytes_: int) -> int:

@@ -45,6 +45,45 @@ def test_saying_one_by_one_and_all_at_once_come_to_the_same(
         assert at_once == ([*first, *second], recent)
 
 
+def worked(kinds: str) -> list[Message]:
+    """Return a person's words (p), calls of tools (c) and their results (r)."""
+    fields: dict[str, dict[str, Any]] = {
+        "p": {},
+        "c": {"role": Role.ASSISTANT, "tool_call": {"name": "ls"}},
+        "r": {"role": Role.TOOL, "tool_result": {"name": "ls"}},
+    }
+    return [message(number, **fields[kind]) for number, kind in enumerate(kinds)]
+
+
+@pytest.mark.parametrize(
+    ("said", "chunk"),
+    [
+        ("ppppcrppp", "ppppcr"),
+        ("pppppcrpp", "ppppp"),
+        ("ppppccrrp", "pppp"),
+        ("pppccrrpp", "ppp"),
+        ("pcrcrcrcr", "pcrcr"),
+        ("crrrrrrrr", "crrrrr"),
+        ("rrrpppprp", "rrrppp"),
+    ],
+)
+def test_a_call_is_not_parted_from_its_results(said: str, chunk: str) -> None:
+    chunks, recent = overflow(worked(said), 8, 6)
+    assert [*map(len, chunks)] == [len(chunk)]
+    assert [*chunks[0], *recent] == worked(said)
+
+
+@given(st.text("pcr", max_size=60), st.integers(1, 30), st.integers(1, 30), st.integers(0, 60))
+def test_work_with_tools_said_one_by_one_and_all_at_once_comes_to_the_same(
+    kinds: str, most: int, size: int, cut: int
+) -> None:
+    said = worked(kinds)
+    first, rest = overflow(said[:cut], most, size)
+    second, recent = overflow([*rest, *said[cut:]], most, size)
+    assert overflow(said, most, size) == ([*first, *second], recent) or size > most
+    assert len(recent) <= most
+
+
 SIZES = st.lists(st.integers(1, 40) | st.integers(90, 300), max_size=60)
 
 

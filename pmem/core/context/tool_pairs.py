@@ -6,8 +6,7 @@ from itertools import chain, count
 from typing import Final, NamedTuple
 
 from pmem.core.context.parts import ToolCall
-from pmem.core.pruning.segments import Link, call_links
-from pmem.core.text.calls import RecordedCall, link_ids, recorded_calls
+from pmem.core.text.calls import Link, RecordedCall, call_links, link_ids, recorded_calls
 from pmem.values.records import Message, Role
 
 UNNAMED: Final = "tool"

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from pmem.core.context.chat_turns import MARKER, chat_entry, chat_turns, written_turns
 from pmem.core.context.parts import TITLES, Chosen, Format, Item
-from pmem.core.pruning.plan import Marker
 from pmem.core.visible import visible
 from pmem.values.records import dump_line
 
@@ -33,6 +32,18 @@ def write(chosen: Chosen, format_: Format) -> str:
         format_: How.
     """
     return _WRITERS[format_](chosen)
+
+
+def removed_marker(messages: int, tokens: int) -> str:
+    """Return the line that stands in a context for messages that are not shown.
+
+    Args:
+        messages: How many there are.
+        tokens: How many they have.
+    """
+    many = f"{messages:,} message" + "s" * (messages != 1)
+    size = f"{tokens:,} token" + "s" * (tokens != 1)
+    return f"... [{many}, {size} removed] ..."
 
 
 def entry(name: str, item: Item, format_: Format) -> str:
@@ -130,7 +141,7 @@ def markers_added(count: int, shown: Collection[int], new: Iterable[int]) -> int
 
 def marker(gap: Sequence[Item]) -> Item:
     """Return what stands for messages that are left out."""
-    text = Marker(len(gap), sum(item.tokens for item in gap)).text
+    text = removed_marker(len(gap), sum(item.tokens for item in gap))
     return Item(id="", text=text, role=MARKER)
 
 

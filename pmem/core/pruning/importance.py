@@ -18,7 +18,6 @@ def score(
     now: datetime,
     scoring: Scoring,
     finished: bool = False,
-    kinds: Kinds | None = None,
 ) -> float:
     """Score a message between 0 and 1 (S3, importance scoring algorithm).
 
@@ -29,7 +28,6 @@ def score(
         scoring: What each property adds.
         finished: Whether the message belongs to a finished task; a message that states
             completion counts as such by itself.
-        kinds: What was read from the message, where the caller has that already.
 
     Returns:
         The clamped sum, rounded to nine digits; 1.0 for a system message.
@@ -38,11 +36,11 @@ def score(
         return 1.0
     if message.importance is not None:
         return message.importance
-    found = kinds_of(message) if kinds is None else kinds
+    kinds = kinds_of(message)
     total = (
         scoring.base
-        + _content(message, found, scoring)
-        + (scoring.finished if finished or found.complete else 0.0)
+        + _content(message, kinds, scoring)
+        + (scoring.finished if finished or kinds.complete else 0.0)
         + scoring.per_day * _days(message.created_at, now)
         + _recency(age, scoring)
     )

@@ -1,12 +1,12 @@
 """Which messages of a conversation a context still shows.
 
-Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages (see
-`talk_first`). `importance` takes whole units (see `segments.units`), finished tasks before anything
-else, and stops as soon as no limit is passed; its order depends on the messages alone, so a higher
-limit never prunes more. Pruning again prunes nothing more.
+Pruning hides messages, it deletes none. `rolling_window` and `hybrid` look at single messages, and
+so does every strategy where a task has ended (see `talk_first`). `importance` takes whole units
+(see `segments.units`), finished tasks before anything else, and stops as soon as no limit is
+passed; its order depends on the messages alone, so a higher limit never prunes more. Pruning again
+prunes nothing more.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
@@ -14,13 +14,12 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from pmem.core.pruning.importance import score
-from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, boundary, tasks, units
-from pmem.values.records import Chunk, Message, Role
+from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
-Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "earlier"]
+Reason = Literal["finished_task", "oldest", "least_important", "hybrid", "no_room", "earlier"]
 Trigger = Literal["normal", "aggressive", "messages", "task_boundary", "session_start"]
 
 _REASONS: Final[dict[Strategy, Reason]] = {
@@ -33,8 +32,8 @@ _REASONS: Final[dict[Strategy, Reason]] = {
 class PruningRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a context may show, and what leaves it first.
 
-    `keep` of the latest messages are never pruned. With `finished_only`, every finished task
-    goes whatever the limits are, and nothing else does.
+    `keep` of the latest messages are never pruned. With `finished_only`, finished tasks go
+    whatever the limits are, and nothing else does.
     """
 
     most_messages: int
@@ -69,50 +68,13 @@ class Pruned(msgspec.Struct, frozen=True):
 class PruningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Which messages are shown and which are not, both in the order of the conversation.
 
-    `tokens_before` leaves out what was pruned earlier; `satisfied` says that no limit is
-    passed any more.
+    `tokens_before` leaves out what was pruned earlier.
     """
 
     kept: tuple[str, ...]
     pruned: tuple[Pruned, ...]
     tokens_before: int
     tokens_after: int
-    satisfied: bool
-
-
-class Marker(msgspec.Struct, frozen=True):
-    """Stands in a context for the messages that are not shown."""
-
-    messages: int
-    tokens: int
-
-    @property
-    def text(self) -> str:
-        """The marker as a line of text."""
-        messages = f"{self.messages:,} message" + "s" * (self.messages != 1)
-        tokens = f"{self.tokens:,} token" + "s" * (self.tokens != 1)
-        return f"... [{messages}, {tokens} removed] ..."
-
-
-class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """What a conversation holds and what of it a context shows.
-
-    Every message is in the context, pruned, or summarised in a chunk. The numbers by role are
-    those of the context.
-    """
-
-    total_messages: int
-    messages_in_context: int
-    pruned_messages: int
-    summarised_messages: int
-    total_tokens: int
-    tokens_in_context: int
-    token_limit: int
-    percent_used: float
-    tokens_by_role: dict[str, int]
-    messages_by_role: dict[str, int]
-    oldest_in_context: datetime | None
-    last_prune: datetime | None
 
 
 class _Survey(NamedTuple):
@@ -120,18 +82,9 @@ class _Survey(NamedTuple):
 
     messages: Sequence[Message]
     live: list[int]
-    kinds: list[Kinds]
     tasks: list[Task]
     task_of: list[int]
-    units: list[tuple[int, ...]]
     scores: list[float]
-
-
-class _PruningStep(NamedTuple):
-    """Messages that leave together, and why."""
-
-    reason: Reason
-    places: tuple[int, ...]
 
 
 def plan(
@@ -153,17 +106,14 @@ def plan(
         gone: Ids pruned earlier; they stay pruned and count for nothing.
     """
     seen = _survey(messages, rules, now, frozenset(gone))
-    whole = rules.finished_only or rules.strategy == "importance"
-    reasons = _by_units(seen, rules) if whole else _talk_first(seen, rules)
+    by_units = rules.strategy == "importance" and not rules.finished_only
+    reasons = _by_units(seen, rules) if by_units else _by_messages(seen, rules)
     before = sum(messages[i].tokens for i in seen.live)
-    count = len(seen.live) - len(reasons)
-    tokens = before - sum(messages[i].tokens for i in reasons)
     return PruningPlan(
         kept=tuple(messages[i].id for i in seen.live if i not in reasons),
         pruned=tuple(_list_pruned(seen, reasons)),
         tokens_before=before,
-        tokens_after=tokens,
-        satisfied=_fits_rules(rules, count, tokens),
+        tokens_after=before - sum(messages[i].tokens for i in reasons),
     )
 
 
@@ -195,7 +145,7 @@ def due(
         return "normal"
     if len(live) > rules.most_messages:
         return "messages"
-    return "task_boundary" if boundary(messages) and _has_finished(messages, left) else None
+    return "task_boundary" if _has_ended(messages, left, rules.keep) else None
 
 
 def rules_for(
@@ -221,143 +171,91 @@ def rules_for(
     return msgspec.structs.replace(rules, most_tokens=most)
 
 
-def by_hand(
-    rules: PruningRules, keep: int | None = None, tokens: int | None = None
-) -> PruningRules:
-    """Return the rules for pruning that somebody asks for.
-
-    Args:
-        rules: The rules at other times; what they protect stays.
-        keep: How many messages are to stay.
-        tokens: How many tokens are to stay, as far as the protected messages allow.
-    """
-    if keep is not None:
-        rules = msgspec.structs.replace(rules, most_messages=keep)
-    return rules if tokens is None else msgspec.structs.replace(rules, most_tokens=tokens)
-
-
-def statistics(
-    recent: Sequence[Message],
-    gone: Collection[str],
-    chunks: Sequence[Chunk],
-    limit_tokens: int,
-    last_prune: datetime | None = None,
-) -> ConversationStatistics:
-    """Count what a conversation holds and what of it a context shows.
-
-    Args:
-        recent: The messages outside chunks, in the order in which they were said.
-        gone: Ids of pruned messages; those that have moved into a chunk since count as
-            summarised.
-        chunks: Every chunk.
-        limit_tokens: What the usage is a share of, in tokens; 0 for no such limit.
-        last_prune: When messages were last pruned.
-    """
-    left = frozenset(gone)
-    live = [message for message in recent if message.id not in left]
-    by_role: Counter[str] = Counter()
-    for message in live:
-        by_role[message.role.value] += message.tokens
-    tokens = by_role.total()
-    summarised = [message for chunk in chunks for message in chunk.messages]
-    return ConversationStatistics(
-        total_messages=len(recent) + len(summarised),
-        messages_in_context=len(live),
-        pruned_messages=len(recent) - len(live),
-        summarised_messages=len(summarised),
-        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
-        tokens_in_context=tokens,
-        token_limit=limit_tokens,
-        percent_used=round(100 * tokens / limit_tokens, 1) if limit_tokens else 0.0,
-        tokens_by_role=dict(sorted(by_role.items())),
-        messages_by_role=dict(sorted(Counter(m.role.value for m in live).items())),
-        oldest_in_context=live[0].created_at if live else None,
-        last_prune=last_prune,
-    )
-
-
-def _fits_rules(rules: PruningRules, count: int, tokens: int) -> bool:
-    return count <= rules.most_messages and tokens <= rules.most_tokens
-
-
 def _survey(
     messages: Sequence[Message], rules: PruningRules, now: datetime, gone: frozenset[str]
 ) -> _Survey:
-    kinds, latest = [kinds_of(message) for message in messages], len(messages) - 1
-    found = tasks(messages, kinds)
+    found, latest = tasks(messages), len(messages) - 1
     task_of = [n for n, task in enumerate(found) for _ in range(task.first, task.last + 1)]
     return _Survey(
         messages=messages,
         live=[i for i, message in enumerate(messages) if message.id not in gone],
-        kinds=kinds,
         tasks=found,
         task_of=task_of,
-        units=units(messages, kinds),
         scores=[
-            score(message, latest - i, now, rules.scoring, found[task_of[i]].finished, kinds[i])
+            score(message, latest - i, now, rules.scoring, found[task_of[i]].finished)
             for i, message in enumerate(messages)
         ],
     )
 
 
-def _talk_first(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
+def _by_messages(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     """Return what leaves message by message, and why."""
-    from pmem.core.pruning.talk_first import choose_kept, message_groups
+    from pmem.core.pruning.talk_first import choose_kept, choose_unfinished, message_groups
 
     finished = [seen.tasks[number].finished for number in seen.task_of]
-    opening = seen.tasks[-1].first if seen.tasks else 0
+    requests = [_request(seen.messages, task) for task in seen.tasks]
+    opening = requests[-1] if requests else 0
     length = len(seen.messages)
     ages = [place / length for place in range(length)]
     if rules.strategy == "hybrid":
         ages = [round((seen.scores[i] + ages[i]) / 2, 9) for i in range(length)]
-    groups = message_groups(seen.messages, seen.kinds, finished, ages, opening)
+    groups = message_groups(seen.messages, finished, ages, opening)
     tokens = {i: seen.messages[i].tokens for i in seen.live}
     protected = _protected(seen, rules.keep)
-    kept = choose_kept(groups, protected, tokens, rules.most_messages, rules.most_tokens)
-    reason = _REASONS[rules.strategy]
-    return {i: "finished_task" if finished[i] else reason for i in sorted(tokens.keys() - kept)}
+    if rules.finished_only:
+        done = {place for place in requests if finished[place]}
+        kept = choose_unfinished(groups, protected, tokens, done)
+    else:
+        kept = choose_kept(groups, protected, tokens, rules.most_messages, rules.most_tokens)
+    standing = {place for group in groups if group.is_standing for place in group.places}
+    return {i: _reason(i, finished, standing, rules) for i in sorted(tokens.keys() - kept)}
+
+
+def _request(messages: Sequence[Message], task: Task) -> int:
+    """Return where a user first speaks in a task."""
+    places = range(task.first, task.last + 1)
+    return next((i for i in places if messages[i].role is Role.USER), task.first)
+
+
+def _reason(
+    place: int, finished: Sequence[bool], standing: Collection[int], rules: PruningRules
+) -> Reason:
+    if finished[place]:
+        return "finished_task"
+    return "no_room" if place in standing else _REASONS[rules.strategy]
 
 
 def _by_units(seen: _Survey, rules: PruningRules) -> dict[int, Reason]:
     """Return what leaves in whole units, and why."""
     tokens, count = sum(seen.messages[i].tokens for i in seen.live), len(seen.live)
     reasons: dict[int, Reason] = {}
-    for step in _steps(seen, rules):
-        if not rules.finished_only and _fits_rules(rules, count, tokens):
+    for reason, places in _steps(seen, rules.keep):
+        if count <= rules.most_messages and tokens <= rules.most_tokens:
             break
-        reasons.update(dict.fromkeys(step.places, step.reason))
-        count -= len(step.places)
-        tokens -= sum(seen.messages[i].tokens for i in step.places)
+        reasons.update(dict.fromkeys(places, reason))
+        count -= len(places)
+        tokens -= sum(seen.messages[i].tokens for i in places)
     return reasons
 
 
-def _steps(seen: _Survey, rules: PruningRules) -> Iterator[_PruningStep]:
-    """Yield what leaves, in its order, whatever the limits are."""
+def _steps(seen: _Survey, keep: int) -> Iterator[tuple[Reason, Sequence[int]]]:
+    """Yield what leaves together and why, in its order, whatever the limits are."""
     ending: dict[int, list[int]] = {}
-    others: list[tuple[int, ...]] = []
-    for unit in _removable(seen, rules.keep):
+    others: list[list[int]] = []
+    protected, live = _protected(seen, keep), set(seen.live)
+    for unit in units(seen.messages):
+        left = [i for i in unit if i in live]
         numbers = {seen.task_of[i] for i in unit}
+        if not left or not protected.isdisjoint(unit):
+            continue
         if all(seen.tasks[number].finished for number in numbers):
-            ending.setdefault(max(numbers), []).extend(unit)
+            ending.setdefault(max(numbers), []).extend(left)
         else:
-            others.append(unit)
+            others.append(left)
     for number in sorted(ending):
-        yield _PruningStep("finished_task", tuple(ending[number]))
-    if rules.finished_only:
-        return
-    for unit in sorted(others, key=lambda unit: (max(seen.scores[i] for i in unit), unit[-1])):
-        yield _PruningStep("least_important", unit)
-
-
-def _removable(seen: _Survey, keep: int) -> Iterator[tuple[int, ...]]:
-    """Yield what is left of every unit that holds nothing protected."""
-    protected = _protected(seen, keep)
-    live = set(seen.live)
-    for unit in seen.units:
-        if protected.isdisjoint(unit):
-            left = tuple(i for i in unit if i in live)
-            if left:
-                yield left
+        yield "finished_task", ending[number]
+    for left in sorted(others, key=lambda left: (max(seen.scores[i] for i in left), left[-1])):
+        yield "least_important", left
 
 
 def _protected(seen: _Survey, keep: int) -> set[int]:
@@ -377,11 +275,17 @@ def _list_pruned(seen: _Survey, reasons: dict[int, Reason]) -> Iterator[Pruned]:
             yield Pruned(message.id, message.tokens, seen.scores[i], reason)
 
 
-def _has_finished(messages: Sequence[Message], gone: frozenset[str]) -> bool:
-    """Tell whether a finished task still has messages in the context."""
+def _has_ended(messages: Sequence[Message], gone: frozenset[str], keep: int) -> bool:
+    """Tell whether a user goes on after a finished task of which messages may leave.
+
+    That is where a new task opens; and later as well for the latest messages of the finished one,
+    which do not leave when it opens.
+    """
+    if not messages or messages[-1].role is not Role.USER or not (gone or boundary(messages)):
+        return False
     return any(
         message.id not in gone and message.role is not Role.SYSTEM
-        for task in tasks(messages)
+        for task in tasks(messages)[:-1]
         if task.finished
-        for message in messages[task.first : task.last + 1]
+        for message in messages[task.first : min(task.last + 1, len(messages) - keep)]
     )

@@ -3,11 +3,10 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from pmem.core.pruning.endings import goes_on
 from pmem.core.pruning.kinds import Kinds, kinds_of
-from pmem.core.text.calls import link_ids
+from pmem.core.text.calls import Link, call_links
 from pmem.values.records import Message, Role
 
 PAUSE: Final = timedelta(hours=6)
@@ -16,8 +15,6 @@ CORRECTED_WITHIN: Final = 6
 """How many messages after an error its correction is looked for."""
 TOGETHER: Final = 20
 """A turn is cut after so many messages, and no correction makes a larger unit than that."""
-
-Link = tuple[int, int]
 
 
 class Task(NamedTuple):
@@ -40,7 +37,7 @@ class _Progress(NamedTuple):
     resumed: bool = False
 
 
-def tasks(messages: Sequence[Message], kinds: Sequence[Kinds] | None = None) -> list[Task]:
+def tasks(messages: Sequence[Message]) -> list[Task]:
     """Divide a conversation into tasks.
 
     A task ends before a user's message that clearly turns to something new; after its
@@ -50,20 +47,19 @@ def tasks(messages: Sequence[Message], kinds: Sequence[Kinds] | None = None) -> 
 
     Args:
         messages: In the order in which they were said.
-        kinds: What was read from each, where the caller has that already.
 
     Returns:
         Tasks without gaps from the first message to the last; none for no messages.
     """
-    found = _kinds(messages) if kinds is None else kinds
     done: list[Task] = []
     at = _Progress(0)
     for i, message in enumerate(messages):
-        if i > at.first and _opens(messages, i, found[i], at.stated):
-            done.append(Task(at.first, i - 1, at.stated or _ends(found[i])))
+        kinds = kinds_of(message)
+        if i > at.first and _opens(messages, i, kinds, at.stated):
+            done.append(Task(at.first, i - 1, at.stated or (kinds.complete and not kinds.error)))
             at = _Progress(i)
         else:
-            at = _after(at, message, found[i])
+            at = _after(at, message, kinds)
     if messages:
         done.append(Task(at.first, len(messages) - 1, at.stated and not at.resumed))
     return done
@@ -76,9 +72,7 @@ def boundary(messages: Sequence[Message]) -> bool:
     return tasks(messages)[-1].first == len(messages) - 1
 
 
-def units(
-    messages: Sequence[Message], kinds: Sequence[Kinds] | None = None
-) -> list[tuple[int, ...]]:
+def units(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     """Group the messages that only make sense together.
 
     A user's message stays with what answers it, a tool's call with its results, an error with
@@ -89,25 +83,14 @@ def units(
 
     Args:
         messages: In the order in which they were said.
-        kinds: What was read from each, where the caller has that already.
 
     Returns:
         Indices of every message, each in one unit; a system message stands alone. Units are
         in the order of their first messages; their indices ascend, perhaps with gaps.
     """
-    found = _kinds(messages) if kinds is None else kinds
-    groups = _Groups(len(messages))
     calls = list(call_links(messages))
-    for one, other in (*calls, *_turn_links(messages, calls)):
-        groups.join(one, other)
-    for one, other in _correction_links(messages, found):
-        if groups.size(one, other) <= TOGETHER:
-            groups.join(one, other)
-    return groups.listed()
-
-
-def _kinds(messages: Sequence[Message]) -> list[Kinds]:
-    return [kinds_of(message) for message in messages]
+    links = [*calls, *_turn_links(messages, calls)]
+    return connect(len(messages), links, _correction_links(messages))
 
 
 def _opens(messages: Sequence[Message], i: int, kinds: Kinds, stated: bool) -> bool:
@@ -123,12 +106,7 @@ def _opens(messages: Sequence[Message], i: int, kinds: Kinds, stated: bool) -> b
     if kinds.opening == "weak":
         return True
     paused = message.created_at - messages[i - 1].created_at > PAUSE
-    return paused and not kinds.casual and not goes_on(message.content)
-
-
-def _ends(kinds: Kinds) -> bool:
-    """Tell whether the message that opens a task also says that the one before is done."""
-    return kinds.complete and not kinds.error
+    return paused and not kinds.casual and not kinds.goes_on
 
 
 def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
@@ -142,67 +120,33 @@ def _after(at: _Progress, message: Message, kinds: Kinds) -> _Progress:
     return at
 
 
-def connect(count: int, links: Iterable[Link]) -> list[tuple[int, ...]]:
+def connect(count: int, links: Iterable[Link], loose: Iterable[Link] = ()) -> list[tuple[int, ...]]:
     """Group numbers that are linked, in the order of the smallest of each group.
 
     Args:
         count: Of the numbers, which begin at 0.
         links: Pairs that belong together.
+        loose: Pairs that do unless their group would become larger than 20.
     """
-    groups = _Groups(count)
-    for one, other in links:
-        groups.join(one, other)
-    return groups.listed()
+    parent = list(range(count))
+    size = [1] * count
 
+    def root(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
 
-def call_links(messages: Sequence[Message]) -> Iterator[Link]:
-    """Pair calls with results: by id where both have one, else by order.
-
-    Args:
-        messages: In the order in which they were said.
-    """
-    calls = _OpenCalls()
-    for i, message in enumerate(messages):
-        if message.role is Role.SYSTEM:
-            continue
-        answers = message.tool_result is not None
-        if message.tool_call is not None:
-            calls.opened(message.tool_call, i, answered=answers)
-        elif answers or message.role is Role.TOOL:
-            yield from ((call, i) for call in calls.answered(message.tool_result))
-
-
-class _OpenCalls:
-    """The calls whose results have not come yet, the oldest first."""
-
-    def __init__(self) -> None:
-        self._by_name: dict[str, int] = {}
-        self._named: dict[str, int] = {}
-        self._unnamed: deque[int] = deque()
-
-    def opened(self, call: Any, place: int, *, answered: bool) -> None:
-        """Note a call, or several in a list; an answered one brought its result along."""
-        names = link_ids(call)
-        self._by_name.update(dict.fromkeys(names, place))
-        if not answered:
-            self._named.update(dict.fromkeys(names, place))
-            count = len(call) if isinstance(call, list) else 1
-            self._unnamed.extend([place] * (count - len(names)))
-
-    def answered(self, result: Any) -> list[int]:
-        """Return where the calls stand that a result answers."""
-        names = link_ids(result)
-        known = [self._by_name[name] for name in names if name in self._by_name]
-        for name in names:
-            self._named.pop(name, None)
-        if known:
-            return known
-        if self._unnamed and (names or not self._named or self._unnamed[0] < self._oldest_named()):
-            return [self._unnamed.popleft()]
-        return [self._named.pop(next(iter(self._named)))] if self._named and not names else []
-
-    def _oldest_named(self) -> int:
-        return next(iter(self._named.values()))
+    for most, pairs in ((count, links), (TOGETHER, loose)):
+        for one, other in pairs:
+            first, second = sorted((root(one), root(other)))
+            if first != second and size[first] + size[second] <= most:
+                parent[second] = first
+                size[first] += size[second]
+    members: dict[int, list[int]] = {}
+    for number in range(count):
+        members.setdefault(root(number), []).append(number)
+    return [tuple(group) for group in members.values()]
 
 
 def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[Link]:
@@ -222,49 +166,12 @@ def _turn_links(messages: Sequence[Message], calls: Sequence[Link]) -> Iterator[
         open_until = max(open_until, last_result.get(i, -1))
 
 
-def _correction_links(messages: Sequence[Message], kinds: Sequence[Kinds]) -> Iterator[Link]:
+def _correction_links(messages: Sequence[Message]) -> Iterator[Link]:
     """Link each error to the next message that corrects or fixes it, if it comes soon."""
-    remedies = [
-        i
-        for i, kind in enumerate(kinds)
-        if (kind.correction or kind.fix) and messages[i].role is not Role.SYSTEM
-    ]
-    following = deque(remedies)
-    for i, kind in enumerate(kinds):
-        while following and following[0] <= i:
-            following.popleft()
-        if kind.error and following and following[0] - i <= CORRECTED_WITHIN:
-            yield i, following[0]
-
-
-class _Groups:
-    """Disjoint sets of the numbers below a count."""
-
-    def __init__(self, count: int) -> None:
-        self._parent = list(range(count))
-        self._size = [1] * count
-
-    def join(self, one: int, other: int) -> None:
-        """Unite the groups of two numbers."""
-        a, b = sorted((self._root(one), self._root(other)))
-        if a != b:
-            self._parent[b] = a
-            self._size[a] += self._size[b]
-
-    def size(self, one: int, other: int) -> int:
-        """Return how many the groups of two numbers have together."""
-        a, b = self._root(one), self._root(other)
-        return self._size[a] if a == b else self._size[a] + self._size[b]
-
-    def listed(self) -> list[tuple[int, ...]]:
-        """Return every group in the order of its smallest number."""
-        members: dict[int, list[int]] = {}
-        for i in range(len(self._parent)):
-            members.setdefault(self._root(i), []).append(i)
-        return [tuple(group) for group in members.values()]
-
-    def _root(self, i: int) -> int:
-        while self._parent[i] != i:
-            self._parent[i] = self._parent[self._parent[i]]
-            i = self._parent[i]
-        return i
+    errors: deque[int] = deque()
+    for i, kind in enumerate(map(kinds_of, messages)):
+        if kind.correction or kind.fix:
+            yield from ((error, i) for error in errors if i - error <= CORRECTED_WITHIN)
+            errors.clear()
+        if kind.error:
+            errors.append(i)

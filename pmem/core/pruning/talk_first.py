@@ -12,13 +12,14 @@ one does not fit.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from pmem.core.pruning.kinds import Kinds
-from pmem.core.pruning.segments import call_links, connect
+from pmem.core.pruning.kinds import Kinds, kinds_of
+from pmem.core.pruning.segments import connect
 from pmem.core.text.blocks import read_prose
+from pmem.core.text.calls import call_links
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.values.records import Message
 
@@ -26,11 +27,10 @@ SHORT_ANSWER: Final = 4
 """Words; so short an answer says nothing without the question before it."""
 
 _TOOL, _ERROR, _ASSISTANT, _PERSON, _STANDING = range(5)
-_TOOL_CLASSES: Final = frozenset((_TOOL, _ERROR))
 _ASKS: Final = re.compile(r"[?？]|\b(?:tell me|let me know|choose|pick|confirm)\b", re.IGNORECASE)
 TOOLS_SHARE: Final = 0.5
-"""Share of the token limit beyond which protected tools' messages may go: else the output of the
-last command could leave no room for the request that it serves."""
+"""Share of a limit that the latest messages of tools take before others: with more, the output of
+the last command could leave no room for the request that it serves."""
 
 
 class MessageGroup(NamedTuple):
@@ -48,10 +48,19 @@ class MessageGroup(NamedTuple):
     finished: bool
     explained: frozenset[int]
 
+    @property
+    def is_of_tools(self) -> bool:
+        """Whether these are a tool's call and its results."""
+        return self.worth in (_TOOL, _ERROR)
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether one of these is a directive, or opens the task at hand."""
+        return self.worth == _STANDING
+
 
 def message_groups(
     messages: Sequence[Message],
-    kinds: Sequence[Kinds],
     finished: Sequence[bool],
     merits: Sequence[float],
     opening: int,
@@ -60,12 +69,12 @@ def message_groups(
 
     Args:
         messages: In the order in which they were said.
-        kinds: What was read from each.
         finished: For each, whether its task is finished.
         merits: What each is worth within its class, such as its place.
         opening: Where the task at hand begins.
     """
     said = [speech_of(message) for message in messages]
+    kinds = [kinds_of(message) for message in messages]
     worths = dict(_worths(said, kinds, opening))
     explained = dict(_explanations(said, kinds))
     links = [*call_links(messages), *_answer_links(messages, said)]
@@ -88,41 +97,78 @@ def message_groups(
 
 def choose_kept(
     groups: Sequence[MessageGroup],
-    protected: set[int],
+    protected: Set[int],
     tokens: Mapping[int, int],
     most_messages: int,
     most_tokens: int,
 ) -> set[int]:
     """Return which messages stay: what is protected, then what is worth most as long as it fits.
 
+    Protected talk stays whatever the limits are, then come directives. Protected messages of
+    tools take half of the limits at the most before others.
+
     Args:
         groups: Those that are worth most first.
-        protected: Indices of what stays whatever the limits are; so does what goes with it.
+        protected: Indices; what goes with one of them is protected too.
         tokens: Of each message that may stay.
         most_messages: How many may stay.
         most_tokens: How many tokens may.
     """
-    kept: set[int] = set()
-    used = 0
+    groups = list(_shown_groups(groups, protected, tokens))
     bound = [group for group in groups if not protected.isdisjoint(group.places)]
-    for group in bound:
-        places, size = _held(group, tokens)
-        if group.worth not in _TOOL_CLASSES or used + size <= TOOLS_SHARE * most_tokens:
-            kept.update(places)
-            used += size
-    for group in groups:
-        places, size = _held(group, tokens)
-        fits = len(kept) + len(places) <= most_messages and used + size <= most_tokens
-        if fits and kept.isdisjoint(places) and kept >= group.explained:
-            kept.update(places)
-            used += size
+    kept = {place for group in bound if not group.is_of_tools for place in group.places}
+    used = sum(tokens[place] for place in kept)
+    for stage, share in (
+        ([group for group in groups if group.is_standing], 1.0),
+        ([group for group in bound if group.is_of_tools], TOOLS_SHARE),
+        (groups, 1.0),
+    ):
+        for group in stage:
+            count = len(kept) + len(group.places)
+            size = used + sum(tokens[place] for place in group.places)
+            fits = count <= share * most_messages and size <= share * most_tokens
+            if fits and kept.isdisjoint(group.places) and kept >= group.explained:
+                kept.update(group.places)
+                used = size
     return kept
 
 
-def _held(group: MessageGroup, tokens: Mapping[int, int]) -> tuple[list[int], int]:
-    """Return what may stay of a group, and its tokens."""
-    places = [place for place in group.places if place in tokens]
-    return places, sum(tokens[place] for place in places)
+def choose_unfinished(
+    groups: Sequence[MessageGroup], protected: Set[int], live: Container[int], done: Set[int]
+) -> set[int]:
+    """Return which messages stay where a task has ended and no limit is passed.
+
+    What is finished goes, but for directives; the request for the task is none any more. In work
+    with tools only their messages go: what was said takes little room there, and is nearly all
+    that counts.
+
+    Args:
+        groups: Messages that stay or go together.
+        protected: Indices; what goes with one of them is protected too.
+        live: Indices of what may stay.
+        done: Indices of the requests that the finished tasks began with.
+    """
+    groups = list(_shown_groups(groups, protected, live))
+    with_tools = any(group.is_of_tools for group in groups)
+    return {
+        place
+        for group in groups
+        if not group.finished
+        or (group.is_standing and done.isdisjoint(group.places))
+        or (with_tools and not group.is_of_tools)
+        or not protected.isdisjoint(group.places)
+        for place in group.places
+    }
+
+
+def _shown_groups(
+    groups: Iterable[MessageGroup], protected: Set[int], live: Container[int]
+) -> Iterator[MessageGroup]:
+    """Yield the groups of which nothing was pruned earlier, and of others the protected talk."""
+    for group in groups:
+        places = tuple(place for place in group.places if place in live)
+        if places == group.places or (not group.is_of_tools and not protected.isdisjoint(places)):
+            yield group._replace(places=places)
 
 
 def _worths(

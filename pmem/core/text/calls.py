@@ -1,17 +1,22 @@
-"""The calls of tools that a message records, in the forms in which programs keep them."""
+"""The calls of tools that messages record, in the forms in which programs keep them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pmem.core import exactjson
 from pmem.core.visible import escaped
-from pmem.values.records import dump_line
+from pmem.values.records import Message, Role, dump_line
 
 LOOKED_AT: Final = 20_000
 """Characters of arguments that are looked at, where these are JSON in a text."""
 _DEEPEST: Final = 3
 _LINKS: Final = ("tool_call_id", "call_id", "tool_use_id", "id")
+
+
+Link = tuple[int, int]
+"""The places of two messages that belong together, such as a call's and its result's."""
 
 
 class RecordedCall(NamedTuple):
@@ -80,6 +85,43 @@ def link_ids(value: Any) -> list[str]:
     """
     parts = value if isinstance(value, list) else [value]
     return [name for name in map(_link_id, parts) if name is not None]
+
+
+def call_links(messages: Sequence[Message]) -> Iterator[Link]:
+    """Pair calls with results: by id where both have one, else by order.
+
+    Args:
+        messages: In the order in which they were said.
+    """
+    known: dict[str, int] = {}
+    named: dict[str, int] = {}
+    unnamed: deque[int] = deque()
+    for i, message in enumerate(messages):
+        call, result = message.tool_call, message.tool_result
+        if message.role is Role.SYSTEM:
+            continue
+        if call is not None:
+            ids = dict.fromkeys(link_ids(call), i)
+            known |= ids
+            if result is None:
+                named |= ids
+                unnamed.extend([i] * ((len(call) if isinstance(call, list) else 1) - len(ids)))
+        elif result is not None or message.role is Role.TOOL:
+            ids = dict.fromkeys(link_ids(result), i)
+            answered = [known[name] for name in ids if name in known]
+            for name in ids:
+                named.pop(name, None)
+            if not answered:
+                answered = _oldest_waiting(named, unnamed, by_name=bool(ids))
+            yield from ((place, i) for place in answered)
+
+
+def _oldest_waiting(named: dict[str, int], unnamed: deque[int], *, by_name: bool) -> list[int]:
+    """Take the oldest call whose result has not come; one by an id is awaited by no other id."""
+    first = next(iter(named), None)
+    if unnamed and (by_name or first is None or unnamed[0] < named[first]):
+        return [unnamed.popleft()]
+    return [] if by_name or first is None else [named.pop(first)]
 
 
 def _link_id(part: Any) -> str | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.context.parts import Candidates, Format, Item
-from pmem.core.context.writing import TURNS, markers_added, with_markers
+from pmem.core.context.writing import TURNS, markers_added, removed_marker, with_markers
 from pmem.core.tokens import count_tokens
 from pmem.values.records import dump_line
 from tests.core.context.candidates import FORMATS, built, candidates, formats
@@ -81,6 +81,18 @@ MARKDOWN = """\
 ```
 (pmem: 11 shown, 1 left out)
 """.replace("<>", "  ")
+
+
+@pytest.mark.parametrize(
+    ("messages", "tokens", "text"),
+    [
+        (15, 1234, "... [15 messages, 1,234 tokens removed] ..."),
+        (1, 1, "... [1 message, 1 token removed] ..."),
+        (2000, 0, "... [2,000 messages, 0 tokens removed] ..."),
+    ],
+)
+def test_a_marker_says_how_much_is_not_shown(messages: int, tokens: int, text: str) -> None:
+    assert removed_marker(messages, tokens) == text
 
 
 def test_markdown_is_written_so() -> None:
