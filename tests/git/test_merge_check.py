@@ -36,7 +36,7 @@ def test_a_right_merge_passes_however_it_was_made(way: str, repository: None) ->
 
 
 def test_every_planted_mistake_is_found_under_its_name(repository: None) -> None:
-    made = merged(3)  # every mistake can be made in this one
+    made = merged(6)  # every mistake can be made in this one
     assert findings(made.base.tip).findings == ()
     for kind, mistakes in WRONG.items():
         commit = plant(made, Random(3).choice(list(mistakes(made))))

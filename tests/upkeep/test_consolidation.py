@@ -90,7 +90,9 @@ def check_whole(root: str) -> None:
                 lists = [e.detail.get("merged", ()) for e in survivor.history]
                 assert sum(record.id in merged for merged in lists) == 1, "half a merge"
             for gone in happened.detail.get("merged", ()):
-                assert known[gone].state is State.MERGED, "half a merge"
+                into = [event.detail.get("into") for event in known[gone].history]
+                assert record.id in into, "half a merge"
+                assert known[gone].state is not State.ACTIVE, "half a merge"
                 assert set(known[gone].tags) <= set(record.tags)
 
 
