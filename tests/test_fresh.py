@@ -13,8 +13,8 @@ import pytest
 
 from pmem import Memory, PmemError, Project
 from pmem.storage.backend import InMemory
-from pmem.storage.index import searchers
-from pmem.storage.index.search import SearchIndex
+from pmem.storage.index import open_indexes
+from pmem.storage.index.index import Index
 from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.storage.folders import contents, path_of, write
@@ -60,7 +60,7 @@ def test_what_an_editor_rewrites_in_place_is_shown_at_once_and_found_within_a_mo
     path = path_of(root, kept.id)
     write(path, contents(path).replace(b"The oven is blue", b"The oven is grey"))
     assert content_of(project, kept.id) == "The oven is grey"
-    with mock.patch.object(searchers, "TRUST_SECONDS", -1.0):
+    with mock.patch.object(open_indexes, "TRUST_SECONDS", -1.0):
         project.pin(kept.id)
         write(path, contents(path).replace(b"oven is grey", b"oven is pink"))
         assert [hit.text for hit in project.search("pink").hits] == ["The oven is pink"]
@@ -147,16 +147,16 @@ def test_ids_of_one_project_sort_in_the_order_in_which_they_were_made(root: str)
 
 
 @pytest.fixture
-def opened_indexes(monkeypatch: pytest.MonkeyPatch) -> list[SearchIndex]:
+def opened_indexes(monkeypatch: pytest.MonkeyPatch) -> list[Index]:
     """Return the indexes that are opened from now on."""
-    seen: list[SearchIndex] = []
-    ordinary = SearchIndex.__init__
+    seen: list[Index] = []
+    ordinary = Index.__init__
 
-    def noted(self: SearchIndex, *given: Any) -> None:
+    def noted(self: Index, *given: Any) -> None:
         seen.append(self)
         ordinary(self, *given)
 
-    monkeypatch.setattr(SearchIndex, "__init__", noted)
+    monkeypatch.setattr(Index, "__init__", noted)
     return seen
 
 
@@ -182,12 +182,12 @@ def at_once(number: int, act: Callable[[int], object]) -> None:
 
 
 def test_few_indexes_stay_open_however_many_threads_search(
-    project: Project, opened_indexes: list[SearchIndex]
+    project: Project, opened_indexes: list[Index]
 ) -> None:
     project.add("The oven is blue")
     at_once(16, lambda _: [project.search("oven") for _ in range(5)])
     assert len(opened_indexes) >= 1
-    assert sum(index.is_open for index in opened_indexes) <= searchers.MOST_IDLE
+    assert sum(index.is_open for index in opened_indexes) <= open_indexes.MOST_IDLE
     project.close()
     assert not any(index.is_open for index in opened_indexes)
     assert project.search("oven").total == 1
@@ -210,7 +210,7 @@ def test_an_index_that_is_lent_is_lent_to_nobody_else(project: Project) -> None:
 
 
 def test_a_search_lets_go_of_its_files_when_the_project_is_gone(
-    root: str, opened_indexes: list[SearchIndex]
+    root: str, opened_indexes: list[Index]
 ) -> None:
     Project(root).search("oven")
     assert not any(index.is_open for index in opened_indexes)

@@ -20,8 +20,9 @@ ARROWS: Final[dict[str, str]] = {
     "storage.index": "errors values core storage storage.files",
     "storage.shared": "storage storage.index",
     "storage.git": "errors values core storage storage.files storage.index",
+    "storage.record_files": "errors values storage storage.files storage.index",
     "storage.jsonfiles": "errors values core storage storage.files storage.local "
-    "storage.index storage.shared storage.git",
+    "storage.index storage.shared storage.git storage.record_files",
     "project": "errors values core storage storage.files storage.local storage.shared "
     "storage.git storage.jsonfiles",
     "embedding": "errors values core storage.index storage.git project",

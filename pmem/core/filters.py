@@ -125,7 +125,8 @@ def _state(record: Any, values: tuple[State, ...]) -> bool:
     return getattr(record, "state", State.ACTIVE) in values
 
 
-def _updated_at(record: Any) -> datetime:
+def updated(record: Any) -> datetime:
+    """Return when a record was changed last."""
     at: datetime = getattr(record, "updated_at", None) or created(record)
     return at
 
@@ -136,7 +137,8 @@ def created(record: Any) -> datetime:
     return at
 
 
-def _importance(record: Any) -> float:
+def importance_of(record: Any) -> float:
+    """Return a record's importance, -1 where it has none."""
     value = getattr(record, "importance", None)
     return -1.0 if value is None else float(value)
 
@@ -154,14 +156,14 @@ _TESTS: dict[str, _Test] = {
     "actor": _scope("actor"),
     "role": _role,
     "speaker": lambda record, value: same_text(getattr(record, "speaker", None), value),
-    "importance_min": lambda record, value: _importance(record) >= value,
-    "importance_max": lambda record, value: 0 <= _importance(record) <= value,
+    "importance_min": lambda record, value: importance_of(record) >= value,
+    "importance_max": lambda record, value: 0 <= importance_of(record) <= value,
     "pinned": lambda record, value: getattr(record, "pinned", False) == value,
     "trust": reaches,
     "created_after": lambda record, value: created(record) >= value,
     "created_before": lambda record, value: created(record) < value,
-    "updated_after": lambda record, value: _updated_at(record) >= value,
-    "updated_before": lambda record, value: _updated_at(record) < value,
+    "updated_after": lambda record, value: updated(record) >= value,
+    "updated_before": lambda record, value: updated(record) < value,
 }
 
 _NAMES = {"types": "type", "categories": "category", "tags": "tag", "states": "state"}

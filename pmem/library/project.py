@@ -128,7 +128,7 @@ class Project(Memories, Conversations):
 
     def close(self) -> None:
         """Let go of the files that are kept open; the next call opens what it needs."""
-        self._shared.searchers.close()
+        self._shared.indexes.close()
 
     @classmethod
     def discover(cls, start: str | os.PathLike[str] = ".", **options: Any) -> Self:

@@ -6,7 +6,6 @@ all of it is decided here from the operation's row in the table, and nowhere els
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from datetime import datetime
 from importlib import import_module
 from typing import Any, TypeVar, cast
@@ -64,7 +63,7 @@ def run(
     unit.has_written, told = False, len(unit.notes)
     request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
     try:
-        with unit.transaction() if writes == "records" else nullcontext():
+        with unit.transaction() if writes == "records" else unit.whole.moment():
             result = function_of(operation)(unit, request)
     except StorageRefused as error:
         if unit.has_written:

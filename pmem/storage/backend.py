@@ -1,7 +1,7 @@
 """What a store of records must do, and the simplest one that does it."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -96,6 +96,10 @@ class Backend(Protocol):
         Returns:
             What `search` returns.
         """
+        ...
+
+    def moment(self) -> AbstractContextManager[None]:
+        """Let everything that is read meanwhile be as of one look at the files, or a later one."""
         ...
 
     def lock(self) -> AbstractContextManager[None]:
@@ -239,6 +243,9 @@ class InMemory:
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         return search(pool_of(self))
+
+    def moment(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, judge_of
-from pmem.errors import Damaged, Locked, NotFound, Refused, StorageRefused, TooLarge
+from pmem.errors import Damaged, Refused
 from pmem.storage.backend import (
     Change,
     Holders,
@@ -15,31 +15,31 @@ from pmem.storage.backend import (
     holders_among,
     pool_of,
     twin_keys,
-    word_keys_of,
 )
 from pmem.storage.files import durable
-from pmem.storage.files.listing import SUFFIX, FolderListing, look
 from pmem.storage.files.lock import LOCK, writer_lock
-from pmem.storage.files.recordfile import Stamp, parse, read_within, serialise, stamp_of
-from pmem.storage.files.unfinished import UnfinishedCommit
+from pmem.storage.files.recordfile import (
+    Stamp,
+    decode,
+    stamp_of,
+)
 from pmem.storage.git.tracked import HINT, LOCAL
-from pmem.storage.index.errors import BrokenIndex
-from pmem.storage.index.index import FILE as INDEX
-from pmem.storage.index.index import Index, IndexRow
+from pmem.storage.index.current_index import CurrentIndex
+from pmem.storage.record_files import RecordFiles
 from pmem.storage.shared import Shared
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
-from pmem.values.records import KINDS, STORES, Record
+from pmem.values.records import STORES, Record
 
 if TYPE_CHECKING:
-    from pmem.core.retrieval.pool import DocumentKey, Pool
-    from pmem.storage.index.search import SearchIndex
+    from pmem.core.retrieval.pool import Pool
+    from pmem.storage.index.index import Index
 
-SEARCH: Final = "search.sqlite3"
+INDEX: Final = "index.sqlite3"
 VECTORS: Final = "vectors.sqlite3"
 STATE: Final = "state.sqlite3"
-_LESS: Final = "say less in one record, or in several"
-
+_PAGE: Final = 2000
+"""Records that are read from the index together: more would take more memory, not less time."""
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -72,16 +72,13 @@ class JsonFiles:
         self._root = root
         self._local = os.path.join(root, LOCAL)
         self._timeout = lock_timeout
-        self._most_bytes = most_bytes
-        self._read_only = read_only
         self._shared = shared or Shared()
         self._problems = self._shared.problems
         self._foreign = foreign
-        self._seen: dict[str, Stamp] = {}
-        self._index: Index | None = None
-        self._looked: set[type[Record]] = set()
-        read_file = partial(read_within, most_bytes=most_bytes)
-        self._staged = UnfinishedCommit(root, self._local, read_file, foreign, read_only=read_only)
+        self._files = RecordFiles(
+            root, self._local, most_bytes, foreign, self._problems, read_only=read_only
+        )
+        self._current = CurrentIndex(self._local, self._shared.indexes, self._files)
         self._problems.pop(self._local, None)
         if against := foreign():
             self._problems[self._local] = Problem(self._local, "tracked", against)
@@ -91,84 +88,54 @@ class JsonFiles:
         return list(self._problems.values())
 
     def ids(self, type_: type[Record], reference: str = "") -> list[str]:
-        return [name for name in self._names(type_) if is_id(name) and matches(reference, name)]
+        names = self._files.names(type_)
+        return [name for name in names if is_id(name) and matches(reference, name)]
 
     def read(self, type_: type[R], identifier: str) -> R:
-        if not is_id(identifier):
-            raise NotFound(f"{identifier!r} is no id")
-        return self._read_from(type_, self._path(type_, identifier))
-
-    def _read_from(self, type_: type[R], path: str) -> R:
-        try:
-            data, stamp = self._staged.read(path)
-        except FileNotFoundError:
-            name = os.path.basename(path).removesuffix(SUFFIX)
-            raise NotFound(f"there is no {KINDS[type_]} {name}") from None
-        if self._index is not None:  # a commit under the lock sees what has changed since
-            self._seen[path] = stamp
-        record = parse(data, type_, path)
-        self._problems.pop(path, None)  # it was mended, if there was one
-        return record
+        return self._files.read(type_, identifier)
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        within = os.path.join(self._folder(type_), "")
         judge = judge_of(wanted)
-        for name in self._names(type_):
-            record = self._usable(type_, name, within + name + SUFFIX)
-            if record is not None and judge(record) is None:
+        return (record for record in self._records(type_) if judge(record) is None)
+
+    def _records(self, type_: type[R]) -> Iterator[R]:
+        """Yield all records that can be used: from the index, from their files without one.
+
+        Under the lock they are read from their files: a commit sees what has changed since.
+        """
+        after = ""
+        while self._files.seen is None:
+            question = partial(_page, store=STORES[type_], after=after)
+            found = self._current.ask(() if after else (type_,), question)
+            if found is None:
+                break
+            yield from (decode(data, type_) for _, data in found[0])
+            if len(found[0]) < _PAGE:
+                return
+            after = found[0][-1][0]
+        for name in self._files.names(type_):
+            record = self._files.usable(type_, name) if name > after else None
+            if record is not None:
                 yield record
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        identifiers = self._asked(type_, lambda index: index.twins(STORES[type_], key))
-        for identifier in self.ids(type_) if identifiers is None else identifiers:
-            record = self._usable(type_, identifier)
+        found = self._current.ask((type_,), lambda index: index.twins(STORES[type_], key))
+        for identifier in self.ids(type_) if found is None else found[0]:
+            record = self._files.usable(type_, identifier)
             if record is not None and key in twin_keys(record):
                 yield record
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
-        found = self._asked(type_, lambda index: index.holders(keys, most))
-        return holders_among(self.scan(type_), keys, most) if found is None else found
+        found = self._current.ask((type_,), lambda index: index.holders(keys, most))
+        return holders_among(self.scan(type_), keys, most) if found is None else found[0]
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
-        with self._search_index() as index:
-            if index is not None:
-                try:
-                    with index.moment():
-                        self._tell(index)
-                        return search(index)
-                except BrokenIndex:
-                    index.discard()
-        return search(pool_of(self))
+        self._files.staged.let_finish()
+        found = self._current.search(partial(_search, search=search))
+        return search(pool_of(self)) if found is None else found[0]
 
-    @contextmanager
-    def _search_index(self) -> "Iterator[SearchIndex | None]":
-        """Lend the search index, brought up to date; None where none can be kept."""
-        self._staged.let_finish()
-        if not self._may_have_index() or not _make_folder(self._local):
-            yield None
-            return
-        from pmem.storage.index.search import RecordSource
-
-        folders = [self._folder(type_) for type_ in STORES]
-        records = RecordSource(self._listing, self._readable, _text_of(self))
-        with self._shared.searchers.lent(self._local, folders, records) as index:
-            yield index
-
-    def _may_have_index(self) -> bool:
-        closed = self._read_only or self._staged.files or os.path.islink(self._local)
-        return not closed and not self._foreign()
-
-    def _tell(self, index: "SearchIndex") -> None:
-        for type_, name, code, message in index.problems():
-            path = self._path(type_, name)
-            self._problems[path] = Problem(path, code, message)
-
-    def _listing(self, type_: type[Record]) -> FolderListing:
-        return look(self._folder(type_), in_order=False)
-
-    def _readable(self, type_: type[Record], name: str) -> Record | Problem | None:
-        record = self._usable(type_, name)
-        return record or self._problems.get(self._path(type_, name))
+    def moment(self) -> AbstractContextManager[None]:
+        return self._current.moment()
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -177,124 +144,56 @@ class JsonFiles:
         _make_local(self._root, self._local)
         with writer_lock(os.path.join(self._local, LOCK), self._timeout()):
             self._recover()
-            self._seen.clear()
-            self._index = Index(self._local)
+            self._files.seen = {}
+            self._current.forget()
             try:
-                yield
+                with self._current.moment():
+                    yield
             finally:
-                self._index.close()
-                self._index = None
-                self._looked.clear()
+                self._files.seen = None
+                self._current.forget()
 
     def commit(self, changes: Sequence[Change]) -> None:
-        files = [self._file_change(change) for change in changes]
-        known, self._looked = self._looked, set()
+        files = [self._files.change_of(change) for change in changes]
+        known = self._current.forget()
         try:
             durable.apply(self._root, self._local, files)
         except BaseException:
             if durable.pending(self._local):  # real, and cut short: show all of it
-                self._staged.read_around()
+                self._files.staged.read_around()
             raise
         finally:
-            self._shared.searchers.expire()
-        self._teach(known, changes)
+            self._shared.indexes.expire()
+        self._teach(known, changes, files)
 
-    def _file_change(self, change: Change) -> durable.FileChange:
-        if not is_id(change.id):
-            raise Damaged(f"{change.id!r} is no id of a {KINDS[change.type]}")
-        path = self._path(change.type, change.id)
-        relative = f"{STORES[change.type]}/{change.id}{SUFFIX}"
-        previous = _unchanged(path, self._seen.get(path), self._most_bytes)
-        if change.record is None:
-            return durable.FileChange(relative, None)
-        if previous is not None and path not in self._seen:
-            raise Locked(f"{path} was made by another program meanwhile")
-        data = serialise(change.record, previous, path)
-        _check_readable(data, change, path)
-        return durable.FileChange(relative, data)
-
-    def _usable(self, type_: type[R], name: str, path: str = "") -> R | None:
-        """Read a record, or note why its file, `path` if that is known, cannot be used."""
-        path = path or self._path(type_, name)
-        try:
-            if not is_id(name):
-                raise Damaged(f"{path} has a name that is no id")
-            return self._read_from(type_, path)
-        except NotFound:
-            return None
-        except (Damaged, StorageRefused) as error:
-            self._problems[path] = Problem(path, error.code, error.message)
-            return None
-
-    def _asked(self, type_: type[Record], ask: Callable[[Index], T | None]) -> T | None:
-        """Ask the index, brought up to date; None where no index can be kept.
-
-        Under the lock one look at the folder is enough: no other pmem can change it.
-        """
-        if not self._may_have_index():
-            return None
-        index = self._index or Index(self._local)
-        try:
-            if type_ not in self._looked:
-                self._look(index, type_)
-            return ask(index)
-        except FileNotFoundError:  # others removed a record while we looked
-            return None
-        finally:
-            if index is not self._index:
-                self._looked.clear()
-                index.close()
-
-    def _look(self, index: Index, type_: type[Record]) -> None:
-        folder = self._folder(type_)
-        index.update(
-            STORES[type_], lambda: look(folder), lambda id_: _row_of(self._usable(type_, id_))
-        )
-        self._looked.add(type_)
-
-    def _teach(self, known: set[type[Record]], changes: Sequence[Change]) -> None:
+    def _teach(
+        self,
+        known: set[type[Record]],
+        changes: Sequence[Change],
+        files: Sequence[durable.FileChange],
+    ) -> None:
         """Tell the index what we have just written, while the lock keeps others away."""
-        if self._index is None:
-            return
-        for type_ in known:
-            written = {
-                change.id: _learnt(self._path(type_, change.id), change.record)
-                for change in changes
-                if change.type is type_
-            }
-            if written:
-                self._index.learn(STORES[type_], written)
+        from pmem.storage.index.records import ReadRecord
 
-    def _names(self, type_: type[Record]) -> list[str]:
-        """Return the names of a store's files, an unfinished commit's among them."""
-        folder = self._folder(type_)
-        names = self._staged.names(folder, _list_files(folder))
-        self._forget_gone(folder, names)
-        return sorted(name.removesuffix(SUFFIX) for name in names if name[0] != ".")
-
-    def _forget_gone(self, folder: str, names: set[str]) -> None:
-        """Forget what was wrong with files of a store that are there no longer."""
-        for path in list(self._problems):
-            place, name = os.path.split(path)
-            if place == folder and name not in names:
-                self._problems.pop(path, None)
-
-    def _folder(self, type_: type[Record]) -> str:
-        folder = os.path.join(self._root, STORES[type_])
-        if os.path.islink(folder):
-            raise Damaged(f"{folder} is a link, not a store", "replace it by the folder")
-        return folder
-
-    def _path(self, type_: type[Record], identifier: str) -> str:
-        return os.path.join(self._folder(type_), identifier + SUFFIX)
+        written: dict[type[Record], dict[str, tuple[Stamp, ReadRecord] | None]] = {}
+        for change, file in zip(changes, files, strict=True):
+            if change.type in known:
+                held = None
+                if change.record is not None and file.data is not None:
+                    stamp = stamp_of(
+                        os.stat(self._files.path(change.type, change.id), follow_symlinks=False)
+                    )
+                    held = (stamp, ReadRecord(change.record, file.data))
+                written.setdefault(change.type, {})[change.id] = held
+        self._current.teach(written)
 
     def _recover(self) -> None:
-        self._staged.finish()
+        self._files.staged.finish()
         with durable.refusals(self._root):
             durable.sweep(self._local)
         from pmem.storage.local import journals
 
-        journals.play_back(self._local, (INDEX, SEARCH, VECTORS), (STATE,))
+        journals.play_back(self._local, (INDEX, VECTORS), (STATE,))
 
 
 def scratch(root: str) -> str:
@@ -333,72 +232,10 @@ def _make_local(root: str, local: str) -> None:
         durable.make_folder(local)
 
 
-def _learnt(path: str, record: Record | None) -> tuple[Stamp, IndexRow] | None:
-    if record is None:
-        return None
-    return stamp_of(os.stat(path, follow_symlinks=False)), _row_of(record)
+def _page(index: "Index", store: str, after: str) -> list[tuple[str, bytes]]:
+    return index.page(store, after, _PAGE)
 
 
-def _make_folder(folder: str) -> bool:
-    """Make a folder where there is none; tell whether there is one now."""
-    try:
-        durable.make_folder(folder)
-    except OSError:
-        return False
-    return True
-
-
-def _text_of(backend: JsonFiles) -> "Callable[[DocumentKey], str]":
-    return lambda place: place.text_in(backend.read(place.type, place.record))
-
-
-def _row_of(record: Record | None) -> IndexRow:
-    return (
-        IndexRow(keys=())
-        if record is None
-        else IndexRow(keys=twin_keys(record), words=word_keys_of(record))
-    )
-
-
-def _list_files(folder: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(folder) if name.endswith(SUFFIX)]
-    except FileNotFoundError:
-        return []
-    except NotADirectoryError:
-        raise Damaged(f"{folder} is a file, not a store", "replace it by the folder") from None
-    except OSError as error:
-        raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
-
-
-def _check_readable(data: bytes, change: Change, path: str) -> None:
-    """See that what is about to be written is read again.
-
-    Raises:
-        Refused: It is too large, holds too much, or is nested too deep.
-    """
-    try:
-        if len(data) > RECORD_BYTES:
-            raise TooLarge(f"{path} would have {len(data)} bytes, more than {RECORD_BYTES}")
-        parse(data, change.type, path)
-    except Damaged as error:
-        raise Refused(f"{error.message}: nothing was changed", _LESS) from None
-
-
-def _unchanged(path: str, seen: Stamp | None, most_bytes: Callable[[], int]) -> bytes | None:
-    """Return a file's bytes, if nobody else has touched it since we saw it.
-
-    Args:
-        path: The file.
-        seen: Its stamp when it was read under the lock; None when it was not read.
-        most_bytes: See `JsonFiles`.
-    """
-    try:
-        data, stamp = read_within(path, most_bytes)
-    except FileNotFoundError:
-        if seen is not None:
-            raise Locked(f"{path} was removed by another program meanwhile") from None
-        return None
-    if seen not in (None, stamp):
-        raise Locked(f"{path} was changed by another program meanwhile")
-    return data
+def _search(index: "Index", search: "Callable[[Pool], T]") -> T:
+    with index.searching() as pool:
+        return search(pool)

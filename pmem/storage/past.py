@@ -96,6 +96,9 @@ class PastBackend:
             self._pool = pool_of(self)
         return search(self._pool)
 
+    def moment(self) -> AbstractContextManager[None]:
+        return self._backend.moment()
+
     def lock(self) -> AbstractContextManager[None]:
         raise Refused("what has been cannot be changed")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from pmem.storage.backend import Problem
-from pmem.storage.index.searchers import TRUST_SECONDS, Searchers
+from pmem.storage.index.open_indexes import TRUST_SECONDS, OpenIndexes
 
 if TYPE_CHECKING:
     from pmem.storage.git.revision import Revision
@@ -17,13 +17,13 @@ class Shared:
     """What stays from one unit of work to the next; any number of threads may use it at once.
 
     Attributes:
-        searchers: The search indexes that are kept open.
+        indexes: The indexes that are kept open.
         problems: The files met so far that could not be used, by path; one that is read leaves.
         revisions: The records of commits that somebody is looking at, by commit and name.
     """
 
     def __init__(self) -> None:
-        self.searchers = Searchers()
+        self.indexes = OpenIndexes()
         self.problems: dict[str, Problem] = {}
         self.revisions: WeakValueDictionary[tuple[str, str], Revision] = WeakValueDictionary()
         self._clock = Lock()

@@ -79,6 +79,9 @@ class Limited:
             return search(pool_of(self))
         return self._backend.searched(lambda pool: search(pool.within(self._reach)))
 
+    def moment(self) -> AbstractContextManager[None]:
+        return self._backend.moment()
+
     def lock(self) -> AbstractContextManager[None]:
         return self._backend.lock()
 

@@ -56,7 +56,7 @@ def _cold(folders: dict[int, Path], runs: int) -> None:
     )
     print("|---|---|---|---|---|---|")
     for size, folder in folders.items():
-        index = os.path.getsize(folder / ".project-memory/local/search.sqlite3") / 1e6
+        index = os.path.getsize(folder / ".project-memory/local/index.sqlite3") / 1e6
         seconds = times[f"{size:,}"]
         print(
             f"| {size:,} | {built[size]:.2f} | {index:.1f} | {seconds * 1000:.0f} |"

@@ -20,7 +20,7 @@ from tests.faults.original import Original
 from tests.faults.sweep import quick_place
 from tests.faults.world import ROOT
 
-INDEXES: Final = ("index.sqlite3", "search.sqlite3")
+INDEXES: Final = ("index.sqlite3",)
 JOURNAL: Final = "-journal"
 _LONG_AGO: Final = 1_700_000_000_000_000_000
 Files = dict[str, bytes | None]

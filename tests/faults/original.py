@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 
 from tests.faults import world
 
-UNNOTICED: Final = ("search.sqlite3", "index.sqlite3", "operations.log", "access.log")
+UNNOTICED: Final = ("index.sqlite3", "operations.log", "access.log")
 """What makes no difference afterwards: it can be made again, or is a log."""
 
 
-_TIMED: Final = ("search.sqlite3-journal", "index.sqlite3-journal")
+_TIMED: Final = ("index.sqlite3-journal",)
 """What holds the time of the last look, so that it never comes out the same: its length counts."""
 
 

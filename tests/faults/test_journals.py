@@ -42,7 +42,7 @@ def killed_in_a_write(path: str) -> None:
     assert os.path.getsize(path + "-journal") > 0
 
 
-@pytest.mark.parametrize("name", ["search.sqlite3", "index.sqlite3", "state.sqlite3"])
+@pytest.mark.parametrize("name", ["index.sqlite3", "state.sqlite3"])
 def test_the_next_write_removes_the_journal_of_a_process_that_died(
     project: Project, root: str, name: str
 ) -> None:
@@ -63,13 +63,13 @@ def test_a_search_that_is_killed_while_it_updates_leaves_no_journal(root: str) -
     """As it was seen: the update's transaction is open when the process dies."""
     Project(root).add("The oven is blue")
     program = (
-        "import os, sys; from pmem import Project; from pmem.storage.index import update;"
-        " update._count = lambda *given: os.kill(os.getpid(), 9);"
+        "import os, sys; from pmem import Project; from pmem.storage.index import documents;"
+        " documents._count = lambda *given: os.kill(os.getpid(), 9);"
         " Project(sys.argv[1]).search('oven')"
     )
     subprocess.run([sys.executable, "-c", program, root], check=False)
     local = os.path.join(root, "local")
-    assert "search.sqlite3-journal" in os.listdir(local)
+    assert "index.sqlite3-journal" in os.listdir(local)
     Project(root).add("The door is open")
     assert [name for name in os.listdir(local) if name.endswith("-journal")] == []
     assert Project(root).search("oven door").total == 2
@@ -79,14 +79,14 @@ def test_a_journal_beside_no_database_goes_with_the_next_write(root: str) -> Non
     project = Project(root)
     kept = project.add("The oven is blue").memory
     local = os.path.join(root, "local")
-    with open(os.path.join(local, "search.sqlite3-journal"), "wb") as file:
+    with open(os.path.join(local, "index.sqlite3-journal"), "wb") as file:
         file.write(b"\xd9\xd5\x05\xf9" * 300)
     project.remove(kept.id)
-    assert not os.path.exists(os.path.join(local, "search.sqlite3-journal"))
+    assert not os.path.exists(os.path.join(local, "index.sqlite3-journal"))
 
 
 def test_the_journal_of_a_process_that_lives_is_left_to_it(project: Project, root: str) -> None:
-    path = os.path.join(root, "local", "search.sqlite3")
+    path = os.path.join(root, "local", "index.sqlite3")
     project.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("begin immediate")

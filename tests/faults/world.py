@@ -379,7 +379,7 @@ def strays(place: str) -> list[str]:
 def _is_passing(path: str) -> bool:
     """Tell whether a file is nobody's: logs, locks, indexes, and what a dead writer left."""
     local = f"{ROOT}/local/"
-    logs = ("lock", "operations.log", "access", "index.", "search.", "commit/", "pmem.log")
+    logs = ("lock", "operations.log", "access", "index.", "commit/", "pmem.log")
     mine = path.startswith(local) and path[len(local) :].startswith((*logs, "state.sqlite3-"))
     return mine or ".tmp-" in path
 

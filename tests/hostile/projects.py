@@ -92,9 +92,6 @@ FILES: Final = (
     "local/index.sqlite3",
     "local/index.sqlite3-journal",
     "local/index.sqlite3-wal",
-    "local/search.sqlite3",
-    "local/search.sqlite3-journal",
-    "local/search.sqlite3-wal",
     "local/state.sqlite3",
     "local/state.sqlite3-journal",
     "local/access.log",
@@ -307,17 +304,16 @@ def _database(name: str, schema: str) -> Plant:
 
 
 def _versions() -> dict[str, list[int]]:
-    from pmem.storage.index import index, update
+    from pmem.storage.index import schema
     from pmem.storage.local import state
 
     return {
-        "index.sqlite3": [index._VERSION],
-        "search.sqlite3": [update.VERSION],
+        "index.sqlite3": [schema.VERSION],
         "state.sqlite3": [state.VERSION],
     }
 
 
-for _base in ("index.sqlite3", "search.sqlite3", "state.sqlite3"):
+for _base in ("index.sqlite3", "state.sqlite3"):
     for _what, _schema in SCHEMAS.items():
         PLANTS[f"{_base} with {_what}"] = _database(_base, _schema)
 

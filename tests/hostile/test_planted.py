@@ -154,7 +154,7 @@ def test_one_that_a_pull_brings_into_a_working_clone_is_not_used_either() -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["access.log", "consent.json", "state.sqlite3", "operations.log", "search.sqlite3"]
+    "name", ["access.log", "consent.json", "state.sqlite3", "operations.log", "index.sqlite3"]
 )
 def test_nothing_else_of_it_counts(name: str) -> None:
     project()

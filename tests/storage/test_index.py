@@ -13,19 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.storage import jsonfiles
 from pmem.storage.backend import Change, twin_keys, word_keys_of
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
-from pmem.storage.index import index
-from pmem.storage.index.index import Index, IndexRow
+from pmem.storage.index import database, records
+from pmem.storage.index.index import open_index
 from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Memory, State, dump
 from tests.effort import examples
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, json_files, memory, path_of, write
 
 KEYS = ("content:one", "content:two", "subject:s")
+TWICE = ("one", "two")
 WORDS = ("one", "two", "six", "red", "fox")
 NUMBERS = st.integers(0, 4)
 TEXTS = st.sampled_from(["one", "two", "six", "red", "fox"])
@@ -42,26 +43,33 @@ def put(files: JsonFiles, record: Memory) -> None:
         files.commit([Change(Memory, record.id, record)])
 
 
-def check(files: JsonFiles) -> None:
+def check(files: JsonFiles, root: str) -> None:
+    there = list(json_files(root, read_only=True).scan(Memory))
+    assert there == list(files.scan(Memory))
     for key in KEYS:
-        expected = [found.id for found in files.scan(Memory) if key in twin_keys(found)]
+        expected = [found.id for found in there if key in twin_keys(found)]
         assert expected == [found.id for found in files.twins(Memory, key)]
-    holders = {
-        word: [found.id for found in files.scan(Memory) if word in word_keys_of(found)]
-        for word in WORDS
-    }
+    holders = {word: [found.id for found in there if word in word_keys_of(found)] for word in WORDS}
     assert holders == files.holders(Memory, WORDS, 99)
 
 
 def check_indexed(root: str) -> None:
     """Check that the index answers by itself, and rightly."""
     files = json_files(root)
-    with mock.patch.object(JsonFiles, "ids", side_effect=AssertionError("looked at every file")):
-        check(files)
+    told = AssertionError("looked at every file")
+    names = RecordFiles.names
+
+    def unless_indexed(self: RecordFiles, type_: type[Memory]) -> list[str]:
+        if self is files._files:
+            raise told
+        return names(self, type_)
+
+    with mock.patch.object(RecordFiles, "names", unless_indexed):
+        check(files, root)
 
 
 def index_of(root: str) -> str:
-    return os.path.join(root, "local", index.FILE)
+    return os.path.join(root, "local", database.FILE)
 
 
 @pytest.fixture
@@ -118,7 +126,7 @@ def test_the_index_agrees_with_a_look_at_every_file_whoever_changed_them(
     files = json_files(root)
     for kind, number, text in changes:
         change(files, root, kind, number, text)
-        check(json_files(root))
+        check(json_files(root), root)
 
 
 def edit_without_a_trace(path: str) -> None:
@@ -174,7 +182,7 @@ def test_an_old_file_is_not_read_again(filled: str) -> None:
     for number in range(3):
         os.utime(path_of(filled, id_of(number)), ns=(1, 1_600_000_000_123_456_789))
     check_indexed(filled)
-    with mock.patch.object(jsonfiles, "_row_of", side_effect=AssertionError("read again")):
+    with mock.patch.object(RecordFiles, "read_file", side_effect=AssertionError("read again")):
         found = [record.id for record in json_files(filled).twins(Memory, "content:one")]
     assert found == [id_of(0), id_of(2)]
 
@@ -229,8 +237,8 @@ def test_a_damaged_index_changes_no_answer_and_is_made_again(
     files = json_files(filled)
     damage(index_of(filled))
     for _ in range(2):
-        check(json_files(filled))
-        check(files)
+        check(json_files(filled), filled)
+        check(files, filled)
         change(files, filled, "ours", 1, "one")
     if os.path.isfile(index_of(filled)):
         check_indexed(filled)
@@ -240,8 +248,7 @@ def test_a_damaged_index_changes_no_answer_and_is_made_again(
 def test_a_local_folder_that_is_gone_changes_no_answer(filled: str) -> None:
     files = json_files(filled)
     shutil.rmtree(os.path.join(filled, "local"))
-    check(files)
-    assert not os.path.exists(os.path.join(filled, "local"))
+    check(files, filled)
     put(files, memory(id_of(4), "one"))
     check_indexed(filled)
 
@@ -254,17 +261,17 @@ def test_an_index_that_may_not_be_written_changes_no_answer(filled: str) -> None
 
     change(json_files(filled), filled, "in place", 1, "one")
     with mock.patch("sqlite3.connect", read_only):
-        check(json_files(filled))
-    check(json_files(filled))
+        check(json_files(filled), filled)
+    check(json_files(filled), filled)
 
 
 def test_a_read_only_run_neither_makes_nor_touches_an_index(filled: str) -> None:
     before = os.stat(index_of(filled)).st_mtime_ns
     change(json_files(filled), filled, "in place", 1, "one")
-    check(json_files(filled, read_only=True))
+    check(json_files(filled, read_only=True), filled)
     assert before == os.stat(index_of(filled)).st_mtime_ns
     os.unlink(index_of(filled))
-    check(json_files(filled, read_only=True))
+    check(json_files(filled, read_only=True), filled)
     assert not os.path.exists(index_of(filled))
 
 
@@ -272,20 +279,24 @@ def test_a_read_only_run_neither_makes_nor_touches_an_index(filled: str) -> None
 def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, at: int) -> None:
     """Inodes have 64 bits without a sign; times beyond 2262 need more in nanoseconds."""
     listing = FolderListing.of({id_of(0): (at, 1, at)})
-    kept = Index(os.path.dirname(index_of(filled)))
-    kept.update("long-term-memory", lambda: listing, lambda id_: IndexRow(keys=KEYS))
-    assert kept.twins("long-term-memory", KEYS[0]) in (None, [id_of(0)])
+    record = memory(id_of(0), "one")
+    read = records.ReadRecord(record, dump(record))
+    kept = open_index(os.path.dirname(index_of(filled)))
+    assert kept is not None
+    for _ in range(2):
+        kept.update(["long-term-memory"], lambda _: listing, lambda *_: read, post=True)
+        assert kept.twins("long-term-memory", KEYS[0]) == [id_of(0)]
     kept.close()
-    check(json_files(filled))
+    check(json_files(filled), filled)
 
 
 def test_an_index_in_use_is_neither_waited_for_long_nor_removed(filled: str) -> None:
     inode = os.stat(index_of(filled)).st_ino
     write(path_of(filled, id_of(3)), dump(memory(id_of(3), "one")))
     other = sqlite3.connect(index_of(filled), isolation_level=None)
-    with contextlib.closing(other), mock.patch.object(index, "_BUSY_SECONDS", 0.0):
+    with contextlib.closing(other), mock.patch.object(database, "BUSY_SECONDS", 0.0):
         other.execute("begin exclusive")
-        check(json_files(filled))
+        check(json_files(filled), filled)
         other.execute("rollback")
     assert inode == os.stat(index_of(filled)).st_ino
     check_indexed(filled)
@@ -300,7 +311,7 @@ def test_two_processes_that_update_at_once_agree_in_the_end(filled: str) -> None
                 code = 1
                 try:
                     for _ in range(10):
-                        check(json_files(filled))
+                        check(json_files(filled), filled)
                     code = 0
                 finally:
                     os._exit(code)
@@ -318,22 +329,25 @@ def test_two_processes_that_update_at_once_agree_in_the_end(filled: str) -> None
 def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -> None:
     for calls in range(1, 4):
         for number in range(3):
-            write(path_of(filled, id_of(number)), dump(memory(id_of(number), "two", subject="s")))
+            write(
+                path_of(filled, id_of(number)),
+                dump(memory(id_of(number), TWICE[calls % 2], subject="s")),
+            )
 
         def dies(calls: int = calls) -> None:
             left = iter(range(calls - 1))
 
-            def row(record: object) -> IndexRow:
+            def keys(record: object) -> tuple[str, ...]:
                 if next(left, None) is None:
                     os._exit(137)
-                return IndexRow(keys=("content:wrong",))
+                return ("content:wrong",)
 
-            with mock.patch.object(jsonfiles, "_row_of", row):
+            with mock.patch.object(records, "twin_keys", keys):
                 list(json_files(filled).twins(Memory, "content:two"))
 
         assert in_a_child(dies) == 137
         assert os.path.exists(f"{index_of(filled)}-journal")
-        check(json_files(filled))
+        check(json_files(filled), filled)
         assert not os.path.exists(f"{index_of(filled)}-journal")
 
 

@@ -12,18 +12,17 @@ from unittest import mock
 
 import pytest
 
-from pmem.core.retrieval.pool import DocumentKey
 from pmem.errors import StorageRefused
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
 from pmem.search.search import SearchRequest
-from pmem.storage.files import recordfile
+from pmem.storage.files import listing, recordfile
+from pmem.storage.index import database, open_indexes
 from pmem.storage.index import search as search_index
-from pmem.storage.index import searchers
-from pmem.storage.index.search import FILE
-from pmem.storage.jsonfiles import JsonFiles
+from pmem.storage.index.database import FILE
+from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Access, Conversation
 from tests.asking import ask
 from tests.conftest import NOW
@@ -166,24 +165,24 @@ def test_a_kept_index_follows_others_within_a_moment(filled: str) -> None:
     path = put_memory(filled, 50, "A zebra sleeps")  # a new name, so the folder's time changes
     assert len(indexed(workspace, request).hits) == 1
     write(path, contents(path).replace(b"zebra", b"tapir"))
-    after = time.monotonic() + searchers.TRUST_SECONDS + 1
-    with mock.patch("pmem.storage.index.searchers.time.monotonic", return_value=after):
+    after = time.monotonic() + open_indexes.TRUST_SECONDS + 1
+    with mock.patch("pmem.storage.index.open_indexes.time.monotonic", return_value=after):
         assert indexed(workspace, request).hits == ()
 
 
 def test_a_look_that_is_older_than_another_one_s_takes_nothing_back(filled: str) -> None:
     """A thread that was slow to write down what it saw would make others miss what is new."""
     put_memory(filled, 50, "A tapir sleeps")
-    ordinary, firsts = JsonFiles._listing, iter([True])
+    ordinary, firsts = listing.look, iter([True])
 
-    def slow(self: JsonFiles, type_: Any) -> Any:
-        found = ordinary(self, type_)
+    def slow(folder: str, **options: bool) -> Any:
+        found = ordinary(folder, **options)
         if next(firsts, False):
             put_memory(filled, 51, "A zebra sleeps")
             assert asks(filled, "zebra") == ["A zebra sleeps"]
         return found
 
-    with mock.patch.object(JsonFiles, "_listing", slow):
+    with mock.patch.object(listing, "look", slow):
         assert asks(filled, "tapir") == ["A tapir sleeps"]
     with contextlib.closing(sqlite3.connect(index_of(filled))) as connection:
         query = "select record from document where record like '%0005_' order by record"
@@ -193,14 +192,14 @@ def test_a_look_that_is_older_than_another_one_s_takes_nothing_back(filled: str)
 
 def test_an_old_file_is_not_read_again(filled: str) -> None:
     reads = mock.Mock(side_effect=AssertionError("read again"))
-    with mock.patch.object(JsonFiles, "_readable", reads):
+    with mock.patch.object(RecordFiles, "read_file", reads):
         check(filled, SearchRequest(query="zebra"))
 
 
 def test_only_what_has_changed_is_read(filled: str) -> None:
     put_memory(filled, 3, "zebra")
-    wanted = mock.Mock(side_effect=JsonFiles._readable, autospec=True)
-    with mock.patch.object(JsonFiles, "_readable", wanted):
+    wanted = mock.Mock(side_effect=RecordFiles.read_file, autospec=True)
+    with mock.patch.object(RecordFiles, "read_file", wanted):
         wanted.side_effect = lambda *args: None
         found = ask(opened(filled, now=AT), table.SEARCH, SearchRequest(query="zebra"))
     assert found.hits == ()
@@ -384,7 +383,7 @@ def test_an_index_in_use_is_neither_waited_for_long_nor_removed(filled: str) -> 
     inode = os.stat(index_of(filled)).st_ino
     put_memory(filled, 8, "a zebra")
     other = sqlite3.connect(index_of(filled), isolation_level=None)
-    with contextlib.closing(other), mock.patch.object(search_index, "_BUSY_SECONDS", 0.0):
+    with contextlib.closing(other), mock.patch.object(database, "BUSY_SECONDS", 0.0):
         other.execute("begin exclusive")
         check(filled, *REQUESTS[:3], index=False)
         other.execute("rollback")
@@ -418,13 +417,6 @@ def test_a_search_sees_one_moment_whoever_updates_meanwhile(filled: str) -> None
         assert expected == indexed(opened(filled, now=AT), EVERYTHING)
 
 
-def test_a_quoted_phrase_in_a_file_that_has_just_gone_is_not_found(filled: str) -> None:
-    request = SearchRequest(query='"stone river"')
-    with mock.patch.object(DocumentKey, "text_in", side_effect=StorageRefused("gone")):
-        found = indexed(opened(filled, now=AT), request)
-    assert all("phrase" in hit.signals for hit in found.hits)
-
-
 def test_processes_that_update_at_once_agree(filled: str) -> None:
     def updates() -> None:
         for number in range(12):
@@ -454,15 +446,15 @@ def test_a_process_killed_while_it_reads_leaves_no_wrong_answer(filled: str, rea
     put(filled, conversation("mjwaid1q-c0000001", message("m-00000009", "The river is high")))
     put(filled, chunk("mjwaid1q-k0000001", message("m-00000002", "a stone")))
     left = itertools.count(1)
-    ordinary = JsonFiles._readable
+    ordinary = RecordFiles.read_file
 
-    def dies(self: JsonFiles, type_: Any, name: str) -> Any:
+    def dies(self: RecordFiles, type_: Any, name: str) -> Any:
         if next(left) == reads:
             os._exit(137)
         return ordinary(self, type_, name)
 
     def body() -> None:
-        with mock.patch.object(JsonFiles, "_readable", dies):
+        with mock.patch.object(RecordFiles, "read_file", dies):
             ask(opened(filled, now=AT), table.SEARCH, EVERYTHING)
 
     assert in_a_child(body) == 137

@@ -27,7 +27,7 @@ from pmem.memory.requests import AddRequest, EditRequest, LinkRequest, UnlinkReq
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.storage.index import search
+from pmem.storage.index import database
 from pmem.values.records import (
     STORES,
     Chunk,
@@ -72,9 +72,9 @@ class Chaos(RuleBasedStateMachine):
     @initialize()
     def start(self) -> None:
         initialise(self.root)
-        self.path = os.path.join(self.root, "local", search.FILE)
+        self.path = os.path.join(self.root, "local", database.FILE)
         ahead = mock.Mock(side_effect=lambda: _clock() + self.ahead)
-        patch = mock.patch("pmem.storage.index.update.time.time_ns", ahead)
+        patch = mock.patch("pmem.storage.index.records.time.time_ns", ahead)
         self.patches = contextlib.ExitStack()
         self.patches.enter_context(patch)
 

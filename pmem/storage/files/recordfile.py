@@ -112,6 +112,16 @@ def parse(data: bytes, type_: type[R], path: str) -> R:
     return record
 
 
+def decode(data: bytes, type_: type[R]) -> R:
+    """Read the bytes of a record that `parse` has read before.
+
+    Args:
+        data: What its file held.
+        type_: The record type.
+    """
+    return _decoder(type_).decode(data)
+
+
 def serialise(record: Record, previous: bytes | None, path: str) -> bytes:
     """Write a record as JSON, keeping the keys of `previous` that this version does not know.
 

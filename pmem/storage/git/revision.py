@@ -1,7 +1,7 @@
 """The records that git keeps in a tree, to read and to search without a checkout."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -13,14 +13,16 @@ from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import Repository, TreeEntry
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
-from pmem.values.records import KINDS, STORES, Record, RecordType
+from pmem.values.records import KINDS, STORES, Record, RecordType, dump
 
 if TYPE_CHECKING:
-    from pmem.core.retrieval.pool import DocumentKey, Pool
-    from pmem.storage.index.search import SearchIndex
+    from pmem.core.retrieval.pool import Pool
+    from pmem.storage.index.index import Index
+    from pmem.storage.index.records import ReadRecord
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 _FILES: Final = ("100644", "100755", "100664")
@@ -45,7 +47,7 @@ class Tree:
         self._found: dict[tuple[RecordType, str], Record | PmemError] = {}
         self._listed: dict[RecordType, list[str]] = {}
         self._problems: dict[str, Problem] = {}
-        self._index: SearchIndex | None = None
+        self._index: Index | None = None
         self._place: str | None = None
         self._turn = RLock()
 
@@ -97,20 +99,22 @@ class Tree:
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         from pmem.storage.index.errors import BrokenIndex
-        from pmem.storage.index.search import RecordSource, passing_index
+        from pmem.storage.index.index import passing_index
 
         for type_ in STORES:
             self._load(type_, self._names(type_))
         with self._turn:
             try:
                 if self._index is None:
-                    self._index = passing_index(
-                        RecordSource(self._listing, self._readable, self._text)
-                    )
-                with self._index.moment():
-                    return search(self._index)
+                    self._index = passing_index()
+                    self._index.update(list(_TYPES), self._listing, self._readable, post=True)
+                with self._index.searching() as pool:
+                    return search(pool)
             except BrokenIndex:
                 return search(pool_of(self))
+
+    def moment(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def lock(self) -> AbstractContextManager[None]:
         raise Refused("a git revision cannot be changed")
@@ -208,15 +212,16 @@ class Tree:
             return None
         return found
 
-    def _listing(self, type_: RecordType) -> FolderListing:
-        return FolderListing.of(dict.fromkeys(self._names(type_), (0, 0, 0)))
+    def _listing(self, store: str) -> FolderListing:
+        return FolderListing.of(dict.fromkeys(self._names(_TYPES[store]), (0, 0, 0)))
 
-    def _readable(self, type_: RecordType, name: str) -> Record | Problem | None:
-        path = f"{STORES[type_]}/{name}{SUFFIX}"
-        return self._usable(type_, name) or self._problems.get(self.where(path))
+    def _readable(self, store: str, name: str) -> "ReadRecord | Problem | None":
+        from pmem.storage.index.records import ReadRecord
 
-    def _text(self, place: "DocumentKey") -> str:
-        return place.text_in(self.read(place.type, place.record))
+        record = self._usable(_TYPES[store], name)
+        if record is not None:
+            return ReadRecord(record, dump(record))
+        return self._problems.get(self.where(f"{store}/{name}{SUFFIX}"))
 
 
 class Revision(Tree):

@@ -4,12 +4,6 @@ import sqlite3
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
-
-TABLE: Final = (
-    "create table posting (label text, term text, numbers blob, counts blob,"
-    " primary key (label, term))"
-)
 
 Key = tuple[str, str]
 """A list's label and its term."""

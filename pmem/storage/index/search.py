@@ -1,17 +1,12 @@
-"""The disposable search index: postings of every document, beside the files they come from.
-
-It is brought up to date by the next search after any change by anyone (see `storage.listing`),
-inside one transaction; a search that finds it locked, broken or unwritable does without. Only
-single documents are kept: windows and sessions are derived when a question is asked.
+"""Searching the index. Only single documents are kept: windows and sessions are derived when a
+question is asked.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from copy import copy
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -22,17 +17,12 @@ from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.retrieval.relations import SeenLink
 from pmem.core.text.terms import sequence
-from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.storage.files import safe_files
-from pmem.storage.files.listing import FolderListing
+from pmem.storage.files.recordfile import decode
 from pmem.storage.index import postings
-from pmem.storage.index.errors import BrokenIndex
-from pmem.storage.index.update import TYPES, VERSION, Reader, rebuild, text_of, update
 from pmem.values.bounds import SEARCHED_CHARACTERS
 from pmem.values.records import STORES, Memory, RecordType
 
-FILE: Final = "search.sqlite3"
-_BUSY_SECONDS: Final = 5.0
+_BODY: Final = "select data from record join body using (number) where store = ? and id = ?"
 _LINKS: Final = """
 with asked as (select number, id from document
                where number in (select value from json_each(:asked)) and label = :label)
@@ -48,84 +38,23 @@ select asked.number, far.number, link.type, link.strength, 0 from asked
 """
 """Links of memories, first those that start at them, then those that lead to them."""
 _FACTS = msgspec.json.Decoder(Facts)
-
-
-class RecordSource(NamedTuple):
-    """How an index gets at the records.
-
-    Attributes:
-        look: Lists a store's folder.
-        read: Reads a record.
-        text: Returns a document's text, for phrases.
-    """
-
-    look: Callable[[RecordType], FolderListing]
-    read: Reader
-    text: Callable[[DocumentKey], str]
-
-
-_NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
-"""What reading an index raises that holds nonsense."""
-_DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What a search raises on an index that holds nonsense, or where pmem itself is wrong."""
+_TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 
 
 class SearchIndex:
-    """An open index, up to date as of the moment it was opened; a pool to search.
-
-    Its connection is one thread's at a time: whoever keeps an index lends it to one search.
+    """What an index holds of all documents, as of one moment; a pool to search.
 
     Args:
-        path: The database's file.
-        connection: The open database.
-        records: Whose index it is; nobody's while it is not lent.
+        connection: The open database, within a transaction.
     """
 
-    def __init__(
-        self, path: str, connection: sqlite3.Connection, records: RecordSource | None
-    ) -> None:
-        self.records = records
-        self.is_open = True
-        self._path = path
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._reach = EVERYTHING
 
     @property
     def scorer(self) -> Scorer:
         return bm25_scores
-
-    def discard(self) -> None:
-        """Throw the index away; the next search makes it again."""
-        self.close()
-        safe_files.discard(self._path)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self.is_open = False
-        self._connection.close()
-
-    @contextmanager
-    def moment(self) -> Iterator[None]:
-        """Let everything asked meanwhile be as of one moment, whoever updates the index.
-
-        Raises:
-            BrokenIndex: The index turns out to hold nonsense.
-        """
-        with _trusted(self._connection):
-            self._connection.execute("begin")
-            try:
-                yield
-            finally:
-                self._connection.rollback()
-
-    def problems(self) -> list[tuple[RecordType, str, str, str]]:
-        """Return the records that cannot be used: type, name, machine code and sentence."""
-        query = "select store, record, code, message from problem order by store, record"
-        rows = self._connection.execute(query).fetchall()
-        return [
-            (TYPES[store], text_of(record), code, text_of(message))
-            for store, record, code, message in rows
-        ]
 
     def within(self, reach: Reach) -> "SearchIndex":
         limited = copy(self)
@@ -162,7 +91,7 @@ class SearchIndex:
     def places(self, numbers: Collection[int]) -> Mapping[int, DocumentKey]:
         rows = _select(self._connection, "number, store, record, id", numbers)
         return {
-            number: DocumentKey(TYPES[store], record, id_) for number, store, record, id_ in rows
+            number: DocumentKey(_TYPES[store], record, id_) for number, store, record, id_ in rows
         }
 
     def newest(self, labels: Collection[str], names: Collection[str]) -> Sequence[int]:
@@ -183,93 +112,10 @@ class SearchIndex:
         ]
 
     def _sequence(self, number: int) -> Sequence[str]:
-        assert self.records is not None
-        try:
-            return sequence(self.records.text(self.places([number])[number])[:SEARCHED_CHARACTERS])
-        except (NotFound, Damaged, StorageRefused):  # others changed it since we looked
-            return ()
-
-
-def open_index(local: str, records: RecordSource) -> SearchIndex | None:
-    """Open the index of a clone and bring it up to date.
-
-    Args:
-        local: The untracked folder that holds it.
-        records: Whose index it is.
-
-    Returns:
-        The index, or None where none can be kept.
-    """
-    path = os.path.join(local, FILE)
-    for _ in range(2):  # a broken index is made again, once
-        connection: sqlite3.Connection | None = None
-        try:
-            connection = _connect(path)
-            with _trusted(connection):
-                _follow(connection, records)
-            return SearchIndex(path, connection, records)
-        except (OSError, sqlite3.Error, BrokenIndex) as error:
-            if connection is not None:
-                connection.close()
-            if isinstance(error, OSError) or _is_usable(error):
-                return None
-            safe_files.discard(path)
-    return None
-
-
-def passing_index(records: RecordSource) -> SearchIndex:
-    """Make an index in memory, for searches of one process.
-
-    Args:
-        records: Whose index it is.
-    """
-    connection = _connect(":memory:")
-    _follow(connection, records)
-    return SearchIndex(":memory:", connection, records)
-
-
-@contextmanager
-def _trusted(connection: sqlite3.Connection) -> Iterator[None]:
-    """Search an index; what is wrong with pmem and not with the index is raised as it is.
-
-    Args:
-        connection: The open index.
-
-    Raises:
-        BrokenIndex: The index holds nonsense.
-    """
-    try:
-        yield
-    except _NO_DATABASE as error:
-        raise BrokenIndex from error
-    except _DOUBTFUL as error:
-        from pmem.storage.index.soundness import is_sound
-
-        if is_sound(connection):
-            raise
-        raise BrokenIndex from error
-
-
-def _follow(connection: sqlite3.Connection, records: RecordSource) -> None:
-    def look() -> Mapping[str, FolderListing]:
-        return {folder: records.look(type_) for folder, type_ in TYPES.items()}
-
-    update(connection, look, records.read)
-
-
-_NOT_OURS: Final = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-)
-"""Errors that say nothing against the index itself."""
-
-
-def _is_usable(error: Exception) -> bool:
-    cause = error.__cause__ if isinstance(error, BrokenIndex) else error
-    return getattr(cause, "sqlite_errorcode", 0) & safe_files.PRIMARY in _NOT_OURS
+        place = self.places([number])[number]
+        asked = (STORES[place.type], place.record)
+        (data,) = self._connection.execute(_BODY, asked).fetchone()
+        return sequence(place.text_in(decode(data, place.type))[:SEARCHED_CHARACTERS])
 
 
 class _Statistics:
@@ -351,21 +197,6 @@ class _Statistics:
 
     def sequence(self, number: int) -> Sequence[str]:
         return self._sequence(number)
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    if safe_files.foreign(path):
-        safe_files.discard(path)
-    connection = sqlite3.connect(
-        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    safe_files.check_plain(connection)
-    connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
-    connection.execute("pragma cache_size = -65536")
-    (version,) = connection.execute("pragma user_version").fetchone()
-    if version != VERSION:
-        rebuild(connection)
-    return connection
 
 
 def _select(

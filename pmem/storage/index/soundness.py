@@ -8,10 +8,14 @@ import msgspec
 
 from pmem.core.retrieval.documents import Facts
 from pmem.storage.index import postings
-from pmem.storage.index.update import TYPES, rebuild
+from pmem.storage.index.schema import rebuild
+from pmem.values.records import STORES
 
-_NULLABLE: Final = frozenset(("session", "place", "speaker", "app", "category", "at"))
-"""Columns that a document may leave empty."""
+_NULLABLE: Final = frozenset(
+    "session place speaker at type category app user agent run actor role trust"
+    " valid_from valid_until".split()
+)
+"""Columns that a record or a document may leave empty."""
 _RAW: Final = frozenset(("terms", "record", "message"))
 """Columns that keep text as it is, or as bytes where it is not UTF-8."""
 _FACTS: Final = msgspec.json.Decoder(Facts)
@@ -56,7 +60,7 @@ def _wrong(connection: sqlite3.Connection) -> Iterator[bool]:
     """Yield whether something is wrong with each table, and with what is packed in some."""
     for table, columns in _tables(connection).items():
         yield _has(connection, table, " or ".join(_mistyped(*column) for column in columns))
-    yield _has(connection, "document", f"store not in ({_quote_names(TYPES)})")
+    yield _has(connection, "document", f"store not in ({_quote_names(STORES.values())})")
     known = set()
     for number, facts in connection.execute("select number, facts from document"):
         _FACTS.decode(facts)

@@ -1,12 +1,11 @@
-"""Bringing the search index up to date: what has changed, and what that changes in the tables.
+"""What searches need of the records: their documents, postings and links, made when one searches.
 
 A document that several records hold (copied by hand, or by a merge in git) is kept as the last of
 them says; when any of them changes, all of them are read again.
 """
 
 import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -15,39 +14,10 @@ import msgspec
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.text.terms import terms
-from pmem.errors import StorageRefused
-from pmem.storage.backend import Problem
-from pmem.storage.files.listing import FolderListing, changes, last_look
-from pmem.storage.index.postings import TABLE, Postings
-from pmem.values.ids import is_id
-from pmem.values.records import STORES, Record, RecordType
+from pmem.storage.files.recordfile import decode
+from pmem.storage.index.postings import Postings
+from pmem.values.records import STORES, RecordType
 
-VERSION: Final = 13
-_SCHEMA: Final = """
-create table looked (store text primary key, at integer, names blob, stamps blob);
-create table document (number integer primary key, label text, store text, record text, id text,
-                       length real, peak real, traits integer, session integer, place integer,
-                       speaker text, at real, importance real, accesses integer, about text,
-                       bounded integer, category text, procedural integer, app text, facts blob,
-                       terms blob);
-create index document_by_record on document (store, record);
-create index document_by_session on document (session, place) where session is not null;
-create index document_by_category on document (category, procedural);
-create index document_by_app on document (app) where app is not null;
-create index document_bounded on document (number) where bounded;
-create table link (source integer, target text, type text, strength real);
-create index link_by_source on link (source);
-create index link_by_target on link (target);
-create table speaker (label text, name text, said integer, terms text,
-                      primary key (label, name)) without rowid;
-create table problem (store text, record blob, code text, message blob,
-                      primary key (store, record)) without rowid;
-create table shared (id text, store text, record text,
-                     primary key (id, store, record)) without rowid;
-create index shared_by_record on shared (store, record);
-create table total (label text primary key, documents integer, length real, sessions integer,
-                    said integer, said_length real);
-"""
 TYPES: Final[dict[str, RecordType]] = {folder: type_ for type_, folder in STORES.items()}
 _BATCH: Final = 10_000
 """Documents that are taken in together: more at once would take more memory, not less time."""
@@ -59,88 +29,30 @@ Source = tuple[str, str]
 Learnt = dict[int, tuple[Source, IndexedDocument]]
 """Documents by number, and the records that hold them."""
 
-Reader = Callable[[RecordType, str], Record | Problem | None]
-"""Reads a record, or says why it cannot be used; None when it is gone."""
 
-Look = Callable[[], Mapping[str, FolderListing]]
-"""Says what each store's folder looks like."""
-
-
-def rebuild(connection: sqlite3.Connection) -> None:
-    """Make the tables anew, whatever was there."""
-    connection.execute("begin immediate")
-    tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-    for (name,) in tables:
-        connection.execute(f'drop table "{name}"')
-    for statement in (TABLE, *_SCHEMA.split(";\n")):
-        connection.execute(statement)
-    connection.execute(f"pragma user_version = {VERSION}")
-    connection.execute("commit")
-
-
-def update(connection: sqlite3.Connection, look: Look, read: Reader) -> None:
-    """Follow every change since the last look, in one transaction.
-
-    A look that is older than another one's would take back what that one has learnt. So it is
-    made after the index was asked for its last, and again where others were quicker.
+def post(connection: sqlite3.Connection) -> None:
+    """Make what searches need of every record that is not posted yet, within a transaction.
 
     Args:
-        connection: The open database.
-        look: Says what each store's folder looks like.
-        read: Reads a record.
+        connection: The open database, whose records are up to date.
     """
-    looked = _looked(connection)
-    now, at = look(), time.time_ns()
-    gone, stale = _differences(connection, now)
-    if not gone and not stale:
-        return
-    connection.execute("begin immediate")
-    if _looked(connection) != looked:
-        now, at = look(), time.time_ns()
-        gone, stale = _differences(connection, now)
-    _write(connection, now, at, gone, stale, read)
-    connection.execute("commit")
-
-
-def _write(
-    connection: sqlite3.Connection,
-    now: Mapping[str, FolderListing],
-    at: int,
-    gone: set[Source],
-    stale: set[Source],
-    read: Reader,
-) -> None:
-    """Learn what has changed, within a transaction."""
-    changed = _with_rivals(connection, gone | stale)
+    unposted = set(connection.execute("select store, id from unposted"))
+    is_new = connection.execute("select 1 from document limit 1").fetchone() is None
+    changed = unposted if is_new else _with_rivals(connection, unposted)
     postings = Postings(connection)
-    touched = _forget_all(connection, postings, sorted(changed) if _looked(connection) else ())
-    found = _entries(connection, sorted(changed - gone, key=_rank), now, read)
+    touched = _forget_all(connection, postings, () if is_new else sorted(changed))
+    found = _entries(connection, sorted(changed, key=_rank))
     while batch := list(islice(found, _BATCH)):
         touched |= _learn(connection, postings, batch)
         postings.write()
     postings.write()
-    for store, listing in now.items():
-        connection.execute(
-            "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
-        )
     _count(connection, touched)
+    connection.execute("delete from unposted")
 
 
-def _differences(
-    connection: sqlite3.Connection, now: Mapping[str, FolderListing]
-) -> tuple[set[Source], set[Source]]:
-    """Return what is gone since the last look, and what is to be read."""
-    gone: set[Source] = set()
-    stale: set[Source] = set()
-    for store, listing in now.items():
-        names, fresh = changes(listing, *last_look(connection, store))
-        gone.update((store, name) for name in names)
-        stale.update((store, name) for name in fresh)
-    return gone, stale
-
-
-def _looked(connection: sqlite3.Connection) -> list[int]:
-    return [at for (at,) in connection.execute("select at from looked order by store")]
+def has_unposted(connection: sqlite3.Connection) -> bool:
+    """Tell whether there is a record that searches do not know yet."""
+    return connection.execute("select 1 from unposted limit 1").fetchone() is not None
 
 
 def _with_rivals(connection: sqlite3.Connection, changed: set[Source]) -> set[Source]:
@@ -152,8 +64,7 @@ def _with_rivals(connection: sqlite3.Connection, changed: set[Source]) -> set[So
     )
     any_ = connection.execute("select 1 from shared limit 1").fetchone()
     while fresh and any_:
-        known = [source for source in fresh if is_id(source[1])]
-        rivals = {rival for source in known for rival in connection.execute(query, source)}
+        rivals = {rival for source in fresh for rival in connection.execute(query, source)}
         fresh = rivals - found
         found |= fresh
     return found
@@ -165,24 +76,14 @@ def _rank(source: Source) -> tuple[int, str]:
 
 
 def _entries(
-    connection: sqlite3.Connection,
-    sources: Iterable[Source],
-    now: Mapping[str, FolderListing],
-    read: Reader,
+    connection: sqlite3.Connection, sources: Iterable[Source]
 ) -> Iterator[tuple[Source, IndexedDocument]]:
-    """Yield the documents of records; what cannot be used is noted, and told at every search.
-
-    What could not even be read is struck from the listing, so that the next search tries again.
-    """
-    for store, name in sources:
-        record = read(TYPES[store], name)
-        if isinstance(record, Problem):
-            problem = (store, _bytes(name), record.code, _bytes(record.message))
-            connection.execute("insert into problem values (?, ?, ?, ?)", problem)
-        if record is None or (isinstance(record, Problem) and record.code == StorageRefused.code):
-            now[store].put(name, None)
-        elif not isinstance(record, Problem):
-            yield from (((store, name), entry) for entry in entries(record))
+    """Yield the documents of the records that are still there."""
+    query = "select data from record join body using (number) where store = ? and id = ?"
+    for source in sources:
+        for (data,) in connection.execute(query, source).fetchall():
+            record = decode(data, TYPES[source[0]])
+            yield from ((source, entry) for entry in entries(record))
 
 
 def _learn(
@@ -299,10 +200,6 @@ def _forget(
     connection: sqlite3.Connection, postings: Postings, store: str, record: str
 ) -> set[str]:
     """Take out a record; return the lists that its documents were in."""
-    source = (store, _bytes(record))
-    connection.execute("delete from problem where store = ? and record = ?", source)
-    if not is_id(record):
-        return set()
     connection.execute("delete from shared where store = ? and record = ?", (store, record))
     query = "select number, label, terms from document where store = ? and record = ?"
     rows = connection.execute(query, (store, record)).fetchall()
@@ -339,13 +236,3 @@ def _count(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
             "insert into speaker values (?, ?, ?, ?)",
             [(label, name, said, " ".join(terms(name))) for name, said in names],
         )
-
-
-def _bytes(text: str) -> bytes:
-    """Write a text that may hold bytes of a file's name that are no text."""
-    return text.encode("utf-8", "surrogateescape")
-
-
-def text_of(data: bytes) -> str:
-    """Read what `_bytes` wrote."""
-    return data.decode("utf-8", "surrogateescape")

@@ -1,0 +1,172 @@
+"""The index of a memory folder, brought up to date whenever it is asked."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from pmem.storage.backend import Problem
+from pmem.storage.files import durable, listing
+from pmem.storage.files.recordfile import Stamp
+from pmem.storage.index.errors import BrokenIndex
+from pmem.storage.index.open_indexes import OpenIndexes
+from pmem.values.records import STORES, Record
+
+if TYPE_CHECKING:
+    from pmem.storage.index.index import Index, UnusableFile
+    from pmem.storage.index.records import ReadRecord
+
+T = TypeVar("T")
+
+
+class FileSource(Protocol):
+    """The files that an index is of."""
+
+    @property
+    def has_index(self) -> bool:
+        """Whether an index may be kept beside the files, and could be believed."""
+        ...
+
+    def folder(self, type_: type[Record]) -> str:
+        """Return a store's folder."""
+        ...
+
+    def read_file(self, type_: type[Record], name: str) -> "ReadRecord | Problem | None":
+        """Read a record with its bytes, or say why its file cannot be used; None if it is gone."""
+        ...
+
+    def note_problems(self, type_: type[Record], found: "Mapping[str, UnusableFile]") -> None:
+        """Note which files of a store cannot be used, by name, and that all others can."""
+        ...
+
+
+class CurrentIndex:
+    """The index as the files are now. It is one thread's at a time.
+
+    Args:
+        local: The untracked folder that holds it.
+        indexes: What the process keeps open.
+        files: What it is of.
+    """
+
+    def __init__(self, local: str, indexes: OpenIndexes, files: FileSource) -> None:
+        self._local = local
+        self._indexes = indexes
+        self._files = files
+        self._looked: set[type[Record]] = set()
+        self._moments = 0
+
+    @contextmanager
+    def moment(self) -> Iterator[None]:
+        """Let one look at the files do for everything that is asked meanwhile."""
+        self._moments += 1
+        try:
+            yield
+        finally:
+            self._moments -= 1
+            if not self._moments:
+                self._looked.clear()
+
+    def forget(self) -> set[type[Record]]:
+        """Look at all files again, even within a moment; return those that were looked at."""
+        looked, self._looked = self._looked, set()
+        return looked
+
+    def ask(
+        self, types: Sequence[type[Record]], question: "Callable[[Index], T]"
+    ) -> tuple[T] | None:
+        """Ask the index; None where no index can be kept.
+
+        Args:
+            types: What must be up to date; nothing for what another question has looked at.
+            question: Asks it.
+        """
+        return self._asked(question, lambda index: self._look(index, types))
+
+    def search(self, question: "Callable[[Index], T]") -> tuple[T] | None:
+        """Search the index; it need not be as of this very moment.
+
+        Args:
+            question: Searches it.
+        """
+        return self._asked(question, self._look_to_search)
+
+    def teach(
+        self, written: "Mapping[type[Record], Mapping[str, tuple[Stamp, ReadRecord] | None]]"
+    ) -> None:
+        """Tell the index what has just been written to stores that were looked at before.
+
+        Args:
+            written: By type and id, the new file's stamp and what it holds; None for what is gone.
+        """
+
+        def learn(index: "Index") -> None:
+            for type_, learnt in written.items():
+                index.learn(STORES[type_], learnt)
+
+        if written:
+            self._asked(learn, lambda index: ())
+
+    def _asked(
+        self,
+        question: "Callable[[Index], T]",
+        prepare: "Callable[[Index], object]",
+    ) -> tuple[T] | None:
+        if not self._files.has_index or not _make_folder(self._local):
+            return None
+        with self._indexes.lent(self._local) as index:
+            if index is None:
+                return None
+            try:
+                prepare(index)
+                return (question(index),)
+            except BrokenIndex as error:
+                index.give_up(error)
+                self._looked.clear()
+                self._indexes.expire()
+            except FileNotFoundError:  # others removed a record while we looked
+                pass
+            finally:
+                if not self._moments:
+                    self._looked.clear()
+        return None
+
+    def _look_to_search(self, index: "Index") -> None:
+        """Look at every file, unless that was done a moment ago and nothing tells of a change."""
+        missing = [type_ for type_ in STORES if type_ not in self._looked]
+        now = self._indexes.now([self._files.folder(type_) for type_ in STORES])
+        if missing and self._indexes.is_current(now):
+            missing = []
+        self._update(index, missing, post=True)
+        if len(missing) == len(STORES):
+            self._indexes.trust(now)
+        self._looked.update(STORES)
+        self._tell(index, tuple(STORES))
+
+    def _look(self, index: "Index", types: Sequence[type[Record]]) -> None:
+        missing = [type_ for type_ in types if type_ not in self._looked]
+        if missing:
+            self._update(index, missing, post=False)
+            self._tell(index, missing)
+            self._looked.update(missing)
+
+    def _update(self, index: "Index", types: Sequence[type[Record]], *, post: bool) -> None:
+        folders = {STORES[type_]: type_ for type_ in types}
+        index.update(
+            list(folders),
+            lambda store: listing.look(self._files.folder(folders[store]), in_order=False),
+            lambda store, name: self._files.read_file(folders[store], name),
+            post=post,
+        )
+
+    def _tell(self, index: "Index", types: Sequence[type[Record]]) -> None:
+        for type_ in types:
+            self._files.note_problems(type_, index.unusable(STORES[type_]))
+
+
+def _make_folder(folder: str) -> bool:
+    """Make a folder where there is none; tell whether there is one now."""
+    try:
+        durable.make_folder(folder)
+    except OSError:
+        return False
+    return True

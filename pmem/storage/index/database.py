@@ -1,0 +1,89 @@
+"""The database of the index: where it is, how it is opened, and when it is worth nothing."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from pmem.storage.files import safe_files
+from pmem.storage.index.errors import BrokenIndex
+from pmem.storage.index.schema import VERSION, rebuild
+
+FILE: Final = "index.sqlite3"
+BUSY_SECONDS: Final = 2.0
+_CACHE: Final = -65536
+_NO_DATABASE: Final = (sqlite3.Error, msgspec.MsgspecError)
+"""What reading an index raises that holds nonsense."""
+_DOUBTFUL: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What it raises on nonsense, or where pmem itself is wrong."""
+_NOT_OURS: Final = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+)
+"""Errors that say nothing against the index itself."""
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """Open the database, with its tables made anew where they are of another version.
+
+    Args:
+        path: Its file; `:memory:` for one of this process alone.
+
+    Raises:
+        OSError, sqlite3.Error: It cannot be opened, or is no index.
+    """
+    if safe_files.foreign(path):
+        safe_files.discard(path)
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        safe_files.check_plain(connection)
+        connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
+        connection.execute(f"pragma cache_size = {_CACHE}")
+        (version,) = connection.execute("pragma user_version").fetchone()
+        if version != VERSION:
+            rebuild(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def trusted(connection: sqlite3.Connection) -> Iterator[None]:
+    """Read or write an index; what is wrong with pmem and not with the index is raised as it is.
+
+    Args:
+        connection: The open index.
+
+    Raises:
+        BrokenIndex: The index holds nonsense, or cannot be used now.
+    """
+    try:
+        yield
+    except _NO_DATABASE as error:
+        raise BrokenIndex from error
+    except _DOUBTFUL as error:
+        from pmem.storage.index.soundness import is_sound
+
+        if is_sound(connection):
+            raise
+        raise BrokenIndex from error
+
+
+def is_at_fault(error: BaseException) -> bool:
+    """Tell whether an error speaks against the index, and not only against using it now.
+
+    Args:
+        error: What opening it, reading it or writing it raised.
+    """
+    cause = error.__cause__ if isinstance(error, BrokenIndex) else error
+    if isinstance(cause, OSError):
+        return False
+    return getattr(cause, "sqlite_errorcode", 0) & safe_files.PRIMARY not in _NOT_OURS

@@ -1,0 +1,271 @@
+"""What the index keeps of every record, brought up to date by whoever asks it next.
+
+Each store's listing tells what has changed since the last look, whoever has changed it (see
+`storage.files.listing`). Of what has changed the record is read again, with everything that
+selecting and comparing records needs. What searches need is made of it when somebody searches:
+until then the record is among the `unposted`.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from pmem.errors import StorageRefused
+from pmem.storage.backend import Problem, twin_keys, word_keys_of
+from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
+from pmem.storage.files.recordfile import Stamp
+from pmem.storage.index.columns import COLUMNS, column_values
+from pmem.values.ids import is_id
+from pmem.values.records import Record
+
+_BATCH: Final = 10_000
+"""Records that are taken in together: more at once would take more memory, not less time."""
+
+
+class ReadRecord(NamedTuple):
+    """A record and the bytes that it was read from."""
+
+    record: Record
+    data: bytes
+
+
+Reader = Callable[[str, str], ReadRecord | Problem | None]
+"""Reads a record of a store, or says why it cannot be used; None when it is gone."""
+
+Look = Callable[[str], FolderListing]
+"""Says what a store's folder looks like."""
+
+
+class _Changes(NamedTuple):
+    """What has changed in a store: its listing, when that was made, what is gone, what to read."""
+
+    listing: FolderListing
+    at: int
+    gone: list[str]
+    stale: list[str]
+
+
+def follow(
+    connection: sqlite3.Connection, stores: Collection[str], look: Look, read: Reader
+) -> bool:
+    """Learn what has changed since the last look, within a transaction that is left open.
+
+    A look that is older than another one's would take back what that one has learnt. So it is
+    made after the index was asked for its last, and again where others were quicker.
+
+    Args:
+        connection: The open database.
+        stores: Which stores' folders to look at.
+        look: Says what a store's folder looks like.
+        read: Reads a record.
+
+    Returns:
+        Whether anything has changed, and a transaction was begun.
+    """
+    before = _looked(connection, stores)
+    found = _look_at(connection, stores, look)
+    if not any(each.gone or each.stale for each in found.values()):
+        return False
+    connection.execute("begin immediate")
+    if _looked(connection, stores) != before:
+        found = _look_at(connection, stores, look)
+    for store, changed in found.items():
+        _write(connection, store, changed, read)
+    return True
+
+
+def learn(
+    connection: sqlite3.Connection,
+    store: str,
+    written: Mapping[str, tuple[Stamp, ReadRecord] | None],
+) -> None:
+    """Take over what has just been written to a store that was up to date before.
+
+    The time of the last look stays: what others did to a file since, within the tick of its
+    stamp, is noticed by reading it again.
+
+    Args:
+        connection: The open database, within a transaction.
+        store: The store's folder.
+        written: By id, the new file's stamp and what it holds; None for one that was removed.
+    """
+    packed, looked = last_look(connection, store)
+    listing = FolderListing.unpack(*packed)
+    for id_, learnt in written.items():
+        listing.put(id_, learnt[0] if learnt else None)
+    known = _numbers(connection, store, written)
+    _forget(connection, known.values())
+    _learn(connection, store, known, {id_: new[1] for id_, new in written.items() if new})
+    _note_unposted(connection, store, written)
+    _remember(connection, store, looked, listing)
+
+
+def _look_at(
+    connection: sqlite3.Connection, stores: Collection[str], look: Look
+) -> dict[str, _Changes]:
+    found = {}
+    for store in stores:
+        listing, at = look(store), time.time_ns()
+        found[store] = _Changes(listing, at, *changes(listing, *last_look(connection, store)))
+    return found
+
+
+def _looked(connection: sqlite3.Connection, stores: Collection[str]) -> list[tuple[str, int]]:
+    rows = connection.execute("select store, at from looked order by store").fetchall()
+    return [row for row in rows if row[0] in stores]
+
+
+def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: Reader) -> None:
+    """Learn what has changed in a store.
+
+    What could not even be read is struck from the listing, so that the next look tries again.
+    """
+    is_new = last_look(connection, store)[0] == NOTHING
+    if not is_new:
+        _solve(connection, store, [*changed.gone, *changed.stale])
+        gone = _numbers(connection, store, changed.gone)
+        _forget(connection, gone.values())
+        _note_unposted(connection, store, gone)
+    for start in range(0, len(changed.stale), _BATCH):
+        names = changed.stale[start : start + _BATCH]
+        _take_in(connection, store, names, changed.listing, read, is_new=is_new)
+    if changed.gone or changed.stale:
+        _remember(connection, store, changed.at, changed.listing)
+
+
+def _take_in(
+    connection: sqlite3.Connection,
+    store: str,
+    names: Iterable[str],
+    listing: FolderListing,
+    read: Reader,
+    *,
+    is_new: bool,
+) -> None:
+    found: dict[str, ReadRecord] = {}
+    unusable = []
+    for name in names:
+        answer = read(store, name)
+        if isinstance(answer, ReadRecord):
+            found[name] = answer
+            continue
+        unusable.append(name)
+        if answer is not None:
+            problem = (store, _bytes(name), answer.code, _bytes(answer.message))
+            connection.execute("insert or replace into problem values (?, ?, ?, ?)", problem)
+        if answer is None or answer.code == StorageRefused.code:
+            listing.put(name, None)
+    known: dict[str, int] = {}
+    if not is_new:
+        known = _numbers(connection, store, [*found, *unusable])
+        found = _really_changed(connection, known, found)
+        touched = [*found, *unusable]
+        _forget(connection, [known[id_] for id_ in touched if id_ in known])
+    _learn(connection, store, known, found)
+    _note_unposted(connection, store, [*found, *(id_ for id_ in unusable if id_ in known)])
+
+
+def _really_changed(
+    connection: sqlite3.Connection, known: Mapping[str, int], found: Mapping[str, ReadRecord]
+) -> dict[str, ReadRecord]:
+    """Return the records whose files say something else than they did."""
+    query = "select data from body where number = ?"
+    changed = {}
+    for id_, read in found.items():
+        held = connection.execute(query, (known.get(id_),)).fetchone()
+        if held is None or held[0] != read.data:
+            changed[id_] = read
+    return changed
+
+
+def _numbers(connection: sqlite3.Connection, store: str, names: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the records among `names` that the index knows."""
+    query = "select number from record where store = ? and id = ?"
+    rows = ((id_, connection.execute(query, (store, id_)).fetchone()) for id_ in _ids(names))
+    return {id_: row[0] for id_, row in rows if row is not None}
+
+
+def _learn(
+    connection: sqlite3.Connection,
+    store: str,
+    known: Mapping[str, int],
+    found: Mapping[str, ReadRecord],
+) -> None:
+    """Write records; those that the index knew keep their numbers."""
+    (last,) = connection.execute("select coalesce(max(number), 0) from record").fetchone()
+    numbers = {}
+    for id_ in found:
+        if id_ not in known:
+            last += 1
+        numbers[id_] = known.get(id_, last)
+    marks = ", ".join("?" * (3 + len(COLUMNS)))
+    connection.executemany(
+        f"insert into record values ({marks})",
+        [(numbers[id_], store, id_, *column_values(read.record)) for id_, read in found.items()],
+    )
+    connection.executemany(
+        "insert into body values (?, ?)",
+        [(numbers[id_], read.data) for id_, read in found.items()],
+    )
+    connection.executemany(
+        "insert or ignore into twin values (?, ?)",
+        [(key, numbers[id_]) for id_, read in found.items() for key in twin_keys(read.record)],
+    )
+    words = {numbers[id_]: word_keys_of(read.record) for id_, read in found.items()}
+    connection.executemany(
+        "insert or ignore into word values (?, ?)",
+        sorted((word, number) for number, held in words.items() for word in held),
+    )
+    connection.executemany(
+        "insert into held values (?, ?)",
+        [(number, "\n".join(held)) for number, held in words.items() if held],
+    )
+
+
+def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    gone = [(number,) for number in numbers]
+    query = "select words from held where number = ?"
+    for (number,) in gone:
+        for (words,) in connection.execute(query, (number,)).fetchall():
+            connection.executemany(
+                "delete from word where word = ? and number = ?",
+                [(word, number) for word in words.split("\n")],
+            )
+    for table in ("held", "twin", "body", "record"):
+        connection.executemany(f"delete from {table} where number = ?", gone)
+
+
+def _solve(connection: sqlite3.Connection, store: str, names: Iterable[str]) -> None:
+    """Forget what was wrong with files that have changed."""
+    connection.executemany(
+        "delete from problem where store = ? and record = ?",
+        [(store, _bytes(name)) for name in names],
+    )
+
+
+def _note_unposted(connection: sqlite3.Connection, store: str, names: Iterable[str]) -> None:
+    connection.executemany(
+        "insert or ignore into unposted values (?, ?)", [(store, id_) for id_ in _ids(names)]
+    )
+
+
+def _remember(connection: sqlite3.Connection, store: str, at: int, listing: FolderListing) -> None:
+    connection.execute(
+        "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
+    )
+
+
+def _ids(names: Iterable[str]) -> list[str]:
+    """Return those of some names that records can have."""
+    return [name for name in names if is_id(name)]
+
+
+def _bytes(text: str) -> bytes:
+    """Write a text that may hold bytes of a file's name that are no text."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def text_of(data: bytes) -> str:
+    """Read what `_bytes` wrote."""
+    return data.decode("utf-8", "surrogateescape")

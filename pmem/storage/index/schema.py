@@ -1,0 +1,66 @@
+"""The tables of the index."""
+
+import sqlite3
+from typing import Final
+
+from pmem.storage.index.columns import COLUMNS
+
+VERSION: Final = 20
+"""Another one makes every index anew: it changes whenever what is kept does."""
+
+_RECORDS: Final = f"""
+create table looked (store text primary key, at integer, names blob, stamps blob);
+create table record (number integer primary key, store text, id text,
+                     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())});
+create unique index record_by_id on record (store, id);
+create table body (number integer primary key, data blob);
+create table twin (key text, number integer, primary key (key, number)) without rowid;
+create index twin_by_number on twin (number);
+create table word (word text, number integer, primary key (word, number)) without rowid;
+create table held (number integer primary key, words text);
+create table problem (store text, record blob, code text, message blob,
+                      primary key (store, record)) without rowid;
+create table unposted (store text, id text, primary key (store, id)) without rowid
+"""
+"""What the index keeps of every record, once it was looked at."""
+
+_DOCUMENTS: Final = """
+create table posting (label text, term text, numbers blob, counts blob,
+                      primary key (label, term));
+create table document (number integer primary key, label text, store text, record text, id text,
+                       length real, peak real, traits integer, session integer, place integer,
+                       speaker text, at real, importance real, accesses integer, about text,
+                       bounded integer, category text, procedural integer, app text, facts blob,
+                       terms blob);
+create index document_by_record on document (store, record);
+create index document_by_session on document (session, place) where session is not null;
+create index document_by_category on document (category, procedural);
+create index document_by_app on document (app) where app is not null;
+create index document_bounded on document (number) where bounded;
+create table link (source integer, target text, type text, strength real);
+create index link_by_source on link (source);
+create index link_by_target on link (target);
+create table speaker (label text, name text, said integer, terms text,
+                      primary key (label, name)) without rowid;
+create table shared (id text, store text, record text,
+                     primary key (id, store, record)) without rowid;
+create index shared_by_record on shared (store, record);
+create table total (label text primary key, documents integer, length real, sessions integer,
+                    said integer, said_length real)
+"""
+"""What searches need of the records, once somebody searched."""
+
+_STATEMENTS: Final = tuple(f"{_RECORDS.strip()};\n{_DOCUMENTS.strip()}".split(";\n"))
+"""What makes the tables, in this order."""
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Make the tables anew, whatever was there."""
+    connection.execute("begin immediate")
+    tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+    for (name,) in tables:
+        connection.execute(f'drop table "{name}"')
+    for statement in _STATEMENTS:
+        connection.execute(statement)
+    connection.execute(f"pragma user_version = {VERSION}")
+    connection.execute("commit")
