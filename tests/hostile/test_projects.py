@@ -178,7 +178,6 @@ def test_an_accepted_run_is_read_only_where_it_is_the_projects_own(
     assert harmless("eval run", project, secret).code == 5
 
 
-@pytest.mark.parametrize("name", ["index", "search"])
 @pytest.mark.parametrize(
     "planted",
     [
@@ -193,10 +192,8 @@ def test_an_accepted_run_is_read_only_where_it_is_the_projects_own(
     ],
     ids=["view", "trigger", "column", "hidden column", "check", "default", "index", "virtual"],
 )
-def test_an_index_that_computes_something_is_thrown_away(
-    planted: str, name: str, project: str
-) -> None:
-    path = f"{project}/local/{name}.sqlite3"
+def test_an_index_that_computes_something_is_thrown_away(planted: str, project: str) -> None:
+    path = f"{project}/local/index.sqlite3"
     for line in (["add", "One wheel squeaks"], ["search", "gear"]):
         assert pmem(*line).code == 0
     with closing(sqlite3.connect(path)) as connection:
