@@ -53,6 +53,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     after: datetime | None = None
     before: datetime | None = None
 
+    @property
+    def asks_events(self) -> bool:
+        """Whether the filter looks at single events, and not only at their records."""
+        asked = (self.actor, self.after, self.before)
+        return bool(self.events) or any(value is not None for value in asked)
+
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One event of the log.

@@ -90,10 +90,20 @@ def reaches(record: Any, least: str) -> bool:
     Raises:
         InvalidValue: There is no such level.
     """
-    if least not in LEVELS:
-        raise InvalidValue(f"there is no trust {least!r}", f"there are {', '.join(LEVELS)}")
+    wanted = level_of(least)
     trust = trust_of(record)
-    return trust is not None and LEVELS.index(trust) >= LEVELS.index(Trust(least))
+    return trust is not None and LEVELS.index(trust) >= wanted
+
+
+def level_of(name: str) -> int:
+    """Return where a level stands among all of them, from 0 for the lowest.
+
+    Raises:
+        InvalidValue: There is no such level.
+    """
+    if name not in LEVELS:
+        raise InvalidValue(f"there is no trust {name!r}", f"there are {', '.join(LEVELS)}")
+    return LEVELS.index(Trust(name))
 
 
 def lowest(*records: Memory | Episode) -> Trust:

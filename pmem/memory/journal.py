@@ -8,10 +8,11 @@ import msgspec
 
 from pmem.core import checks
 from pmem.core.audit import AuditRow, row
-from pmem.core.filters import EVERYTHING
+from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry, log, steps
 from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
+from pmem.core.selection import Selection
 from pmem.errors import InvalidValue
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
@@ -109,11 +110,17 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
         InvalidValue: Records of its kind keep no history, or the limit is below zero.
     """
     checks.limit(request.limit)
-    wanted, record = request.wanted, request.record
-    records = _all(workspace, wanted) if record is None else iter([_historic(workspace, record)])
-    found = log(records, wanted)
-    shown = found[max(0, len(found) - request.limit) :] if request.limit else found
-    return Journal(items=tuple(map(entry, shown)), total=len(found))
+    wanted, limit = request.wanted, request.limit
+    if request.record is not None:
+        found = log([_historic(workspace, request.record)], wanted)
+    elif limit and not wanted.asks_events:
+        found = log(_latest(workspace, wanted, limit), wanted)
+    else:
+        found = log(_all(workspace, wanted), wanted)
+    shown = found[max(0, len(found) - limit) :] if limit else found
+    is_whole = request.record is not None or not limit or wanted.asks_events
+    total = len(found) if is_whole else _count(workspace, wanted)
+    return Journal(items=tuple(map(entry, shown)), total=total)
 
 
 def list_operations(workspace: Workspace, request: RanRequest) -> Ran:
@@ -193,11 +200,36 @@ def _decision(decision: ProposalOutcome) -> AuditRow:
     )
 
 
-def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
+def _stores(workspace: Workspace, wanted: Wanted) -> list[Store[Any]]:
+    """Return the stores of the records that keep a history; only memories concern someone."""
     stores: tuple[Any, ...] = (workspace.memories, workspace.episodes, workspace.conversations)
-    for store in stores:
-        if not wanted.kinds or KINDS[store.type] in wanted.kinds:
-            yield from store.find(EVERYTHING)
+    if (wanted.app, wanted.user, wanted.agent) != (None, None, None):
+        stores = stores[:1]
+    return [store for store in stores if not wanted.kinds or KINDS[store.type] in wanted.kinds]
+
+
+def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
+    for store in _stores(workspace, wanted):
+        yield from store.find(EVERYTHING)
+
+
+def _latest(workspace: Workspace, wanted: Wanted, most: int) -> Iterator[Historic]:
+    """Yield the records to which the latest events happened, so many of each kind."""
+    selection = Selection(wanted=_concerned(wanted))
+    for store in _stores(workspace, wanted):
+        yield from store.select(selection, ("-happened", "-id"), most)
+
+
+def _count(workspace: Workspace, wanted: Wanted) -> int:
+    """Return how many events there are."""
+    selection = Selection(wanted=_concerned(wanted))
+    tallies = (store.tally(selection, ("events",)) for store in _stores(workspace, wanted))
+    return sum(events * many for tally in tallies for (events,), many in tally.items())
+
+
+def _concerned(wanted: Wanted) -> Filter:
+    """Return the filter for the records whose events are meant."""
+    return Filter(app=wanted.app, user=wanted.user, agent=wanted.agent, states=())
 
 
 def _historic(workspace: Workspace, reference: str) -> Historic:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from pmem.core.filters import Filter
-from pmem.core.retention import valid_at
+from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, Damaged, NotFound, Refused
 from pmem.project.caller import serving, within
@@ -23,7 +23,6 @@ from pmem.values.records import (
     Memory,
     Message,
     Record,
-    State,
     Status,
     plain,
 )
@@ -237,15 +236,12 @@ def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
 
 def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:
     """Return the memories that pass a filter; of the active ones those that hold at a moment."""
-    found = [
-        memory
-        for memory in workspace.memories.find(request.wanted)
-        if then is None or memory.state is not State.ACTIVE or valid_at(memory, then)
-    ]
-    shown = found if request.limit is None else found[max(0, len(found) - request.limit) :]
+    selection = Selection(wanted=request.wanted, holding_at=then)
+    shown = workspace.memories.select(selection, ("-id",), request.limit)
+    total = len(shown) if request.limit is None else workspace.memories.count(selection)
     reason = "" if shown else _reason_for_none(workspace)
     return MemoryListing(
-        items=tuple(shown), total=len(found), reason=reason, moment=workspace.now()
+        items=tuple(reversed(shown)), total=total, reason=reason, moment=workspace.now()
     )
 
 

@@ -1,13 +1,15 @@
 """What a store of records must do, and the simplest one that does it."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
+from pmem.core.selection import COLUMNS, Order, Selection, selected_among
 from pmem.errors import NotFound
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, STORES, Memory, Record, State
@@ -19,6 +21,8 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 Holders = Mapping[str, list[str]]
 """For each word the ids of the records that hold it."""
+Tally = Mapping[tuple[Any, ...], int]
+"""How many records have the values of some columns, in their order."""
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -67,6 +71,31 @@ class Backend(Protocol):
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         """Yield the records that pass a filter by ascending id; what is damaged is left out
         and joins `problems`.
+        """
+        ...
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        """Return the records that are selected, in order; what is damaged joins `problems`.
+
+        Args:
+            type_: Which store.
+            selection: What they must be.
+            order: What they are sorted by.
+            limit: So many at the most.
+        """
+        ...
+
+    def tally(
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+    ) -> Tally:
+        """Count the records that are selected.
+
+        Args:
+            type_: Which store.
+            selection: What they must be.
+            columns: By the values of which columns they are counted.
         """
         ...
 
@@ -189,6 +218,20 @@ def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -
     return {key: ids for key, ids in found.items() if len(ids) <= most}
 
 
+def tally_of(records: Iterable[Record], selection: Selection, columns: Sequence[str]) -> Tally:
+    """Count records without an index.
+
+    Args:
+        records: Some records.
+        selection: What they must be.
+        columns: By the values of which columns they are counted.
+    """
+    asked = [COLUMNS[name].value for name in columns]
+    return Counter(
+        tuple(value(record) for value in asked) for record in records if selection.admits(record)
+    )
+
+
 def pool_of(backend: Backend) -> "MemoryPool":
     """Read everything into a pool, for a search without an index.
 
@@ -234,6 +277,16 @@ class InMemory:
             record = self._records[type_].get(identifier)
             if isinstance(record, type_) and passes(record, wanted):
                 yield record
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        return selected_among(self.scan(type_), selection, order, limit)
+
+    def tally(
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+    ) -> Tally:
+        return tally_of(self.scan(type_), selection, columns)
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))

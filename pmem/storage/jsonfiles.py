@@ -4,16 +4,20 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, judge_of
+from pmem.core.selection import Order, Selection, selected_among
 from pmem.errors import Damaged, Refused
 from pmem.storage.backend import (
     Change,
     Holders,
     Problem,
+    Tally,
     holders_among,
     pool_of,
+    tally_of,
     twin_keys,
 )
 from pmem.storage.files import durable
@@ -99,17 +103,11 @@ class JsonFiles:
         return (record for record in self._records(type_) if judge(record) is None)
 
     def _records(self, type_: type[R]) -> Iterator[R]:
-        """Yield all records that can be used: from the index, from their files without one.
-
-        Under the lock they are read from their files: a commit sees what has changed since.
-        """
+        """Yield all records that can be used: from the index, from their files without one."""
         after = ""
-        while self._files.seen is None:
-            question = partial(_page, store=STORES[type_], after=after)
-            found = self._current.ask(() if after else (type_,), question)
-            if found is None:
-                break
-            yield from (decode(data, type_) for _, data in found[0])
+        question = partial(_page, store=STORES[type_])
+        while found := self._current.ask(() if after else (type_,), partial(question, after=after)):
+            yield from (self._decoded(type_, data) for _, data in found[0])
             if len(found[0]) < _PAGE:
                 return
             after = found[0][-1][0]
@@ -117,6 +115,34 @@ class JsonFiles:
             record = self._files.usable(type_, name) if name > after else None
             if record is not None:
                 yield record
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        def ask(index: "Index") -> list[R]:
+            found = index.select(STORES[type_], selection, order, limit)
+            records = (self._decoded(type_, data) for data in found)
+            return list(islice(filter(selection.admits, records), limit))
+
+        found = self._current.ask((type_,), ask)
+        if found is None:
+            return selected_among(self.scan(type_), selection, order, limit)
+        return found[0]
+
+    def tally(
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+    ) -> Tally:
+        question = partial(_tally, store=STORES[type_], selection=selection, columns=columns)
+        found = self._current.ask((type_,), question)
+        if found is None or found[0] is None:
+            return tally_of(self.select(type_, selection), selection, columns)
+        return {tuple(values): number for *values, number in found[0]}
+
+    def _decoded(self, type_: type[R], data: bytes) -> R:
+        """Read a record of the index; a commit under the lock sees what has changed since."""
+        record = decode(data, type_)
+        self._files.note_served(type_, record.id, data)
+        return record
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         found = self._current.ask((type_,), lambda index: index.twins(STORES[type_], key))
@@ -234,6 +260,12 @@ def _make_local(root: str, local: str) -> None:
 
 def _page(index: "Index", store: str, after: str) -> list[tuple[str, bytes]]:
     return index.page(store, after, _PAGE)
+
+
+def _tally(
+    index: "Index", store: str, selection: Selection, columns: Sequence[str]
+) -> list[tuple[Any, ...]] | None:
+    return index.tally(store, selection, columns)
 
 
 def _search(index: "Index", search: "Callable[[Pool], T]") -> T:

@@ -9,14 +9,17 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.past import begun, past
+from pmem.core.selection import Order, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import (
     Backend,
     Change,
     Holders,
     Problem,
+    Tally,
     holders_among,
     pool_of,
+    tally_of,
     twin_keys,
 )
 from pmem.values.records import KINDS, STORES, Chunk, Conversation, Record, RecordType
@@ -84,6 +87,14 @@ class PastBackend:
                 continue
             if record is not None and passes(record, wanted):
                 yield record
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        return selected_among(self.scan(type_), selection, order, limit)
+
+    def tally(self, type_: RecordType, selection: Selection, columns: Sequence[str] = ()) -> Tally:
+        return tally_of(self.scan(type_), selection, columns)
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))

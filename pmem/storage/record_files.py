@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pmem.storage.index.records import ReadRecord
 
 R = TypeVar("R", bound=Record)
+Seen = Stamp | bytes
+"""What tells whether a file is as it was: its stamp, or a digest of what it holds."""
 _LESS: Final = "say less in one record, or in several"
 
 
@@ -36,8 +38,8 @@ class RecordFiles:
 
     Attributes:
         staged: The files of an unfinished commit.
-        seen: While the writers' lock is held, the stamps of what was read since: a commit sees
-            what others have changed.
+        seen: While the writers' lock is held, the stamps of what was read since, and digests of
+            what the index had of it: a commit sees what others have changed.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class RecordFiles:
         self._read_only = read_only
         within = partial(read_within, most_bytes=most_bytes)
         self.staged = UnfinishedCommit(root, local, within, foreign, read_only=read_only)
-        self.seen: dict[str, Stamp] | None = None
+        self.seen: dict[str, Seen] | None = None
 
     def read(self, type_: type[R], identifier: str) -> R:
         """Return a record.
@@ -157,6 +159,11 @@ class RecordFiles:
         """Return a record's file."""
         return os.path.join(self.folder(type_), identifier + SUFFIX)
 
+    def note_served(self, type_: type[Record], identifier: str, data: bytes) -> None:
+        """Note what the index has of a record that somebody has read."""
+        if self.seen is not None:
+            self.seen.setdefault(self.path(type_, identifier), digest_of(data))
+
     def _read_from(self, type_: type[R], path: str) -> R:
         try:
             data, stamp = self.staged.read(path)
@@ -202,12 +209,13 @@ def _check_readable(data: bytes, change: Change, path: str) -> None:
         raise Refused(f"{error.message}: nothing was changed", _LESS) from None
 
 
-def _unchanged(path: str, seen: Stamp | None, most_bytes: Callable[[], int]) -> bytes | None:
+def _unchanged(path: str, seen: Seen | None, most_bytes: Callable[[], int]) -> bytes | None:
     """Return a file's bytes, if nobody else has touched it since we saw it.
 
     Args:
         path: The file.
-        seen: Its stamp when it was read under the lock; None when it was not read.
+        seen: Its stamp when it was read under the lock, or the digest of what the index had of
+            it; None when it was not read.
         most_bytes: See `JsonFiles`.
     """
     try:
@@ -216,6 +224,14 @@ def _unchanged(path: str, seen: Stamp | None, most_bytes: Callable[[], int]) -> 
         if seen is not None:
             raise Locked(f"{path} was removed by another program meanwhile") from None
         return None
-    if seen not in (None, stamp):
+    now = digest_of(data) if isinstance(seen, bytes) else stamp
+    if seen not in (None, now):
         raise Locked(f"{path} was changed by another program meanwhile")
     return data
+
+
+def digest_of(data: bytes) -> bytes:
+    """Return what tells the bytes of two files apart."""
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=16).digest()

@@ -1,11 +1,12 @@
 """One store of one kind of record: loaded when first used, written only where changed."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.selection import ALL, Order, Selection, in_order
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.storage.backend import Backend, Change, twin_keys, word_keys_of
+from pmem.storage.backend import Backend, Change, Tally, tally_of, twin_keys, word_keys_of
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, Record
 
@@ -67,6 +68,39 @@ class Store(Generic[R]):
             if record is not None and passes(record, wanted):
                 found[identifier] = record
         yield from (found[identifier] for identifier in sorted(found))
+
+    def select(
+        self, selection: Selection = ALL, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        """Return the records that are selected, in order, pending changes included.
+
+        Args:
+            selection: What they must be.
+            order: What they are sorted by.
+            limit: So many at the most.
+        """
+        more = None if limit is None else limit + len(self._dirty)
+        found = self._backend.select(self.type, selection, order, more)
+        if not self._dirty:
+            return found
+        left = [record for record in found if record.id not in self._dirty]
+        pending = [each for each in self._dirty.values() if each and selection.admits(each)]
+        return in_order(sorted((*left, *pending), key=lambda each: each.id), order)[:limit]
+
+    def tally(self, selection: Selection = ALL, columns: Sequence[str] = ()) -> Tally:
+        """Count the records that are selected, pending changes included.
+
+        Args:
+            selection: What they must be.
+            columns: By the values of which columns they are counted.
+        """
+        if self._dirty:
+            return tally_of(self.select(selection), selection, columns)
+        return self._backend.tally(self.type, selection, columns)
+
+    def count(self, selection: Selection = ALL) -> int:
+        """Return how many records are selected, pending changes included."""
+        return sum(self.tally(selection).values())
 
     def twins(self, key: str) -> Iterator[R]:
         """Yield the records that have a twin key (see `backend.twin_keys`)."""

@@ -4,10 +4,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import msgspec
+
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach
+from pmem.core.selection import Order, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.storage.backend import Backend, Change, Holders, Problem, pool_of
+from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
 from pmem.values.records import KINDS, Record
 
 if TYPE_CHECKING:
@@ -64,6 +67,23 @@ class Limited:
 
     def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
         return filter(self._admits, self._backend.scan(type_, wanted))
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        if self._today is not None:
+            return selected_among(self.scan(type_), selection, order, limit)
+        return self._backend.select(type_, self._within(selection), order, limit)
+
+    def tally(
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+    ) -> Tally:
+        if self._today is not None:
+            return tally_of(self.scan(type_), selection, columns)
+        return self._backend.tally(type_, self._within(selection), columns)
+
+    def _within(self, selection: Selection) -> Selection:
+        return msgspec.structs.replace(selection, reach=self._reach)
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return filter(self._admits, self._backend.twins(type_, key))

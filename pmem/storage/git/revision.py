@@ -6,8 +6,18 @@ from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.selection import Order, Selection, selected_among
 from pmem.errors import Damaged, NotFound, PmemError, Refused
-from pmem.storage.backend import Change, Holders, Problem, holders_among, pool_of, twin_keys
+from pmem.storage.backend import (
+    Change,
+    Holders,
+    Problem,
+    Tally,
+    holders_among,
+    pool_of,
+    tally_of,
+    twin_keys,
+)
 from pmem.storage.files.listing import SUFFIX, FolderListing
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import Repository, TreeEntry
@@ -90,6 +100,14 @@ class Tree:
             record = self._usable(type_, name)
             if isinstance(record, type_):
                 yield record
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        return selected_among(self.scan(type_), selection, order, limit)
+
+    def tally(self, type_: RecordType, selection: Selection, columns: Sequence[str] = ()) -> Tally:
+        return tally_of(self.scan(type_), selection, columns)
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))

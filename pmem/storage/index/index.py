@@ -7,16 +7,18 @@ changed the files. A command that finds it locked, broken or unwritable does wit
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pmem.core.selection import Order, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
 from pmem.storage.index.database import FILE, connect, is_at_fault, trusted
 from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.records import Look, Reader, ReadRecord
+from pmem.storage.index.selecting import ordered, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -118,6 +120,64 @@ class Index:
         )
         with trusted(self._connection):
             return self._connection.execute(query, (store, after, most)).fetchall()
+
+    def select(
+        self, store: str, selection: Selection, order: Order, limit: int | None
+    ) -> Iterator[bytes]:
+        """Yield the bytes of the records that can be selected, in order.
+
+        Args:
+            store: The store's folder.
+            selection: What they must be. What no column answers is not looked at; then there is
+                no limit either.
+            order: What they are sorted by.
+            limit: So many at the most.
+        """
+        found = where(store, selection)
+        most = limit if limit is not None and found.is_exact else -1
+        query = f"select number from record where {found.text}"
+        query += f" order by {ordered(order)} limit ?"
+        with trusted(self._connection):
+            numbers = self._connection.execute(query, (*found.values, most)).fetchall()
+            for number in numbers:
+                query = "select data from body where number = ?"
+                (data,) = self._connection.execute(query, number).fetchone()
+                yield data
+
+    def tally(
+        self, store: str, selection: Selection, columns: Sequence[str]
+    ) -> list[tuple[Any, ...]] | None:
+        """Count the records that are selected, by the values of columns.
+
+        Args:
+            store: The store's folder.
+            selection: What they must be.
+            columns: What they are counted by.
+
+        Returns:
+            The values of the columns and the number of each; None where no column answers a
+            filter.
+        """
+        found = where(store, selection)
+        if not found.is_exact:
+            return None
+        by = ", ".join(columns)
+        query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
+        query += f" group by {by}" * bool(by)
+        with trusted(self._connection):
+            return self._connection.execute(query, found.values).fetchall()
+
+    def body(self, store: str, identifier: str) -> bytes | None:
+        """Return what a record's file held at the last look; None where there was none.
+
+        Args:
+            store: The store's folder.
+            identifier: The record's id.
+        """
+        query = "select data from record join body using (number) where store = ? and id = ?"
+        with trusted(self._connection):
+            found = self._connection.execute(query, (store, identifier)).fetchone()
+            return None if found is None else found[0]
 
     def twins(self, store: str, key: str) -> list[str]:
         """Return the ids of a store's records that have a key, in ascending order.

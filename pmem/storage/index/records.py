@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
+from pmem.core.selection import COLUMNS
 from pmem.errors import StorageRefused
 from pmem.storage.backend import Problem, twin_keys, word_keys_of
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
-from pmem.storage.index.columns import COLUMNS, column_values
 from pmem.values.ids import is_id
 from pmem.values.records import Record
 
@@ -199,10 +199,13 @@ def _learn(
         if id_ not in known:
             last += 1
         numbers[id_] = known.get(id_, last)
-    marks = ", ".join("?" * (3 + len(COLUMNS)))
+    marks = ", ".join("?" * (2 + len(COLUMNS)))
     connection.executemany(
         f"insert into record values ({marks})",
-        [(numbers[id_], store, id_, *column_values(read.record)) for id_, read in found.items()],
+        [
+            (numbers[id_], store, *(column.value(read.record) for column in COLUMNS.values()))
+            for id_, read in found.items()
+        ],
     )
     connection.executemany(
         "insert into body values (?, ?)",

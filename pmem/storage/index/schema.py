@@ -3,16 +3,17 @@
 import sqlite3
 from typing import Final
 
-from pmem.storage.index.columns import COLUMNS
+from pmem.core.selection import COLUMNS
 
-VERSION: Final = 20
+VERSION: Final = 21
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
 create table looked (store text primary key, at integer, names blob, stamps blob);
-create table record (number integer primary key, store text, id text,
-                     {", ".join(f"{name} {type_}" for name, type_ in COLUMNS.items())});
+create table record (number integer primary key, store text,
+                     {", ".join(f"{name} {column.type}" for name, column in COLUMNS.items())});
 create unique index record_by_id on record (store, id);
+create index record_by_time on record (store, happened);
 create table body (number integer primary key, data blob);
 create table twin (key text, number integer, primary key (key, number)) without rowid;
 create index twin_by_number on twin (number);

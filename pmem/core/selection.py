@@ -1,0 +1,194 @@
+"""Which records a reader wants, and in which order: a value that any store can answer.
+
+A store without an index asks every record; an index compares columns. Both compare the same
+values, those that the functions of `COLUMNS` return. Times are microseconds since 1970.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, passes, updated
+from pmem.core.policy import EVERYTHING as ANYWHERE
+from pmem.core.policy import Reach, app_of, category_of, is_procedural
+from pmem.core.retention import valid_at
+from pmem.core.trust import LEVELS, trust_of
+from pmem.values.ids import SHORT_LENGTH
+from pmem.values.records import Access, Memory, Record, State
+from pmem.values.times import UNDATED
+
+R = TypeVar("R", bound=Record)
+_TICK: Final = timedelta(microseconds=1)
+_MOST: Final = 10**15
+"""Larger numbers count as this one: a file can hold any."""
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """What records must be to be selected.
+
+    Attributes:
+        wanted: the filters that they pass.
+        reach: what may be seen.
+        holding_at: of active memories, only those that hold at that moment.
+        outside: not in these categories, unless they are pinned.
+        least: columns with the least value that will do.
+    """
+
+    wanted: Filter = EVERYTHING
+    reach: Reach = ANYWHERE
+    holding_at: datetime | None = None
+    outside: tuple[str, ...] = ()
+    least: tuple[tuple[str, Any], ...] = ()
+
+    def admits(self, record: Record) -> bool:
+        """Tell whether a record is selected."""
+        return (
+            passes(record, self.wanted)
+            and self.reach.admits(record)
+            and (self.holding_at is None or _holds(record, self.holding_at))
+            and (not self.outside or _is_outside(record, self.outside))
+            and all(_reaches(record, name, value) for name, value in self.least)
+        )
+
+
+ALL: Final = Selection()
+"""The selection of all records."""
+
+Order = Sequence[str]
+"""Columns to sort by, those with a minus before their name from the highest down; then by id."""
+
+
+def selected_among(
+    records: Iterable[R], selection: Selection, order: Order = (), limit: int | None = None
+) -> list[R]:
+    """Select records without an index.
+
+    Args:
+        records: Some records, by ascending id.
+        selection: What they must be.
+        order: What they are sorted by.
+        limit: So many at the most.
+    """
+    found = [record for record in records if selection.admits(record)]
+    return in_order(found, order)[:limit]
+
+
+def in_order(records: Iterable[R], order: Order) -> list[R]:
+    """Sort records; equals stay in the order in which they come.
+
+    Args:
+        records: By ascending id.
+        order: What they are sorted by.
+    """
+    found = list(records)
+    for name in reversed(order):
+        column = COLUMNS[name.removeprefix("-")].value
+        found.sort(key=lambda record: _sortable(column(record)), reverse=name.startswith("-"))
+    return found
+
+
+def ticks(at: datetime) -> int:
+    """Return a moment as the columns keep it."""
+    return (at - UNDATED) // _TICK
+
+
+def _holds(record: Record, at: datetime) -> bool:
+    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
+        return True
+    return valid_at(record, at)
+
+
+def _is_outside(record: Any, categories: Sequence[str]) -> bool:
+    return getattr(record, "pinned", False) or getattr(record, "category", None) not in categories
+
+
+def _reaches(record: Record, name: str, value: Any) -> bool:
+    own = COLUMNS[name].value(record)
+    return own is not None and own >= value
+
+
+def _sortable(value: Any) -> tuple[bool, Any]:
+    """Let nothing come before everything."""
+    return (value is not None, value)
+
+
+class Column(NamedTuple):
+    """A value of records that can be compared: its type in SQL, and what returns it."""
+
+    type: str
+    value: Callable[[Any], Any]
+
+
+def _time(field: str) -> Callable[[Any], int | None]:
+    def column(record: Any) -> int | None:
+        at = getattr(record, field, None)
+        return None if at is None else ticks(at)
+
+    return column
+
+
+def _field(field: str, missing: Any = None) -> Callable[[Any], Any]:
+    return lambda record: getattr(record, field, missing)
+
+
+def _scope(field: str) -> Callable[[Any], str | None]:
+    return lambda record: getattr(getattr(record, "scope", None), field, None)
+
+
+def _trust(record: Any) -> int | None:
+    trust = trust_of(record)
+    return None if trust is None else LEVELS.index(trust)
+
+
+def _happened(record: Any) -> int:
+    """Return when something last happened to a record: at the latest of its events' times."""
+    history = getattr(record, "history", ())
+    return ticks(max((event.at for event in history), default=None) or created(record))
+
+
+def _access(record: Any) -> Access | None:
+    return getattr(record, "access", None)
+
+
+def _accesses(record: Any) -> int:
+    access = _access(record)
+    return 0 if access is None else min(access.count, _MOST)
+
+
+def _last_access(record: Any) -> int | None:
+    access = _access(record)
+    return None if access is None or access.last_at is None else ticks(access.last_at)
+
+
+COLUMNS: Final[dict[str, Column]] = {
+    "id": Column("text", _field("id")),
+    "state": Column("text", lambda record: str(getattr(record, "state", State.ACTIVE))),
+    "type": Column("text", _field("type")),
+    "category": Column("text", _field("category")),
+    "kind": Column("text", category_of),
+    "procedural": Column("integer", is_procedural),
+    "app": Column("text", app_of),
+    "user": Column("text", _scope("user")),
+    "agent": Column("text", _scope("agent")),
+    "run": Column("text", _scope("run")),
+    "actor": Column("text", _scope("actor")),
+    "role": Column("text", _scope("role")),
+    "subject": Column("text", lambda record: fold(getattr(record, "subject", None) or "")),
+    "importance": Column("real", importance_of),
+    "pinned": Column("integer", _field("pinned", missing=False)),
+    "trust": Column("integer", _trust),
+    "created": Column("integer", lambda record: ticks(created(record))),
+    "updated": Column("integer", lambda record: ticks(updated(record))),
+    "valid_from": Column("integer", _time("valid_from")),
+    "valid_until": Column("integer", _time("valid_until")),
+    "purge_at": Column("integer", _time("purge_at")),
+    "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST)),
+    "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),
+    "happened": Column("integer", _happened),
+    "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),
+    "accesses": Column("integer", _accesses),
+    "last_access": Column("integer", _last_access),
+}
+"""The values of records that can be compared, by name."""

@@ -1,0 +1,106 @@
+"""Selections as SQL: which rows of the index they mean."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from pmem.core.filters import Filter, fold
+from pmem.core.policy import Reach
+from pmem.core.selection import Order, Selection, ticks
+from pmem.core.trust import level_of
+from pmem.values.records import State
+
+_ANY_OF: Final = {"types": "type", "categories": "category", "states": "state"}
+_EQUAL: Final = ("app", "user", "agent", "run", "actor", "role", "pinned")
+_TIMES: Final = {
+    "created_after": ("created", ">="),
+    "created_before": ("created", "<"),
+    "updated_after": ("updated", ">="),
+    "updated_before": ("updated", "<"),
+}
+_INEXACT: Final = ("tags", "speaker")
+"""Filters that no column answers."""
+_AMONG: Final = "in (select value from json_each(?))"
+
+_Part = tuple[str, list[Any]]
+"""A condition and its values."""
+
+
+class Condition(NamedTuple):
+    """A condition, its values, and whether it says all that the selection does."""
+
+    text: str
+    values: list[Any]
+    is_exact: bool
+
+
+def where(store: str, selection: Selection) -> Condition:
+    """Return the condition for the records of a store that can be selected.
+
+    Args:
+        store: The store's folder.
+        selection: What they must be.
+    """
+    found: list[_Part] = [("store = ?", [store]), *_of_filter(selection.wanted)]
+    found += _of_reach(selection.reach)
+    if selection.holding_at is not None:
+        at = ticks(selection.holding_at)
+        holds = "valid_from <= ? and (valid_until is null or ? < valid_until)"
+        condition = f"(state != ? or valid_from is null or ({holds}))"
+        found.append((condition, [str(State.ACTIVE), at, at]))
+    if selection.outside:
+        condition = f"(pinned or category is null or not category {_AMONG})"
+        found.append((condition, [_json_array(selection.outside)]))
+    found += [(f"{name} >= ?", [value]) for name, value in selection.least]
+    return Condition(
+        " and ".join(condition for condition, _ in found),
+        [value for _, values in found for value in values],
+        is_exact=not any(getattr(selection.wanted, name) for name in _INEXACT),
+    )
+
+
+def ordered(order: Order) -> str:
+    """Return the terms of an `order by`.
+
+    Args:
+        order: Columns; see `Order`.
+    """
+    terms = [f"{name[1:]} desc" if name.startswith("-") else name for name in order]
+    return ", ".join([*terms, "id"] if not {"id", "-id"} & set(order) else terms)
+
+
+def _of_filter(wanted: Filter) -> Iterator[_Part]:
+    for field, column in _ANY_OF.items():
+        values = getattr(wanted, field)
+        if values:
+            yield f"{column} {_AMONG}", [_json_array(map(str, values))]
+    for column in _EQUAL:
+        value = getattr(wanted, column)
+        if value is not None:
+            yield f"{column} = ?", [value]
+    if wanted.subject is not None:
+        yield "subject = ?", [fold(wanted.subject)]
+    if wanted.importance_min is not None:
+        yield "importance >= ?", [wanted.importance_min]
+    if wanted.importance_max is not None:
+        yield "importance between 0 and ?", [wanted.importance_max]
+    if wanted.trust is not None:
+        yield "trust >= ?", [level_of(wanted.trust)]
+    for field, (column, sign) in _TIMES.items():
+        at = getattr(wanted, field)
+        if at is not None:
+            yield f"{column} {sign} ?", [ticks(at)]
+
+
+def _of_reach(reach: Reach) -> Iterator[_Part]:
+    if reach.categories is not None:
+        yield f"kind {_AMONG}", [_json_array(reach.categories)]
+    if reach.apps is not None:
+        yield f"(app is null or app {_AMONG})", [_json_array(reach.apps)]
+    if not reach.procedures:
+        yield "not procedural", []
+
+
+def _json_array(values: Iterable[str]) -> str:
+    return msgspec.json.encode(sorted(values)).decode()
