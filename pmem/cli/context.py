@@ -89,6 +89,7 @@ def context(
         only=only,
         ids=ids,
         explain=explain,
+        omitted=session.json,
         **session.when(at),
     )
     built = session.run(table.CONTEXT, request)

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from pmem.core.context.worth import TYPE_WORTH
 from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, passes, updated
 from pmem.core.policy import EVERYTHING as ANYWHERE
 from pmem.core.policy import Reach, app_of, category_of, is_procedural
@@ -32,7 +33,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         wanted: the filters that they pass.
         reach: what may be seen.
         holding_at: of active memories, only those that hold at that moment.
-        outside: not in these categories, unless they are pinned.
+        outside: not in these categories.
+        procedures: whether what tells how something is done may be among them.
+        ids: only these, unless it is empty.
+        subjects: only on these, as `fold` returns them, unless it is empty.
         least: columns with the least value that will do.
     """
 
@@ -40,6 +44,9 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     reach: Reach = ANYWHERE
     holding_at: datetime | None = None
     outside: tuple[str, ...] = ()
+    procedures: bool = True
+    ids: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
     least: tuple[tuple[str, Any], ...] = ()
 
     def admits(self, record: Record) -> bool:
@@ -48,13 +55,25 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             passes(record, self.wanted)
             and self.reach.admits(record)
             and (self.holding_at is None or _holds(record, self.holding_at))
-            and (not self.outside or _is_outside(record, self.outside))
+            and getattr(record, "category", None) not in self.outside
+            and (self.procedures or not is_procedural(record))
+            and (not self.ids or record.id in self.ids)
+            and (not self.subjects or COLUMNS["subject"].value(record) in self.subjects)
             and all(_reaches(record, name, value) for name, value in self.least)
         )
 
 
 ALL: Final = Selection()
 """The selection of all records."""
+
+
+class Part(NamedTuple):
+    """Some of the records that are selected: those of a narrower selection, in order, so many."""
+
+    selection: Selection
+    order: "Order" = ()
+    limit: int | None = None
+
 
 Order = Sequence[str]
 """Columns to sort by, those with a minus before their name from the highest down; then by id."""
@@ -98,10 +117,6 @@ def _holds(record: Record, at: datetime) -> bool:
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return True
     return valid_at(record, at)
-
-
-def _is_outside(record: Any, categories: Sequence[str]) -> bool:
-    return getattr(record, "pinned", False) or getattr(record, "category", None) not in categories
 
 
 def _reaches(record: Record, name: str, value: Any) -> bool:
@@ -152,6 +167,10 @@ def _access(record: Any) -> Access | None:
     return getattr(record, "access", None)
 
 
+def _worth(record: Any) -> float:
+    return TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
+
+
 def _accesses(record: Any) -> int:
     access = _access(record)
     return 0 if access is None else min(access.count, _MOST)
@@ -185,6 +204,7 @@ COLUMNS: Final[dict[str, Column]] = {
     "valid_until": Column("integer", _time("valid_until")),
     "purge_at": Column("integer", _time("purge_at")),
     "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST)),
+    "worth": Column("real", _worth),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),
     "happened": Column("integer", _happened),
     "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),

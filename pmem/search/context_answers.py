@@ -1,7 +1,7 @@
 """What answers the task of a context: memories and episodes, what was said, what they are worth."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -17,6 +17,7 @@ from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
+from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to
 from pmem.search.search import RankedSet, SearchRequest, pick_each
@@ -80,7 +81,7 @@ def rank_answers(
     request: ContextRequest,
     asked: str,
     budget: int,
-    allowed: Mapping[str, Memory],
+    usable: UsableMemories,
     hidden: Collection[str],
 ) -> Answers:
     """Return what answers a task.
@@ -90,19 +91,26 @@ def rank_answers(
         request: What the context is for.
         asked: The task, or what stands for one; nothing answers an empty one.
         budget: Tokens; so much the more is looked at.
-        allowed: The memories that may be shown, by id.
+        usable: The memories that may be shown.
         hidden: Messages and chunks that are shown elsewhere or not wanted.
     """
     if not asked:
         return Answers()
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
+    usable.read(
+        one[1].id
+        for found in (remembered, standing)
+        for one in found.ranked
+        if one[0] is SearchKind.MEMORY
+    )
+    usable.read(tie.id for tie in remembered.ties)
     below: list[Omitted] = []
     seen = [one for one in said.ranked if not {one[1].id, one[1].record} & set(hidden)]
     faint = FAINT * max((_relevance(hit) for _, _, hit in said.ranked), default=0.0)
     heard = _above(seen, faint, below)
     known = [
-        one for one in remembered.ranked if one[0] is SearchKind.EPISODE or one[1].id in allowed
+        one for one in remembered.ranked if one[0] is SearchKind.EPISODE or one[1].id in usable
     ]
     settings = workspace.settings
     is_sum = settings.ranking == "weighted_sum"
@@ -110,26 +118,26 @@ def rank_answers(
     lengths = Lengths(settings.categories.context, settings.categories.rag_length)
     found = []
     for one in passed:
-        if one[0] is SearchKind.EPISODE or lengths.take(allowed[one[1].id]):
+        if one[0] is SearchKind.EPISODE or lengths.take(usable[one[1].id]):
             found.append(one)
         else:
             below.append(Omitted(one[1].id, "over_length", one[2].score))
-    visible = [tie for tie in remembered.ties if tie.id in allowed]
+    visible = [tie for tie in remembered.ties if tie.id in usable]
     along = related_to(found, visible, most_related(workspace, request.related))
-    memories = [allowed[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
+    memories = [usable[place.id] for kind, place, _ in found if kind is SearchKind.MEMORY]
     return Answers(
         asked=asked,
         found=found,
         said=heard,
         below=below,
-        related={id_: one for id_, one in along.items() if lengths.take(allowed[id_])},
+        related={id_: one for id_, one in along.items() if lengths.take(usable[id_])},
         valuation=Valuation(
             answers=_relative(found),
             subjects=first_subjects(memories),
-            standing=_relative([one for one in standing.ranked if one[1].id in allowed]),
+            standing=_relative([one for one in standing.ranked if one[1].id in usable]),
         ),
         weighs=any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
-        or _share_words(asked, memories, len(allowed)),
+        or _share_words(asked, memories, usable.count),
     )
 
 

@@ -1,6 +1,6 @@
 """Everything that could enter a context, each kind in the order of its priority."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -20,6 +20,7 @@ from pmem.search.context_items import (
     said_item,
     summary_item,
 )
+from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, task_of
 from pmem.search.context_turns import recent_items
 from pmem.search.hits import Scored, SearchKind, opened
@@ -41,7 +42,7 @@ Recalled = Iterator[tuple[str, Item]]
 def gather_candidates(
     workspace: Workspace,
     request: ContextRequest,
-    usable: list[Memory],
+    usable: UsableMemories,
     talk: ConversationWindow,
     answers: Answers,
     differing: Mapping[str, SaidOtherwise],
@@ -93,22 +94,23 @@ def gather_candidates(
         recent=recent,
         exchanges=exchanges,
         asked=given,
-        left_out=list(_unneeded(usable, answers, offered)),
+        left_out=list(_unneeded(usable, answers, offered)) if request.names_omitted else (),
+        unnamed={} if request.names_omitted else _count_unneeded(usable, answers, offered),
     )
 
 
-def tokens_of_others(usable: Sequence[Memory], answers: Answers) -> int:
+def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
     """Estimate what a context takes that shows everything but the talk.
 
     Args:
         usable: The memories that it may show.
         answers: What answers the task.
     """
-    memories = sum(memory.tokens + LINE_TOKENS for memory in usable)
+    memories = usable.tokens + LINE_TOKENS * usable.count
     return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 
 
-def _all(workspace: Workspace, usable: list[Memory]) -> list[tuple[Memory, str]]:
+def _all(workspace: Workspace, usable: Iterable[Memory]) -> list[tuple[Memory, str]]:
     """Return the memories for a block that nobody asked for, the most important first."""
     modes = workspace.settings.categories.context
     shown = [(mode_of(memory, modes), memory) for memory in usable]
@@ -120,7 +122,7 @@ def _all(workspace: Workspace, usable: list[Memory]) -> list[tuple[Memory, str]]
 
 
 def _standing(
-    workspace: Workspace, usable: list[Memory], valuation: Valuation
+    workspace: Workspace, usable: Iterable[Memory], valuation: Valuation
 ) -> list[tuple[Memory, str]]:
     """Return what stands in the block whatever the task: pinned, lifted or standing."""
     modes = workspace.settings.categories.context
@@ -134,7 +136,7 @@ def _standing(
 
 
 def _in_order(
-    request: ContextRequest, usable: list[Memory], answers: Answers
+    request: ContextRequest, usable: Iterable[Memory], answers: Answers
 ) -> list[Memory | Scored]:
     """Return memories and episodes that answer, the most worth for their tokens first.
 
@@ -166,13 +168,12 @@ def _in_order(
 def _recalled(
     workspace: Workspace,
     request: ContextRequest,
-    usable: list[Memory],
+    usable: UsableMemories,
     answers: Answers,
     ordered: list[Memory | Scored],
 ) -> Recalled:
     """Yield what is in order as items, each memory followed by those that it brings along."""
     scores = answers.scores()
-    known = {memory.id: memory for memory in usable}
     for found in ordered:
         if not isinstance(found, Memory):
             yield from (("recalled", episode_item(one)) for one in opened(workspace, [found]))
@@ -182,7 +183,7 @@ def _recalled(
         yield "recalled", memory_item(found, ids=request.ids, score=score, why=why)
         for _, place, hit in answers.brought_by(found.id):
             item = memory_item(
-                known[place.id], ids=request.ids, score=hit.score, via=found.id, why="related"
+                usable[place.id], ids=request.ids, score=hit.score, via=found.id, why="related"
             )
             yield "recalled", item
 
@@ -208,8 +209,16 @@ def _said(workspace: Workspace, answers: Answers, budget: int) -> Recalled:
 
 
 def _unneeded(
-    usable: list[Memory], answers: Answers, candidates: Iterable[str]
+    usable: UsableMemories, answers: Answers, candidates: Iterable[str]
 ) -> Iterator[Omitted]:
     """Yield the memories that are no candidates: nothing speaks for them."""
     known = {*candidates, *(left.id for left in answers.below)}
     return (Omitted(memory.id, "no_match") for memory in usable if memory.id not in known)
+
+
+def _count_unneeded(
+    usable: UsableMemories, answers: Answers, candidates: Iterable[str]
+) -> dict[str, int]:
+    """Count the memories that are no candidates, those that were not even read among them."""
+    known = {*candidates, *(left.id for left in answers.below)}
+    return {"no_match": usable.count - sum(identifier in usable for identifier in known)}

@@ -38,6 +38,12 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     only: Literal["memories", "conversation"] | None = None
     ids: bool = False
     explain: bool = False
+    omitted: bool = True
+
+    @property
+    def names_omitted(self) -> bool:
+        """Whether every memory that is left out is named."""
+        return self.omitted or self.explain
 
 
 def task_of(request: ContextRequest) -> str:

@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -9,12 +9,10 @@ import msgspec
 from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
-from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Context, Item, Omitted
-from pmem.core.filters import EVERYTHING, Filter, judge_of
+from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
-from pmem.core.retention import valid_at
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
@@ -23,6 +21,7 @@ from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
+from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
 from pmem.search.hits import SearchKind, hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
@@ -70,16 +69,19 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     settings = workspace.settings
     budget = _budget(workspace, request)
     workspace, talk = _for_its_app(workspace, request)
-    known = list(workspace.memories.find(EVERYTHING))
-    news = _news(workspace, request, known)
-    kept = [] if request.only == "conversation" else known
-    usable, unshown, early = _usable(workspace, request, kept)
-    differing = differences(usable)
+    news = _news(workspace, request)
+    usable = UsableMemories(workspace, request, budget)
+    if request.names_omitted:
+        usable.read_all()
     answers = _recall_answers(workspace, request, usable, talk)
+    _read_others(usable, request, answers)
+    differing = differences(usable)
     if request.only == "memories":
         talk = ConversationWindow()
-    talk = _with_chunked(settings, talk, budget, tokens_of_others(usable, answers))
-    left_out = [*answers.below, *_unshown(unshown, early, talk)]
+    if talk.chunked:
+        talk = _with_chunked(settings, talk, budget, tokens_of_others(usable, answers))
+    left_out = [*answers.below, *_unshown(usable, request, talk)]
+    unnamed = {} if request.names_omitted else usable.hidden()
 
     def written(news: Delta | None) -> Context:
         candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
@@ -90,6 +92,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
                 mark=_marking(workspace, usable, differing),
                 updates=_update_items(news),
                 left_out=[*left_out, *candidates.left_out],
+                unnamed={**unnamed, **candidates.unnamed},
             ),
             budget,
             recent_share=settings.recent_share,
@@ -97,11 +100,9 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
             count=workspace.budget_counter.count,
         )
 
-    built = (
-        written(news) if news is None else _write_context(workspace, request, known, news, written)
-    )
+    built = written(news) if news is None else _write_context(workspace, request, news, written)
     if request.explain:
-        built = _explained(workspace, built, known)
+        built = _explained(workspace, built)
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
@@ -125,18 +126,28 @@ def _with_chunked(
     return with_chunked_messages(talk, room)
 
 
+def _read_others(usable: UsableMemories, request: ContextRequest, answers: Answers) -> None:
+    """Read what a context may show beside the memories that answer."""
+    if task_of(request):
+        usable.read_standing()
+        usable.read_kin(answers.valuation.subjects)
+    else:
+        usable.read_important()
+    usable.read_judged()
+
+
 def _unshown(
-    hidden: list[Memory], early: list[Memory], talk: ConversationWindow
+    usable: UsableMemories, request: ContextRequest, talk: ConversationWindow
 ) -> Iterator[Omitted]:
     """Yield what no context shows: of the mode `none`, not valid yet, pruned."""
-    yield from (Omitted(memory.id, "mode_none") for memory in hidden)
-    yield from (Omitted(memory.id, "not_valid_yet") for memory in early)
+    if request.names_omitted:
+        yield from usable.hidden_ids()
     yield from (Omitted(message, "pruned") for message in sorted(talk.gone))
 
 
-def _explained(workspace: Workspace, built: Context, known: list[Memory]) -> Context:
+def _explained(workspace: Workspace, built: Context) -> Context:
     """Return a context with the beginnings of the memories that it leaves out."""
-    texts = {memory.id: memory.content for memory in known}
+    texts = {memory.id: memory.content for memory in workspace.memories.find(EVERYTHING)}
     omitted = (
         msgspec.structs.replace(left, text=workspace.mask.text(texts[left.id])[:STARTS])
         if left.id in texts
@@ -162,17 +173,16 @@ def _budget(workspace: Workspace, request: ContextRequest) -> int:
     return budget
 
 
-def _news(workspace: Workspace, request: ContextRequest, known: list[Memory]) -> Delta | None:
+def _news(workspace: Workspace, request: ContextRequest) -> Delta | None:
     """Return what is new to the thread; nothing is marked as told yet."""
     if request.thread is None or workspace.is_past:
         return None
-    return delta(workspace, request.thread, _visible(request, known), mark=False)
+    return delta(workspace, request.thread, _visible(workspace, request), mark=False)
 
 
 def _write_context(
     workspace: Workspace,
     request: ContextRequest,
-    known: list[Memory],
     news: Delta,
     written: Callable[[Delta | None], Context],
 ) -> Context:
@@ -180,7 +190,7 @@ def _write_context(
 
     Where another read of the thread told some of them meanwhile, the context goes without.
     """
-    memories = _visible(request, known)
+    memories = _visible(workspace, request)
     built = written(news)
     if not built.text and not news.since:
         return msgspec.structs.replace(built, revision=news.revision)
@@ -197,7 +207,9 @@ def _shown_ids(built: Context, section: str) -> list[str]:
     return [item.id for part in built.sections if part.name == section for item in part.items]
 
 
-def _kept_in_use(workspace: Workspace, memories: list[Memory], built: Context) -> tuple[str, ...]:
+def _kept_in_use(
+    workspace: Workspace, memories: Iterable[Memory], built: Context
+) -> tuple[str, ...]:
     """Return the memories that would fade and are shown without being looked for.
 
     To be shown is a use of them. S2 counts only what was retrieved.
@@ -228,15 +240,14 @@ def _update_items(news: Delta | None) -> list[Item]:
     ]
 
 
-def _visible(request: ContextRequest, known: list[Memory]) -> list[Memory]:
+def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
     wanted = Filter(agent=request.agent, trust=request.trust, states=())
-    judge = judge_of(wanted)
-    return [memory for memory in known if judge(memory) is None]
+    return list(workspace.memories.find(wanted))
 
 
 def _marking(
-    workspace: Workspace, memories: list[Memory], differing: Mapping[str, SaidOtherwise]
+    workspace: Workspace, memories: UsableMemories, differing: Mapping[str, SaidOtherwise]
 ) -> Callable[[Item], Item]:
     """Return what takes secrets out of items, and labels those that something speaks against.
 
@@ -269,7 +280,10 @@ def _marking(
 
 
 def _recall_answers(
-    workspace: Workspace, request: ContextRequest, memories: list[Memory], talk: ConversationWindow
+    workspace: Workspace,
+    request: ContextRequest,
+    usable: UsableMemories,
+    talk: ConversationWindow,
 ) -> Answers:
     """Return what answers the task.
 
@@ -281,27 +295,7 @@ def _recall_answers(
     hidden = {message.id for message in talk.system}
     if asked != given:
         hidden |= {message.id for message in talk.recent} | talk.cleared
-    allowed = {memory.id: memory for memory in memories}
-    return rank_answers(workspace, request, asked, _budget(workspace, request), allowed, hidden)
-
-
-def _usable(
-    workspace: Workspace, request: ContextRequest, known: list[Memory]
-) -> tuple[list[Memory], list[Memory], list[Memory]]:
-    """Return the memories that contexts show, those of the mode `none`, and those that begin later.
-
-    What does not hold any more is none of them.
-    """
-    now = workspace.now()
-    wanted = Filter(agent=request.agent, trust=request.trust)
-    modes = workspace.settings.categories.context
-    judge = judge_of(wanted)
-    fitting = [memory for memory in known if judge(memory) is None]
-    holding = [memory for memory in fitting if valid_at(memory, now)]
-    early = [memory for memory in fitting if memory.valid_from > now]
-    unshown = [memory for memory in holding if mode_of(memory, modes) == "none"]
-    gone = {memory.id for memory in unshown}
-    return [memory for memory in holding if memory.id not in gone], unshown, early
+    return rank_answers(workspace, request, asked, _budget(workspace, request), usable, hidden)
 
 
 def _asked(given: str, said: str) -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
-from pmem.core.selection import COLUMNS, Order, Selection, selected_among
+from pmem.core.selection import COLUMNS, Order, Part, Selection, selected_among
 from pmem.errors import NotFound
 from pmem.values.ids import matches
-from pmem.values.records import KINDS, STORES, Memory, Record, State
+from pmem.values.records import JUDGEMENTS, KINDS, STORES, Memory, Record, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
@@ -87,6 +87,26 @@ class Backend(Protocol):
         """
         ...
 
+    def some_of(
+        self,
+        type_: type[R],
+        selection: Selection,
+        parts: Sequence[Part],
+        keys: Collection[str] = (),
+    ) -> list[R]:
+        """Return records that are selected, at least those of any part; without an index all.
+
+        Args:
+            type_: Which store.
+            selection: What all of them must be.
+            parts: Which of them are needed.
+            keys: And those with one of these twin keys.
+
+        Returns:
+            By ascending id.
+        """
+        ...
+
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
     ) -> Tally:
@@ -152,16 +172,18 @@ class Backend(Protocol):
 
 
 def twin_keys(record: Record) -> tuple[str, ...]:
-    """Return what memories are found by: their app, and what makes two suspects (`same_keys`).
+    """Return what memories are found by: their app, what makes two suspects, whom they judge.
 
     Args:
         record: Any record; only memories that are active have keys, and archived ones one.
     """
     if isinstance(record, Memory) and record.state is State.ARCHIVED:
         return (archived_key(record.content),)
-    same = same_keys(record)
-    app = record.scope.app if same and isinstance(record, Memory) else None
-    return (app_key(app), *same) if app else same
+    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
+        return ()
+    app = (app_key(record.scope.app),) if record.scope.app else ()
+    judged = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
+    return (*app, *same_keys(record), *sorted(judged))
 
 
 def same_keys(record: Record) -> tuple[str, ...]:
@@ -177,6 +199,11 @@ def same_keys(record: Record) -> tuple[str, ...]:
     about = record.subject if record.subject != record.scope.user else None
     subject = (f"subject:{fold(about)}",) if about else ()
     return (*subject, f"content:{fold(record.content)}")
+
+
+def judged_key(identifier: str) -> str:
+    """Return the key by which active memories are found that judge another: update it, say."""
+    return f"judges:{identifier}"
 
 
 def archived_key(content: str) -> str:
@@ -282,6 +309,15 @@ class InMemory:
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
         return selected_among(self.scan(type_), selection, order, limit)
+
+    def some_of(
+        self,
+        type_: type[R],
+        selection: Selection,
+        parts: Sequence[Part],  # noqa: ARG002 - the protocol's
+        keys: Collection[str] = (),  # noqa: ARG002
+    ) -> list[R]:
+        return self.select(type_, selection)
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()

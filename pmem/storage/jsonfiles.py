@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, judge_of
-from pmem.core.selection import Order, Selection, selected_among
+from pmem.core.selection import Order, Part, Selection, selected_among
 from pmem.errors import Damaged, Refused
 from pmem.storage.backend import (
     Change,
@@ -128,6 +128,22 @@ class JsonFiles:
         if found is None:
             return selected_among(self.scan(type_), selection, order, limit)
         return found[0]
+
+    def some_of(
+        self,
+        type_: type[R],
+        selection: Selection,
+        parts: Sequence[Part],
+        keys: Collection[str] = (),
+    ) -> list[R]:
+        def ask(index: "Index") -> list[R]:
+            found = index.some_of(STORES[type_], parts, keys)
+            return [self._decoded(type_, data) for data in found]
+
+        found = self._current.ask((type_,), ask)
+        if found is None:
+            return self.select(type_, selection)
+        return list(filter(selection.admits, found[0]))
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()

@@ -9,7 +9,7 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.past import begun, past
-from pmem.core.selection import Order, Selection, selected_among
+from pmem.core.selection import Order, Part, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import (
     Backend,
@@ -92,6 +92,15 @@ class PastBackend:
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
         return selected_among(self.scan(type_), selection, order, limit)
+
+    def some_of(
+        self,
+        type_: type[R],
+        selection: Selection,
+        parts: Sequence[Part],  # noqa: ARG002 - the protocol's
+        keys: Collection[str] = (),  # noqa: ARG002
+    ) -> list[R]:
+        return self.select(type_, selection)
 
     def tally(self, type_: RecordType, selection: Selection, columns: Sequence[str] = ()) -> Tally:
         return tally_of(self.scan(type_), selection, columns)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.core.selection import ALL, Order, Selection, in_order
+from pmem.core.selection import ALL, Order, Part, Selection, in_order
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.storage.backend import Backend, Change, Tally, tally_of, twin_keys, word_keys_of
 from pmem.values.ids import matches
@@ -86,6 +86,20 @@ class Store(Generic[R]):
         left = [record for record in found if record.id not in self._dirty]
         pending = [each for each in self._dirty.values() if each and selection.admits(each)]
         return in_order(sorted((*left, *pending), key=lambda each: each.id), order)[:limit]
+
+    def some_of(
+        self, selection: Selection, parts: Sequence[Part], keys: Collection[str] = ()
+    ) -> list[R]:
+        """Return records that are selected, at least those of any part; see `Backend.some_of`.
+
+        Args:
+            selection: What all of them must be.
+            parts: Which of them are needed.
+            keys: And those with one of these twin keys.
+        """
+        if self._dirty:
+            return self.select(selection)
+        return self._backend.some_of(self.type, selection, parts, keys)
 
     def tally(self, selection: Selection = ALL, columns: Sequence[str] = ()) -> Tally:
         """Count the records that are selected, pending changes included.

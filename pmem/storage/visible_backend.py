@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach
-from pmem.core.selection import Order, Selection, selected_among
+from pmem.core.selection import Order, Part, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
 from pmem.values.records import KINDS, Record
@@ -74,6 +74,18 @@ class Limited:
         if self._today is not None:
             return selected_among(self.scan(type_), selection, order, limit)
         return self._backend.select(type_, self._within(selection), order, limit)
+
+    def some_of(
+        self,
+        type_: type[R],
+        selection: Selection,
+        parts: Sequence[Part],
+        keys: Collection[str] = (),
+    ) -> list[R]:
+        if self._today is not None:
+            return self.select(type_, selection)
+        seen = [part._replace(selection=self._within(part.selection)) for part in parts]
+        return self._backend.some_of(type_, self._within(selection), seen, keys)
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()

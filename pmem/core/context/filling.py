@@ -120,7 +120,9 @@ class Filling:
 
     def text(self) -> str:
         """Write what was taken so far."""
-        receipt = self._receipt_of(len(self._taken), Tally(item.reason for item in self.omitted()))
+        reasons = Tally(item.reason for item in self.omitted())
+        reasons.update(self._candidates.unnamed)
+        receipt = self._receipt_of(len(self._taken), +reasons)
         return write(self._chosen(self._sections(), receipt), self._format)
 
     def bill(self) -> tuple[Section, ...]:
@@ -217,9 +219,11 @@ class Filling:
 
     @cached_property
     def _longest_receipt(self) -> str:
+        unnamed = +Tally(self._candidates.unnamed)
         refused = list(_refused(self._candidates))
-        reasons = {item.reason for item in refused} | {OVER_BUDGET}
-        return self._receipt_of(len(refused), dict.fromkeys(reasons, len(refused)))
+        many = len({item.id for item in refused}) + unnamed.total()
+        reasons = {item.reason for item in refused} | unnamed.keys() | {OVER_BUDGET}
+        return self._receipt_of(many, dict.fromkeys(reasons, many))
 
     def _sections(self) -> dict[str, list[Item]]:
         return {name: self._sorted(name, chain(*self._batches[name])) for name in TITLES}

@@ -1,6 +1,6 @@
 """What a context is made of: items, sections, and the finished block."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -182,6 +182,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
         recent: every message that is not in a chunk, in the order in which it was said.
         exchanges: those among `recent` that may be shown, in groups, the latest group first.
         left_out: what was ruled out before the budget was looked at.
+        unnamed: how many others were, by reason; none of them is any of the candidates.
         answered: whether anything answers; the receipt says it where nothing does.
         asked: whether somebody asked; otherwise the conversation comes before what is recalled.
         mark: labels an item as stale if it is, when it is about to be taken.
@@ -202,6 +203,7 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     recent: Sequence[Item] = ()
     exchanges: Sequence[Exchange] = ()
     left_out: Sequence[Omitted] = ()
+    unnamed: Mapping[str, int] = {}
     asked: bool = True
     answered: bool = True
     mark: Callable[[Item], Item] = unmarked

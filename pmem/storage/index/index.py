@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pmem.core.selection import Order, Selection
+from pmem.core.selection import Order, Part, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
@@ -133,16 +133,27 @@ class Index:
             order: What they are sorted by.
             limit: So many at the most.
         """
-        found = where(store, selection)
-        most = limit if limit is not None and found.is_exact else -1
-        query = f"select number from record where {found.text}"
-        query += f" order by {ordered(order)} limit ?"
         with trusted(self._connection):
-            numbers = self._connection.execute(query, (*found.values, most)).fetchall()
-            for number in numbers:
-                query = "select data from body where number = ?"
-                (data,) = self._connection.execute(query, number).fetchone()
-                yield data
+            for (number,) in self._numbers(store, Part(selection, order, limit)):
+                yield self._data(number)
+
+    def some_of(self, store: str, parts: Sequence[Part], keys: Collection[str]) -> Iterator[bytes]:
+        """Yield the bytes of the records of any part, or with one of some twin keys, by id.
+
+        Args:
+            store: The store's folder.
+            parts: Which records; what no column answers is not looked at.
+            keys: Twin keys.
+        """
+        with trusted(self._connection):
+            numbers = {number for part in parts for (number,) in self._numbers(store, part)}
+            for key in keys:
+                query = "select number from twin where key = ?"
+                numbers.update(number for (number,) in self._connection.execute(query, (key,)))
+            query = "select number from record where number in (select value from json_each(?))"
+            asked = (f"[{','.join(map(str, numbers))}]",)
+            for (number,) in self._connection.execute(f"{query} order by id", asked).fetchall():
+                yield self._data(number)
 
     def tally(
         self, store: str, selection: Selection, columns: Sequence[str]
@@ -217,6 +228,19 @@ class Index:
                 yield SearchIndex(self._connection)
             finally:
                 self._connection.rollback()
+
+    def _numbers(self, store: str, part: Part) -> list[tuple[int]]:
+        """Return the numbers of a part's records, in order."""
+        found = where(store, part.selection)
+        most = part.limit if part.limit is not None and found.is_exact else -1
+        query = f"select number from record where {found.text}"
+        query += f" order by {ordered(part.order)} limit ?"
+        return self._connection.execute(query, (*found.values, most)).fetchall()
+
+    def _data(self, number: int) -> bytes:
+        query = "select data from body where number = ?"
+        found: tuple[bytes] = self._connection.execute(query, (number,)).fetchone()
+        return found[0]
 
     def _post(self, *, has_begun: bool) -> None:
         query = "select 1 from unposted limit 1"

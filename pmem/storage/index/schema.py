@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import COLUMNS
 
-VERSION: Final = 21
+VERSION: Final = 22
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
@@ -13,6 +13,10 @@ create table looked (store text primary key, at integer, names blob, stamps blob
 create table record (number integer primary key, store text,
                      {", ".join(f"{name} {column.type}" for name, column in COLUMNS.items())});
 create unique index record_by_id on record (store, id);
+create index record_by_type on record (store, type, tokens, created, moment);
+create index record_by_importance on record (store, importance, worth, created, moment);
+create index record_by_subject on record (subject) where subject != '';
+create index record_pinned on record (store) where pinned;
 create index record_by_time on record (store, happened);
 create table body (number integer primary key, data blob);
 create table twin (key text, number integer, primary key (key, number)) without rowid;

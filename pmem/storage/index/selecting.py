@@ -50,8 +50,13 @@ def where(store: str, selection: Selection) -> Condition:
         condition = f"(state != ? or valid_from is null or ({holds}))"
         found.append((condition, [str(State.ACTIVE), at, at]))
     if selection.outside:
-        condition = f"(pinned or category is null or not category {_AMONG})"
+        condition = f"(category is null or not category {_AMONG})"
         found.append((condition, [_json_array(selection.outside)]))
+    if not selection.procedures:
+        found.append(("not procedural", []))
+    for column, values in (("id", selection.ids), ("subject", selection.subjects)):
+        if values:
+            found.append((f"{column} {_AMONG}", [_json_array(values)]))
     found += [(f"{name} >= ?", [value]) for name, value in selection.least]
     return Condition(
         " and ".join(condition for condition, _ in found),

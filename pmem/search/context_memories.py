@@ -1,0 +1,184 @@
+"""The memories that a context may show: of a large memory those that it could come to.
+
+Every rule that brings a memory into a context is asked of the store: what is pinned or lifted,
+what binds, what has a subject of the answers, what answers. Of those that a rule does not tell
+apart but by their cost or their importance, only so many are read as a budget could ever hold.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from msgspec.structs import replace
+
+from pmem.core.context.filling import PATIENCE
+from pmem.core.context.parts import Omitted
+from pmem.core.context.worth import LIFTED_FROM, TYPE_WORTH
+from pmem.core.filters import Filter
+from pmem.core.policy import PROCEDURAL
+from pmem.core.retention import valid_at
+from pmem.core.selection import Part, Selection, ticks
+from pmem.project.workspace import Workspace
+from pmem.search.context_request import ContextRequest
+from pmem.storage.backend import judged_key
+from pmem.values.records import Memory, MemoryType
+
+LEAST_TOKENS: Final = 4
+"""No line of a context takes less."""
+_CHEAPEST: Final = ("tokens", "created", "moment")
+_BINDING: Final = [type_ for type_, worth in TYPE_WORTH.items() if worth >= 1.0]
+"""The types whose memories are worth being shown for that alone."""
+_WEIGHTIEST: Final = ("-importance", "-worth", "created", "moment")
+
+
+class UsableMemories:
+    """The memories that a context may show: active, holding, trusted, and of a mode that shows.
+
+    What is read stays, by id; a store may bring more than was asked for.
+
+    Args:
+        workspace: Where they are kept, as far as whoever asks may see them.
+        request: What the context is for.
+        budget: Its tokens.
+    """
+
+    def __init__(self, workspace: Workspace, request: ContextRequest, budget: int) -> None:
+        modes = workspace.settings.categories.context
+        self._store = workspace.memories
+        self._modes = modes
+        self._most = PATIENCE + budget // LEAST_TOKENS
+        self._now = workspace.now()
+        self._active = Selection(wanted=Filter(agent=request.agent, trust=request.trust))
+        self._holding = replace(self._active, holding_at=self._now)
+        self._shown = replace(
+            self._holding,
+            outside=_of_mode(modes, "none"),
+            procedures=modes.get(PROCEDURAL) != "none",
+        )
+        self._is_empty = request.only == "conversation"
+        self._known: dict[str, Memory] = {}
+        self._asked: set[str] = set()
+
+    def __iter__(self) -> Iterator[Memory]:
+        """Yield what is read, by ascending id."""
+        return (self._known[identifier] for identifier in sorted(self._known))
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self._known
+
+    def __getitem__(self, identifier: str) -> Memory:
+        return self._known[identifier]
+
+    def get(self, identifier: str) -> Memory | None:
+        """Return a memory if it was read."""
+        return self._known.get(identifier)
+
+    @cached_property
+    def count(self) -> int:
+        """How many there are, read or not."""
+        return 0 if self._is_empty else self._store.count(self._shown)
+
+    @cached_property
+    def tokens(self) -> int:
+        """How many tokens all of them have."""
+        if self._is_empty:
+            return 0
+        tally = self._store.tally(self._shown, ("tokens",))
+        return sum(tokens * many for (tokens,), many in tally.items())
+
+    def hidden(self) -> dict[str, int]:
+        """Count by reason the active memories that no context shows."""
+        if self._is_empty:
+            return {}
+        early = replace(self._active, least=(("valid_from", ticks(self._now) + 1),))
+        return {
+            "mode_none": self._store.count(self._holding) - self.count,
+            "not_valid_yet": self._store.count(early),
+        }
+
+    def hidden_ids(self) -> Iterator[Omitted]:
+        """Yield the active memories that no context shows, with the reasons."""
+        if self._is_empty:
+            return
+        active = self._store.select(self._active)
+        shown = {memory.id for memory in self._store.select(self._shown)}
+        for memory in active:
+            if valid_at(memory, self._now) and memory.id not in shown:
+                yield Omitted(memory.id, "mode_none")
+        for memory in active:
+            if memory.valid_from > self._now:
+                yield Omitted(memory.id, "not_valid_yet")
+
+    def read_all(self) -> None:
+        """Read every one."""
+        if not self._is_empty:
+            self._known.update((memory.id, memory) for memory in self._store.select(self._shown))
+
+    def read(self, ids: Iterable[str]) -> None:
+        """Read those of some memories that may be shown."""
+        self._take(self._of_ids(ids))
+
+    def read_standing(self) -> None:
+        """Read what stands in a context whatever the task, and what binds."""
+        lifted = replace(self._shown, least=(("importance", LIFTED_FROM),))
+        self._take(
+            [
+                Part(self._narrowed(pinned=True)),
+                *self._cheapest(lifted, TYPE_WORTH),
+                *self._cheapest(self._shown, _BINDING),
+            ]
+        )
+
+    def read_important(self) -> None:
+        """Read what a context shows for which nobody asked anything."""
+        modes = self._modes
+        usual = replace(
+            self._shown,
+            outside=(*_of_mode(modes, "none"), *_of_mode(modes, "rag")),
+            procedures=modes.get(PROCEDURAL) not in ("none", "rag"),
+        )
+        full = _of_mode(modes, "all")
+        parts = [Part(self._narrowed(pinned=True)), Part(usual, _WEIGHTIEST, self._most)]
+        if full:
+            whole = replace(usual, wanted=replace(usual.wanted, categories=full))
+            parts.append(Part(whole, _WEIGHTIEST, self._most))
+        self._take(parts)
+
+    def read_kin(self, subjects: Iterable[str]) -> None:
+        """Read what is on one of some subjects."""
+        kin = replace(self._shown, subjects=tuple(sorted(subjects)))
+        if kin.subjects:
+            self._take(list(self._cheapest(kin, TYPE_WORTH)))
+
+    def read_judged(self) -> None:
+        """Read what is judged by what was read, and what judges it: that it is newer, say."""
+        new = set(self._known)
+        while new:
+            before = set(self._known)
+            ends = {link.target for id_ in new for link in self._known[id_].relationships}
+            self._take(self._of_ids(ends), keys=[judged_key(id_) for id_ in sorted(new)])
+            new = set(self._known) - before
+
+    def _take(self, parts: Sequence[Part], keys: Collection[str] = ()) -> None:
+        if (parts or keys) and not self._is_empty:
+            found = self._store.some_of(self._shown, parts, keys)
+            self._known.update((memory.id, memory) for memory in found)
+
+    def _of_ids(self, ids: Iterable[str]) -> list[Part]:
+        missing = tuple(sorted(set(ids) - self._asked - self._known.keys()))
+        self._asked.update(missing)
+        return [Part(replace(self._shown, ids=missing))] if missing else []
+
+    def _cheapest(self, selection: Selection, types: Iterable[MemoryType]) -> Iterator[Part]:
+        """Yield for each type the memories that cost least."""
+        for type_ in types:
+            wanted = replace(selection.wanted, types=(type_,))
+            yield Part(replace(selection, wanted=wanted), _CHEAPEST, self._most)
+
+    def _narrowed(self, *, pinned: bool) -> Selection:
+        return replace(self._shown, wanted=replace(self._shown.wanted, pinned=pinned))
+
+
+def _of_mode(modes: Mapping[str, str], mode: str) -> tuple[str, ...]:
+    """Return the categories that contexts show in a mode."""
+    return tuple(name for name, own in modes.items() if own == mode)
