@@ -1,8 +1,12 @@
 """The command line: a thin translator over the services."""
 
+import gc
 import os
 import signal
 import sys
+
+_COLLECTED_AFTER = 50_000
+"""New objects after which Python looks for circles of them: a command soon leaves them all."""
 
 
 def main() -> None:
@@ -13,6 +17,7 @@ def main() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # nobody asked to ignore it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.set_threshold(_COLLECTED_AFTER)
     _fill_closed_streams()
     from pmem.cli.render import leave
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from pmem.core.context.worth import TYPE_WORTH
-from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, passes, updated
+from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, judge_of, updated
 from pmem.core.policy import EVERYTHING as ANYWHERE
 from pmem.core.policy import Reach, app_of, category_of, is_procedural
 from pmem.core.retention import valid_at
@@ -49,11 +49,14 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     subjects: tuple[str, ...] = ()
     least: tuple[tuple[str, Any], ...] = ()
 
-    def admits(self, record: Record) -> bool:
-        """Tell whether a record is selected."""
+    def judge(self) -> Callable[[Record], bool]:
+        """Return what tells whether a record is selected, for many records."""
+        fails = judge_of(self.wanted)
+        return lambda record: fails(record) is None and self._admits(record)
+
+    def _admits(self, record: Record) -> bool:
         return (
-            passes(record, self.wanted)
-            and self.reach.admits(record)
+            self.reach.admits(record)
             and (self.holding_at is None or _holds(record, self.holding_at))
             and getattr(record, "category", None) not in self.outside
             and (self.procedures or not is_procedural(record))
@@ -67,8 +70,8 @@ ALL: Final = Selection()
 """The selection of all records."""
 
 
-class Part(NamedTuple):
-    """Some of the records that are selected: those of a narrower selection, in order, so many."""
+class Portion(NamedTuple):
+    """So many of the records of a selection, in an order."""
 
     selection: Selection
     order: "Order" = ()
@@ -90,7 +93,7 @@ def selected_among(
         order: What they are sorted by.
         limit: So many at the most.
     """
-    found = [record for record in records if selection.admits(record)]
+    found = filter(selection.judge(), records)
     return in_order(found, order)[:limit]
 
 

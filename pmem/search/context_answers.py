@@ -98,13 +98,13 @@ def rank_answers(
         return Answers()
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
+    hits = [*remembered.ranked, *standing.ranked]
     usable.read(
-        one[1].id
-        for found in (remembered, standing)
-        for one in found.ranked
-        if one[0] is SearchKind.MEMORY
+        [
+            *(place.id for kind, place, _ in hits if kind is SearchKind.MEMORY),
+            *(tie.id for tie in remembered.ties),
+        ]
     )
-    usable.read(tie.id for tie in remembered.ties)
     below: list[Omitted] = []
     seen = [one for one in said.ranked if not {one[1].id, one[1].record} & set(hidden)]
     faint = FAINT * max((_relevance(hit) for _, _, hit in said.ranked), default=0.0)

@@ -15,9 +15,10 @@ from pmem.core.context.filling import PATIENCE
 from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import LIFTED_FROM, TYPE_WORTH
 from pmem.core.filters import Filter
+from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
-from pmem.core.selection import Part, Selection, ticks
+from pmem.core.selection import Portion, Selection, ticks
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.storage.backend import judged_key
@@ -91,8 +92,9 @@ class UsableMemories:
         if self._is_empty:
             return {}
         early = replace(self._active, least=(("valid_from", ticks(self._now) + 1),))
+        is_all_shown = self._shown == self._holding
         return {
-            "mode_none": self._store.count(self._holding) - self.count,
+            "mode_none": 0 if is_all_shown else self._store.count(self._holding) - self.count,
             "not_valid_yet": self._store.count(early),
         }
 
@@ -118,14 +120,20 @@ class UsableMemories:
         """Read those of some memories that may be shown."""
         self._take(self._of_ids(ids))
 
-    def read_standing(self) -> None:
-        """Read what stands in a context whatever the task, and what binds."""
+    def read_standing(self, subjects: Collection[str]) -> None:
+        """Read what stands in a context whatever the task, what binds, and kin of the answers.
+
+        Args:
+            subjects: Those of the first answers.
+        """
+        kin = replace(self._shown, subjects=tuple(sorted(subjects)))
         lifted = replace(self._shown, least=(("importance", LIFTED_FROM),))
         self._take(
             [
-                Part(self._narrowed(pinned=True)),
+                Portion(self._narrowed(pinned=True)),
                 *self._cheapest(lifted, TYPE_WORTH),
                 *self._cheapest(self._shown, _BINDING),
+                *(self._cheapest(kin, TYPE_WORTH) if subjects else ()),
             ]
         )
 
@@ -138,42 +146,37 @@ class UsableMemories:
             procedures=modes.get(PROCEDURAL) not in ("none", "rag"),
         )
         full = _of_mode(modes, "all")
-        parts = [Part(self._narrowed(pinned=True)), Part(usual, _WEIGHTIEST, self._most)]
+        parts = [Portion(self._narrowed(pinned=True)), Portion(usual, _WEIGHTIEST, self._most)]
         if full:
             whole = replace(usual, wanted=replace(usual.wanted, categories=full))
-            parts.append(Part(whole, _WEIGHTIEST, self._most))
+            parts.append(Portion(whole, _WEIGHTIEST, self._most))
         self._take(parts)
-
-    def read_kin(self, subjects: Iterable[str]) -> None:
-        """Read what is on one of some subjects."""
-        kin = replace(self._shown, subjects=tuple(sorted(subjects)))
-        if kin.subjects:
-            self._take(list(self._cheapest(kin, TYPE_WORTH)))
 
     def read_judged(self) -> None:
         """Read what is judged by what was read, and what judges it: that it is newer, say."""
         new = set(self._known)
         while new:
             before = set(self._known)
-            ends = {link.target for id_ in new for link in self._known[id_].relationships}
+            links = (link for id_ in new for link in self._known[id_].relationships)
+            ends = {link.target for link in links if link.type in JUDGED}
             self._take(self._of_ids(ends), keys=[judged_key(id_) for id_ in sorted(new)])
             new = set(self._known) - before
 
-    def _take(self, parts: Sequence[Part], keys: Collection[str] = ()) -> None:
+    def _take(self, parts: Sequence[Portion], keys: Collection[str] = ()) -> None:
         if (parts or keys) and not self._is_empty:
             found = self._store.some_of(self._shown, parts, keys)
             self._known.update((memory.id, memory) for memory in found)
 
-    def _of_ids(self, ids: Iterable[str]) -> list[Part]:
+    def _of_ids(self, ids: Iterable[str]) -> list[Portion]:
         missing = tuple(sorted(set(ids) - self._asked - self._known.keys()))
         self._asked.update(missing)
-        return [Part(replace(self._shown, ids=missing))] if missing else []
+        return [Portion(replace(self._shown, ids=missing))] if missing else []
 
-    def _cheapest(self, selection: Selection, types: Iterable[MemoryType]) -> Iterator[Part]:
+    def _cheapest(self, selection: Selection, types: Iterable[MemoryType]) -> Iterator[Portion]:
         """Yield for each type the memories that cost least."""
         for type_ in types:
             wanted = replace(selection.wanted, types=(type_,))
-            yield Part(replace(selection, wanted=wanted), _CHEAPEST, self._most)
+            yield Portion(replace(selection, wanted=wanted), _CHEAPEST, self._most)
 
     def _narrowed(self, *, pinned: bool) -> Selection:
         return replace(self._shown, wanted=replace(self._shown.wanted, pinned=pinned))

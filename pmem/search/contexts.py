@@ -129,8 +129,7 @@ def _with_chunked(
 def _read_others(usable: UsableMemories, request: ContextRequest, answers: Answers) -> None:
     """Read what a context may show beside the memories that answer."""
     if task_of(request):
-        usable.read_standing()
-        usable.read_kin(answers.valuation.subjects)
+        usable.read_standing(answers.valuation.subjects)
     else:
         usable.read_important()
     usable.read_judged()

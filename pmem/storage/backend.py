@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
-from pmem.core.selection import COLUMNS, Order, Part, Selection, selected_among
+from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
 from pmem.errors import NotFound
 from pmem.values.ids import matches
 from pmem.values.records import JUDGEMENTS, KINDS, STORES, Memory, Record, State
@@ -91,7 +91,7 @@ class Backend(Protocol):
         self,
         type_: type[R],
         selection: Selection,
-        parts: Sequence[Part],
+        parts: Sequence[Portion],
         keys: Collection[str] = (),
     ) -> list[R]:
         """Return records that are selected, at least those of any part; without an index all.
@@ -254,9 +254,8 @@ def tally_of(records: Iterable[Record], selection: Selection, columns: Sequence[
         columns: By the values of which columns they are counted.
     """
     asked = [COLUMNS[name].value for name in columns]
-    return Counter(
-        tuple(value(record) for value in asked) for record in records if selection.admits(record)
-    )
+    found = filter(selection.judge(), records)
+    return Counter(tuple(value(record) for value in asked) for record in found)
 
 
 def pool_of(backend: Backend) -> "MemoryPool":
@@ -314,7 +313,7 @@ class InMemory:
         self,
         type_: type[R],
         selection: Selection,
-        parts: Sequence[Part],  # noqa: ARG002 - the protocol's
+        parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
         keys: Collection[str] = (),  # noqa: ARG002
     ) -> list[R]:
         return self.select(type_, selection)

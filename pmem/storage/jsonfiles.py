@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, judge_of
-from pmem.core.selection import Order, Part, Selection, selected_among
+from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, Refused
 from pmem.storage.backend import (
     Change,
@@ -122,7 +122,7 @@ class JsonFiles:
         def ask(index: "Index") -> list[R]:
             found = index.select(STORES[type_], selection, order, limit)
             records = (self._decoded(type_, data) for data in found)
-            return list(islice(filter(selection.admits, records), limit))
+            return list(islice(filter(selection.judge(), records), limit))
 
         found = self._current.ask((type_,), ask)
         if found is None:
@@ -133,7 +133,7 @@ class JsonFiles:
         self,
         type_: type[R],
         selection: Selection,
-        parts: Sequence[Part],
+        parts: Sequence[Portion],
         keys: Collection[str] = (),
     ) -> list[R]:
         def ask(index: "Index") -> list[R]:
@@ -143,7 +143,7 @@ class JsonFiles:
         found = self._current.ask((type_,), ask)
         if found is None:
             return self.select(type_, selection)
-        return list(filter(selection.admits, found[0]))
+        return list(filter(selection.judge(), found[0]))
 
     def tally(
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()

@@ -9,7 +9,7 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.core.past import begun, past
-from pmem.core.selection import Order, Part, Selection, selected_among
+from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import (
     Backend,
@@ -97,7 +97,7 @@ class PastBackend:
         self,
         type_: type[R],
         selection: Selection,
-        parts: Sequence[Part],  # noqa: ARG002 - the protocol's
+        parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
         keys: Collection[str] = (),  # noqa: ARG002
     ) -> list[R]:
         return self.select(type_, selection)

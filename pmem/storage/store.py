@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.core.selection import ALL, Order, Part, Selection, in_order
+from pmem.core.selection import ALL, Order, Portion, Selection, in_order
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.storage.backend import Backend, Change, Tally, tally_of, twin_keys, word_keys_of
 from pmem.values.ids import matches
@@ -84,11 +84,11 @@ class Store(Generic[R]):
         if not self._dirty:
             return found
         left = [record for record in found if record.id not in self._dirty]
-        pending = [each for each in self._dirty.values() if each and selection.admits(each)]
+        pending = filter(selection.judge(), filter(None, self._dirty.values()))
         return in_order(sorted((*left, *pending), key=lambda each: each.id), order)[:limit]
 
     def some_of(
-        self, selection: Selection, parts: Sequence[Part], keys: Collection[str] = ()
+        self, selection: Selection, parts: Sequence[Portion], keys: Collection[str] = ()
     ) -> list[R]:
         """Return records that are selected, at least those of any part; see `Backend.some_of`.
 

@@ -8,7 +8,7 @@ import msgspec
 
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach
-from pmem.core.selection import Order, Part, Selection, selected_among
+from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
 from pmem.values.records import KINDS, Record
@@ -79,7 +79,7 @@ class Limited:
         self,
         type_: type[R],
         selection: Selection,
-        parts: Sequence[Part],
+        parts: Sequence[Portion],
         keys: Collection[str] = (),
     ) -> list[R]:
         if self._today is not None:

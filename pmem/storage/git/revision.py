@@ -6,7 +6,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
-from pmem.core.selection import Order, Part, Selection, selected_among
+from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, PmemError, Refused
 from pmem.storage.backend import (
     Change,
@@ -110,7 +110,7 @@ class Tree:
         self,
         type_: type[R],
         selection: Selection,
-        parts: Sequence[Part],  # noqa: ARG002 - the protocol's
+        parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
         keys: Collection[str] = (),  # noqa: ARG002
     ) -> list[R]:
         return self.select(type_, selection)

@@ -7,18 +7,19 @@ changed the files. A command that finds it locked, broken or unwritable does wit
 
 import os
 import sqlite3
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pmem.core.selection import Order, Part, Selection
+from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
 from pmem.storage.index.database import FILE, connect, is_at_fault, trusted
 from pmem.storage.index.errors import BrokenIndex
 from pmem.storage.index.records import Look, Reader, ReadRecord
-from pmem.storage.index.selecting import ordered, where
+from pmem.storage.index.selecting import AMONG, json_array, ordered, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -134,10 +135,12 @@ class Index:
             limit: So many at the most.
         """
         with trusted(self._connection):
-            for (number,) in self._numbers(store, Part(selection, order, limit)):
+            for (number,) in self._numbers(store, Portion(selection, order, limit)):
                 yield self._data(number)
 
-    def some_of(self, store: str, parts: Sequence[Part], keys: Collection[str]) -> Iterator[bytes]:
+    def some_of(
+        self, store: str, parts: Sequence[Portion], keys: Collection[str]
+    ) -> Iterator[bytes]:
         """Yield the bytes of the records of any part, or with one of some twin keys, by id.
 
         Args:
@@ -147,13 +150,13 @@ class Index:
         """
         with trusted(self._connection):
             numbers = {number for part in parts for (number,) in self._numbers(store, part)}
-            for key in keys:
-                query = "select number from twin where key = ?"
-                numbers.update(number for (number,) in self._connection.execute(query, (key,)))
-            query = "select number from record where number in (select value from json_each(?))"
-            asked = (f"[{','.join(map(str, numbers))}]",)
-            for (number,) in self._connection.execute(f"{query} order by id", asked).fetchall():
-                yield self._data(number)
+            query = f"select number from twin where key {AMONG}"
+            found = self._connection.execute(query, (json_array(keys),))
+            numbers.update(number for (number,) in found)
+            query = f"select data from record join body using (number) where number {AMONG}"
+            asked = (f"[{','.join(map(str, sorted(numbers)))}]",)
+            for (data,) in self._connection.execute(f"{query} order by id", asked):
+                yield data
 
     def tally(
         self, store: str, selection: Selection, columns: Sequence[str]
@@ -229,10 +232,10 @@ class Index:
             finally:
                 self._connection.rollback()
 
-    def _numbers(self, store: str, part: Part) -> list[tuple[int]]:
+    def _numbers(self, store: str, part: Portion) -> list[tuple[int]]:
         """Return the numbers of a part's records, in order."""
         found = where(store, part.selection)
-        most = part.limit if part.limit is not None and found.is_exact else -1
+        most = min(part.limit, sys.maxsize) if part.limit is not None and found.is_exact else -1
         query = f"select number from record where {found.text}"
         query += f" order by {ordered(part.order)} limit ?"
         return self._connection.execute(query, (*found.values, most)).fetchall()

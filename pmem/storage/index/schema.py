@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import COLUMNS
 
-VERSION: Final = 22
+VERSION: Final = 25
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
@@ -15,8 +15,9 @@ create table record (number integer primary key, store text,
 create unique index record_by_id on record (store, id);
 create index record_by_type on record (store, type, tokens, created, moment);
 create index record_by_importance on record (store, importance, worth, created, moment);
-create index record_by_subject on record (subject) where subject != '';
-create index record_pinned on record (store) where pinned;
+create index record_by_subject on record (store, subject, type);
+create index record_by_validity on record (store, valid_from, valid_until, state, app);
+create index record_pinned on record (store, id) where pinned;
 create index record_by_time on record (store, happened);
 create table body (number integer primary key, data blob);
 create table twin (key text, number integer, primary key (key, number)) without rowid;

@@ -11,8 +11,9 @@ from pmem.core.selection import Order, Selection, ticks
 from pmem.core.trust import level_of
 from pmem.values.records import State
 
-_ANY_OF: Final = {"types": "type", "categories": "category", "states": "state"}
-_EQUAL: Final = ("app", "user", "agent", "run", "actor", "role", "pinned")
+_ANY_OF: Final = {"types": "type", "categories": "category", "states": "+state"}
+"""With a plus before a column SQLite looks for another one to find the rows by."""
+_EQUAL: Final = ("app", "user", "agent", "run", "actor", "role")
 _TIMES: Final = {
     "created_after": ("created", ">="),
     "created_before": ("created", "<"),
@@ -21,7 +22,8 @@ _TIMES: Final = {
 }
 _INEXACT: Final = ("tags", "speaker")
 """Filters that no column answers."""
-_AMONG: Final = "in (select value from json_each(?))"
+AMONG: Final = "in (select value from json_each(?))"
+"""What compares a column with any number of values."""
 
 _Part = tuple[str, list[Any]]
 """A condition and its values."""
@@ -43,6 +45,8 @@ def where(store: str, selection: Selection) -> Condition:
         selection: What they must be.
     """
     found: list[_Part] = [("store = ?", [store]), *_of_filter(selection.wanted)]
+    if selection.ids or selection.subjects:
+        found = [(condition.replace("type in", "+type in"), values) for condition, values in found]
     found += _of_reach(selection.reach)
     if selection.holding_at is not None:
         at = ticks(selection.holding_at)
@@ -50,13 +54,13 @@ def where(store: str, selection: Selection) -> Condition:
         condition = f"(state != ? or valid_from is null or ({holds}))"
         found.append((condition, [str(State.ACTIVE), at, at]))
     if selection.outside:
-        condition = f"(category is null or not category {_AMONG})"
-        found.append((condition, [_json_array(selection.outside)]))
+        condition = f"(category is null or not category {AMONG})"
+        found.append((condition, [json_array(selection.outside)]))
     if not selection.procedures:
         found.append(("not procedural", []))
     for column, values in (("id", selection.ids), ("subject", selection.subjects)):
         if values:
-            found.append((f"{column} {_AMONG}", [_json_array(values)]))
+            found.append((f"{column} {AMONG}", [json_array(values)]))
     found += [(f"{name} >= ?", [value]) for name, value in selection.least]
     return Condition(
         " and ".join(condition for condition, _ in found),
@@ -79,11 +83,13 @@ def _of_filter(wanted: Filter) -> Iterator[_Part]:
     for field, column in _ANY_OF.items():
         values = getattr(wanted, field)
         if values:
-            yield f"{column} {_AMONG}", [_json_array(map(str, values))]
+            yield f"{column} {AMONG}", [json_array(map(str, values))]
     for column in _EQUAL:
         value = getattr(wanted, column)
         if value is not None:
             yield f"{column} = ?", [value]
+    if wanted.pinned is not None:
+        yield "pinned" if wanted.pinned else "not pinned", []
     if wanted.subject is not None:
         yield "subject = ?", [fold(wanted.subject)]
     if wanted.importance_min is not None:
@@ -100,12 +106,13 @@ def _of_filter(wanted: Filter) -> Iterator[_Part]:
 
 def _of_reach(reach: Reach) -> Iterator[_Part]:
     if reach.categories is not None:
-        yield f"kind {_AMONG}", [_json_array(reach.categories)]
+        yield f"kind {AMONG}", [json_array(reach.categories)]
     if reach.apps is not None:
-        yield f"(app is null or app {_AMONG})", [_json_array(reach.apps)]
+        yield f"(app is null or app {AMONG})", [json_array(reach.apps)]
     if not reach.procedures:
         yield "not procedural", []
 
 
-def _json_array(values: Iterable[str]) -> str:
+def json_array(values: Iterable[str]) -> str:
+    """Return values as `AMONG` takes them."""
     return msgspec.json.encode(sorted(values)).decode()
