@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, judge_of
@@ -122,7 +121,7 @@ class JsonFiles:
         def ask(index: "Index") -> list[R]:
             found = index.select(STORES[type_], selection, order, limit)
             records = (self._decoded(type_, data) for data in found)
-            return list(islice(filter(selection.judge(), records), limit))
+            return list(filter(selection.judge(), records))[:limit]
 
         found = self._current.ask((type_,), ask)
         if found is None:
