@@ -32,10 +32,10 @@ from pmem.storage.git.revision import Revision
 from pmem.storage.shared import Shared
 from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
-from pmem.upkeep.integrity import Checked
+from pmem.upkeep.integrity import Checked, CheckRequest
 from pmem.upkeep.statistics import MemoryFigures
 from pmem.values.notation import flatten
-from pmem.values.requests import AtRequest, NoArguments, RangeRequest
+from pmem.values.requests import AtRequest, RangeRequest
 from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
 from pmem.vcs.provenance import Provenance
@@ -239,9 +239,13 @@ class Project(Memories, Conversations):
         """
         return self._run(table.SWEEP, made(UpkeepRequest, **options))
 
-    def check(self) -> Checked:
-        """Read everything and report all that is wrong."""
-        return self._run(table.CHECK, NoArguments())
+    def check(self, *, full: bool = False) -> Checked:
+        """Report all that is wrong.
+
+        Args:
+            full: Read also what was found sound before, and has not changed since.
+        """
+        return self._run(table.CHECK, CheckRequest(full=full))
 
     def repair(self, *, dry_run: bool = False) -> Repair:
         """Finish what merges have left unfinished: from git's stages, or from conflict markers."""

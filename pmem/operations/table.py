@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from pmem.search.usage import ContextUsage
     from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
     from pmem.upkeep.doctor import DoctorRequest, Examination
-    from pmem.upkeep.integrity import Checked
+    from pmem.upkeep.integrity import Checked, CheckRequest
     from pmem.upkeep.secret_scan import Scanned, ScanRequest
     from pmem.upkeep.statistics import MemoryFigures
     from pmem.values.config import Resolved
@@ -394,8 +394,8 @@ REMOVE_CHECKPOINT: Final[Operation[CheckpointRequest, CheckpointRequest]] = Oper
 
 # upkeep: keeping it in order
 
-CHECK: Final[Operation[NoArguments, Checked]] = Operation(
-    "check", "Read everything and report all that is wrong", "upkeep.integrity:check",
+CHECK: Final[Operation[CheckRequest, Checked]] = Operation(
+    "check", "Report all that is wrong", "upkeep.integrity:check",
     "whole", doing="check the memory"
 )  # fmt: skip
 CHECK_STAGED: Final[Operation[NoArguments, Checked]] = Operation(

@@ -108,7 +108,7 @@ class Backend(Protocol):
         ...
 
     def tally(
-        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
         """Count the records that are selected.
 
@@ -116,6 +116,35 @@ class Backend(Protocol):
             type_: Which store.
             selection: What they must be.
             columns: By the values of which columns they are counted.
+            least: Only values that at least so many have.
+        """
+        ...
+
+    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
+        """Yield the records that do not have a mark; all of them where no marks are kept.
+
+        Args:
+            type_: Which store.
+            mark: Its name.
+        """
+        ...
+
+    def marked(self, type_: type[R], mark: str) -> Iterator[R]:
+        """Yield the records that have a mark.
+
+        Args:
+            type_: Which store.
+            mark: Its name.
+        """
+        ...
+
+    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+        """Mark records as they are; a mark is lost when its record changes, or any record goes.
+
+        Args:
+            type_: Which store.
+            mark: Its name.
+            ids: Which records.
         """
         ...
 
@@ -245,17 +274,21 @@ def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -
     return {key: ids for key, ids in found.items() if len(ids) <= most}
 
 
-def tally_of(records: Iterable[Record], selection: Selection, columns: Sequence[str]) -> Tally:
+def tally_of(
+    records: Iterable[Record], selection: Selection, columns: Sequence[str], least: int = 1
+) -> Tally:
     """Count records without an index.
 
     Args:
         records: Some records.
         selection: What they must be.
         columns: By the values of which columns they are counted.
+        least: Only values that at least so many have.
     """
     asked = [COLUMNS[name].value for name in columns]
     found = filter(selection.judge(), records)
-    return Counter(tuple(value(record) for value in asked) for record in found)
+    tally = Counter(tuple(value(record) for value in asked) for record in found)
+    return {values: many for values, many in tally.items() if many >= least}
 
 
 def pool_of(backend: Backend) -> "MemoryPool":
@@ -319,9 +352,18 @@ class InMemory:
         return self.select(type_, selection)
 
     def tally(
-        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        return tally_of(self.scan(type_), selection, columns)
+        return tally_of(self.scan(type_), selection, columns, least)
+
+    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
+        return self.scan(type_)
+
+    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
+        return iter(())
+
+    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+        """Keep no marks."""
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))

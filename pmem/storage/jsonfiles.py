@@ -101,10 +101,21 @@ class JsonFiles:
         judge = judge_of(wanted)
         return (record for record in self._records(type_) if judge(record) is None)
 
-    def _records(self, type_: type[R]) -> Iterator[R]:
+    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
+        return self._records(type_, without=mark)
+
+    def marked(self, type_: type[R], mark: str) -> Iterator[R]:
+        found = self._current.ask((type_,), lambda index: index.marked(STORES[type_], mark))
+        return iter(()) if found is None else (self._decoded(type_, data) for data in found[0])
+
+    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+        if ids:
+            self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
+
+    def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield all records that can be used: from the index, from their files without one."""
         after = ""
-        question = partial(_page, store=STORES[type_])
+        question = partial(_page, store=STORES[type_], without=without)
         while found := self._current.ask(() if after else (type_,), partial(question, after=after)):
             yield from (self._decoded(type_, data) for _, data in found[0])
             if len(found[0]) < _PAGE:
@@ -145,13 +156,13 @@ class JsonFiles:
         return list(filter(selection.judge(), found[0]))
 
     def tally(
-        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
-        question = partial(_tally, store=STORES[type_], selection=selection, columns=columns)
+        question = partial(_tally, STORES[type_], selection, columns, least)
         found = self._current.ask((type_,), question)
         if found is None or found[0] is None:
-            return tally_of(self.select(type_, selection), selection, columns)
-        return {tuple(values): number for *values, number in found[0]}
+            return tally_of(self.select(type_, selection), selection, columns, least)
+        return {tuple(values): number for *values, number in found[0] if number}
 
     def _decoded(self, type_: type[R], data: bytes) -> R:
         """Read a record of the index; a commit under the lock sees what has changed since."""
@@ -273,14 +284,14 @@ def _make_local(root: str, local: str) -> None:
         durable.make_folder(local)
 
 
-def _page(index: "Index", store: str, after: str) -> list[tuple[str, bytes]]:
-    return index.page(store, after, _PAGE)
+def _page(index: "Index", store: str, after: str, without: str) -> list[tuple[str, bytes]]:
+    return index.page(store, after, _PAGE, without)
 
 
 def _tally(
-    index: "Index", store: str, selection: Selection, columns: Sequence[str]
+    store: str, selection: Selection, columns: Sequence[str], least: int, index: "Index"
 ) -> list[tuple[Any, ...]] | None:
-    return index.tally(store, selection, columns)
+    return index.tally(store, selection, columns, least)
 
 
 def _search(index: "Index", search: "Callable[[Pool], T]") -> T:

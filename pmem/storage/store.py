@@ -101,16 +101,19 @@ class Store(Generic[R]):
             return self.select(selection)
         return self._backend.some_of(self.type, selection, parts, keys)
 
-    def tally(self, selection: Selection = ALL, columns: Sequence[str] = ()) -> Tally:
+    def tally(
+        self, selection: Selection = ALL, columns: Sequence[str] = (), least: int = 1
+    ) -> Tally:
         """Count the records that are selected, pending changes included.
 
         Args:
             selection: What they must be.
             columns: By the values of which columns they are counted.
+            least: Only values that at least so many have.
         """
         if self._dirty:
-            return tally_of(self.select(selection), selection, columns)
-        return self._backend.tally(self.type, selection, columns)
+            return tally_of(self.select(selection), selection, columns, least)
+        return self._backend.tally(self.type, selection, columns, least)
 
     def count(self, selection: Selection = ALL) -> int:
         """Return how many records are selected, pending changes included."""

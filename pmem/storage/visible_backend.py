@@ -88,14 +88,23 @@ class Limited:
         return self._backend.some_of(type_, self._within(selection), seen, keys)
 
     def tally(
-        self, type_: type[Record], selection: Selection, columns: Sequence[str] = ()
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
         if self._today is not None:
-            return tally_of(self.scan(type_), selection, columns)
-        return self._backend.tally(type_, self._within(selection), columns)
+            return tally_of(self.scan(type_), selection, columns, least)
+        return self._backend.tally(type_, self._within(selection), columns, least)
 
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
+
+    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
+        return self.scan(type_)
+
+    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
+        return iter(())
+
+    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+        """Keep no marks."""
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return filter(self._admits, self._backend.twins(type_, key))

@@ -12,9 +12,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
 from pmem.storage.files.filesystems import is_shared, kind_of
 from pmem.storage.git.tracked import HINT, LOCAL, foreign
-from pmem.upkeep.integrity import check, link_findings, settings_findings
+from pmem.upkeep.integrity import CheckRequest, check, link_findings, settings_findings
 from pmem.values.records import STORES
-from pmem.values.requests import NoArguments
 from pmem.vcs import gitsetup
 from pmem.vcs.ignoring import exposed, hide
 from pmem.vcs.repair.mending import CODES, mend
@@ -197,7 +196,7 @@ def _private(workspace: Workspace, *, fix: bool) -> Diagnosis:
 
 
 def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
-    checked = check(workspace, NoArguments())
+    checked = check(workspace, CheckRequest())
     if fix and any(finding.code in CODES for finding in checked.findings):
         mended = mend(workspace)
         left = _records(workspace, fix=False)

@@ -2,15 +2,18 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from pmem import __version__
+from pmem.core.filters import Filter
 from pmem.core.findings import Finding, FolderPlace, line_of_damage, line_of_field
 from pmem.core.lifecycle.states import successors_of
 from pmem.core.secrets import unsecret
+from pmem.core.selection import Selection, ticks
 from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, TooLarge
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
@@ -23,10 +26,21 @@ from pmem.storage.store import Store
 from pmem.upkeep.record_checks import ByteSource, RecordCheck
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import short
-from pmem.values.records import STORES, Chunk, Conversation, Memory, Message, State
-from pmem.values.requests import NoArguments
+from pmem.values.records import (
+    STORES,
+    Chunk,
+    Conversation,
+    Memory,
+    Record,
+    RecordType,
+)
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed
+
+_SOUND: Final = f"sound {__version__}"
+"""The mark of a record in which this version finds nothing wrong."""
+_GAVE_WAY: Final = "gave way"
+"""The mark of a memory that another one took the place of."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,8 +50,18 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG001
-    """Read everything and report all that is wrong, by path. Nothing is changed."""
+class CheckRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to check: `full` reads also what was found sound before, and has not changed since."""
+
+    full: bool = False
+
+
+def check(workspace: Workspace, request: CheckRequest) -> Checked:
+    """Report all that is wrong, by path. Nothing is changed.
+
+    A record that was found sound is not read again until it changes, any record goes, or somebody
+    wants all to be read.
+    """
     from pmem.vcs.repair import problems
 
     links = tuple(link_findings(workspace.root))
@@ -45,7 +69,7 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
     stores = [store for store in workspace.stores if STORES[store.type] not in linked]
     is_whole = len(stores) == len(STORES)  # what a link leads to is not read
     ids = [identifier for store in stores for identifier in store.ids()]
-    read = _ReadRecords(workspace, set(ids) if is_whole else None)
+    read = _ReadRecords(workspace, set(ids) if is_whole else None, full=request.full)
     findings = [finding for store in stores for finding in read.findings(store)]
     open_ = problems(workspace)
     waiting = {problem.path for problem in open_}
@@ -57,12 +81,16 @@ def check(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG00
         findings += _of_own_state(workspace)
     findings += exposed(workspace)
     findings += _duplicates(workspace, ids)
-    memories = _with_successors(workspace, read.gave_way)
-    findings += find_unsound_successions(workspace.root, memories, set(ids) if is_whole else None)
-    findings += same_subjects(workspace.root, read.on_subjects, workspace.now())
+    if Memory in {store.type for store in stores}:
+        memories = _with_successors(workspace, read.gave_way())
+        known = set(ids) if is_whole else None
+        findings += find_unsound_successions(workspace.root, memories, known)
+        on_subjects = _on_one_subject(workspace)
+        findings += same_subjects(workspace.root, on_subjects, workspace.now())
     findings += read.repeats() if is_whole else ()
+    read.remember()
     return Checked(
-        records=read.records,
+        records=sum(store.count() for store in stores),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
     )
 
@@ -72,55 +100,101 @@ class _ReadRecords:
 
     Args:
         ids: Those of all records; None where not all of them can be known.
+        full: Whether to read what was found sound before.
     """
 
-    def __init__(self, workspace: Workspace, ids: set[str] | None) -> None:
-        self.records = 0
-        self.gave_way: dict[str, Memory] = {}
-        """Memories that others took the place of, by their ids."""
-        self.on_subjects: dict[str, Memory] = {}
-        """Active memories with a subject, by their ids, without texts and histories."""
+    def __init__(self, workspace: Workspace, ids: set[str] | None, *, full: bool) -> None:
+        self._gave_way: dict[str, Memory] = {}
         self._said: dict[str, set[str]] = {}
         self._twice: dict[str, set[str]] = {}
+        self._sound: dict[RecordType, dict[str, str]] = {}
         self._workspace = workspace
+        self._backend = workspace.whole
         self._ids = ids
+        self._full = full
         self._now = workspace.now()
 
     def findings(self, store: Store[Any]) -> Iterator[Finding]:
         """Yield what is wrong with the records of a store."""
         folder = os.path.join(self._workspace.root, STORES[store.type])
-        for record in store.find():
-            self.records += 1
-            path = os.path.join(folder, f"{record.id}.json")
-            look = RecordCheck(path, record, _on_disk)
-            if self._ids is not None:
-                yield from look.dangling(self._ids)
-            yield from look.findings(self._now)
-            if isinstance(record, Memory):
-                self._keep(record)
-            elif isinstance(record, Conversation):
-                self._note_messages(record.id, record.recent_messages)
-            elif isinstance(record, Chunk):
-                self._note_messages(record.conversation, record.messages)
+        sound = self._sound.setdefault(store.type, {})
+        for record in self._to_read(store):
+            look = RecordCheck(os.path.join(folder, f"{record.id}.json"), record, _on_disk)
+            found = [*(look.dangling(self._ids) if self._ids is not None else ())]
+            found += look.findings(self._now)
+            yield from found
+            if not found:
+                sound[record.id] = _conversation_of(record)
+            if isinstance(record, Memory) and successors_of(record):
+                self._gave_way[record.id] = record
+            self._note_messages(record)
+
+    def gave_way(self) -> dict[str, Memory]:
+        """Return the memories that others took the place of, by their ids."""
+        marked = () if self._full else self._backend.marked(Memory, _GAVE_WAY)
+        return {**{memory.id: memory for memory in marked}, **self._gave_way}
 
     def repeats(self) -> Iterator[Finding]:
         """Yield which conversations keep messages twice."""
+        if self._said and not self._full:
+            for type_ in (Conversation, Chunk):
+                for record in self._backend.marked(type_, _SOUND):
+                    self._note_messages(record)
         for conversation, twice in self._twice.items():
             yield kept_twice(self._workspace.root, conversation, len(twice))
 
-    def _note_messages(self, conversation: str, messages: Iterable[Message]) -> None:
+    def remember(self) -> None:
+        """Mark what was found sound, unless its conversation keeps messages twice."""
+        if self._ids is None:
+            return
+        for type_, sound in self._sound.items():
+            well = [id_ for id_, talk in sound.items() if talk not in self._twice]
+            self._backend.mark(type_, _SOUND, well)
+        self._backend.mark(Memory, _GAVE_WAY, self._gave_way.keys())
+
+    def _to_read(self, store: Store[Any]) -> Iterator[Any]:
+        """Yield what is new since the last check, and what is dated ahead of the present one."""
+        if self._full:
+            yield from store.find()
+            return
+        read = set()
+        for record in self._backend.unmarked(store.type, _SOUND):
+            read.add(record.id)
+            yield record
+        for column in ("created", "updated", "happened"):
+            ahead = Selection(least=((column, ticks(self._now)),))
+            for record in store.select(ahead):
+                if record.id not in read:
+                    read.add(record.id)
+                    yield record
+
+    def _note_messages(self, record: Record) -> None:
+        if not isinstance(record, Conversation | Chunk):
+            return
+        held = record.messages if isinstance(record, Chunk) else record.recent_messages
+        conversation = _conversation_of(record)
         seen = self._said.setdefault(conversation, set())
-        for message in messages:
+        for message in held:
             if message.id in seen:
                 self._twice.setdefault(conversation, set()).add(message.id)
             seen.add(message.id)
 
-    def _keep(self, memory: Memory) -> None:
-        """Keep a memory that others have to do with."""
-        if successors_of(memory):
-            self.gave_way[memory.id] = memory
-        if memory.subject and memory.state is State.ACTIVE:
-            self.on_subjects[memory.id] = msgspec.structs.replace(memory, content="", history=())
+
+def _conversation_of(record: Record) -> str:
+    """Return the conversation whose messages a record holds; nothing for one that holds none."""
+    if isinstance(record, Chunk):
+        return record.conversation
+    return record.id if isinstance(record, Conversation) else ""
+
+
+def _on_one_subject(workspace: Workspace) -> dict[str, Memory]:
+    """Return the active memories that share a subject, by id, without texts and histories."""
+    tally = workspace.memories.tally(Selection(wanted=Filter()), ("subject",), least=2)
+    shared = tuple(subject for (subject,) in tally if subject)
+    if not shared:
+        return {}
+    found = workspace.memories.select(Selection(wanted=Filter(), subjects=shared))
+    return {each.id: msgspec.structs.replace(each, content="", history=()) for each in found}
 
 
 def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> dict[str, Memory]:

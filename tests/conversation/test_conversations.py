@@ -18,8 +18,8 @@ from pmem.memory.reading import ConversationRequest, LookRequest, current
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import InMemory
+from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import Conversation, EventKind, Message, Role, Status
-from pmem.values.requests import NoArguments
 from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW
@@ -94,7 +94,7 @@ def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, s
     assert [chunk.number for chunk in found.chunks] == list(range(1, len(found.chunks) + 1))
     assert all(chunk.conversation == conversation.id for chunk in found.chunks)
     assert all(len(chunk.messages) <= size for chunk in found.chunks)
-    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
+    assert ask(workspace, table.CHECK, CheckRequest()).findings == ()
 
 
 def test_overflow_moves_the_oldest_into_a_summarised_chunk(quick: Workspace) -> None:
@@ -290,6 +290,6 @@ def test_a_conversation_without_its_chunk_is_damaged(quick: Workspace) -> None:
         quick.chunks.remove(lost.id)
     with pytest.raises(Damaged, match=f"{lost.id}.json is missing"):
         ask(quick, table.TRANSCRIPT, LookRequest(conversation=None))
-    assert [finding.code for finding in ask(quick, table.CHECK, NoArguments()).findings] == [
+    assert [finding.code for finding in ask(quick, table.CHECK, CheckRequest()).findings] == [
         "dangling"
     ]

@@ -19,6 +19,7 @@ from pmem.interchange import arrays
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change, InMemory
+from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import (
     STORES,
     Chunk,
@@ -32,7 +33,7 @@ from pmem.values.records import (
     Role,
     Status,
 )
-from pmem.values.requests import AtRequest, NoArguments
+from pmem.values.requests import AtRequest
 from tests import strategies
 from tests.asking import ask
 from tests.conftest import NOW
@@ -239,7 +240,7 @@ def test_a_conversation_comes_in_with_its_chunks(workspace: Workspace, sample: s
         "Message 0 about invoices",
         "Message 1 about invoices",
     ]
-    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
+    assert ask(workspace, table.CHECK, CheckRequest()).findings == ()
 
 
 def test_importing_twice_adds_nothing_and_changes_no_byte(
@@ -273,7 +274,7 @@ def test_ids_of_other_forms_are_replaced_everywhere_alike(
         text = text.replace(known, plain)
     folder = write(tmp_path / "plain", json.loads(text))
     assert figures(take(workspace, folder)) == (5, 0, 0, 0)
-    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
+    assert ask(workspace, table.CHECK, CheckRequest()).findings == ()
     assert figures(take(workspace, folder)) == (0, 0, 5, 0)
 
 
@@ -463,7 +464,7 @@ def test_chunks_that_stand_only_in_their_conversation_come_in(
 ) -> None:
     folder = write(tmp_path / "some", {"conversations.json": CONVERSATIONS})
     assert figures(take(workspace, folder)) == (2, 0, 0, 0)
-    assert ask(workspace, table.CHECK, NoArguments()).findings == ()
+    assert ask(workspace, table.CHECK, CheckRequest()).findings == ()
     assert len(workspace.chunks.get("mlk2o222-1b2c3d4e").messages) == 2
 
 

@@ -96,12 +96,14 @@ def added(content: str, *options: str) -> str:
 
 
 def bytes_of(root: str, *, local: bool = False) -> dict[str, bytes]:
-    """Return what every file below a folder holds, by relative path."""
+    """Return what every file below a folder holds, by relative path, but for the index."""
     found: dict[str, bytes] = {}
     for folder, folders, names in os.walk(root):
         if not local and os.path.relpath(folder, root) == ".":
             folders[:] = [name for name in folders if name != "local"]
         for name in names:
+            if name.startswith("index.sqlite3"):
+                continue
             path = os.path.join(folder, name)
             with open(path, "rb") as file:
                 found[os.path.relpath(path, root)] = file.read()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pmem.operations import table
+from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import State
-from pmem.values.requests import NoArguments
 from tests.asking import ask
 from tests.git.test_manners import ROOT, git, ok
 from tests.git.test_threads import commit, memory_of
@@ -76,14 +76,14 @@ def pull_taking(clone: Path, other: Path, side: str) -> int:
 def check_nothing_lost(clone: Path, said: set[str], known: set[str]) -> None:
     assert said <= contents(clone)
     assert known <= files(clone)
-    assert ask(memory_of(clone).workspace, table.CHECK, NoArguments()).findings == ()
+    assert ask(memory_of(clone).workspace, table.CHECK, CheckRequest()).findings == ()
 
 
 def check_comes_to_rest(clone: Path) -> None:
     first = memory_of(clone).consolidate()
     assert {step.outcome for step in first.steps} <= {"done"}
     assert memory_of(clone).consolidate().steps == ()
-    assert ask(memory_of(clone).workspace, table.CHECK, NoArguments()).findings == ()
+    assert ask(memory_of(clone).workspace, table.CHECK, CheckRequest()).findings == ()
 
 
 @pytest.mark.parametrize("side", SIDES)

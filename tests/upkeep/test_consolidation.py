@@ -29,8 +29,8 @@ from pmem.project.setup import initialise, write_setting
 from pmem.project.workspace import Workspace
 from pmem.upkeep import consolidation
 from pmem.upkeep.consolidation import PlannedStep, UpkeepReport, UpkeepRequest
+from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import Episode, EventKind, Memory, State
-from pmem.values.requests import NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import DAY, TEXTS, crowds, event, identifier, memory
@@ -79,7 +79,7 @@ def check_whole(root: str) -> None:
     expected = {"ahead", "same_subject"}
     assert [
         found
-        for found in ask(workspace, table.CHECK, NoArguments()).findings
+        for found in ask(workspace, table.CHECK, CheckRequest()).findings
         if found.code not in expected
     ] == []
     known = memories(root)

@@ -115,8 +115,19 @@ class Tree:
     ) -> list[R]:
         return self.select(type_, selection)
 
-    def tally(self, type_: RecordType, selection: Selection, columns: Sequence[str] = ()) -> Tally:
-        return tally_of(self.scan(type_), selection, columns)
+    def tally(
+        self, type_: RecordType, selection: Selection, columns: Sequence[str] = (), least: int = 1
+    ) -> Tally:
+        return tally_of(self.scan(type_), selection, columns, least)
+
+    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
+        return self.scan(type_)
+
+    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
+        return iter(())
+
+    def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
+        """Keep no marks."""
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
         return (record for record in self.scan(type_) if key in twin_keys(record))

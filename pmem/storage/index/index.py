@@ -107,20 +107,48 @@ class Index:
                 for record, code, message in rows
             }
 
-    def page(self, store: str, after: str, most: int) -> list[tuple[str, bytes]]:
+    def page(self, store: str, after: str, most: int, without: str) -> list[tuple[str, bytes]]:
         """Return the ids and the bytes of a store's records in ascending order of their ids.
 
         Args:
             store: The store's folder.
             after: Only those behind this id.
             most: So many at the most.
+            without: Only those that do not have this mark; all where it is empty.
+        """
+        query = "select id, data from record join body using (number) where store = ? and id > ?"
+        query += " and number not in (select number from mark where name = ?)" * bool(without)
+        asked = (store, after, *[without] * bool(without), most)
+        with trusted(self._connection):
+            return self._connection.execute(f"{query} order by id limit ?", asked).fetchall()
+
+    def marked(self, store: str, mark: str) -> list[bytes]:
+        """Return the bytes of a store's records that have a mark, by id.
+
+        Args:
+            store: The store's folder.
+            mark: Its name.
         """
         query = (
-            "select id, data from record join body using (number)"
-            " where store = ? and id > ? order by id limit ?"
+            "select data from mark join record using (number) join body using (number)"
+            " where name = ? and store = ? order by id"
         )
         with trusted(self._connection):
-            return self._connection.execute(query, (store, after, most)).fetchall()
+            return [data for (data,) in self._connection.execute(query, (mark, store))]
+
+    def mark(self, store: str, mark: str, ids: Iterable[str]) -> None:
+        """Mark records, until they change or any record goes.
+
+        Args:
+            store: The store's folder.
+            mark: The mark's name.
+            ids: The records' ids.
+        """
+        query = "insert or ignore into mark select ?, number from record where store = ? and id = ?"
+        with trusted(self._connection), self._rolled_back():
+            self._connection.execute("begin immediate")
+            self._connection.executemany(query, ((mark, store, id_) for id_ in ids))
+            self._connection.execute("commit")
 
     def select(
         self, store: str, selection: Selection, order: Order, limit: int | None
@@ -159,7 +187,7 @@ class Index:
                 yield data
 
     def tally(
-        self, store: str, selection: Selection, columns: Sequence[str]
+        self, store: str, selection: Selection, columns: Sequence[str], least: int
     ) -> list[tuple[Any, ...]] | None:
         """Count the records that are selected, by the values of columns.
 
@@ -167,6 +195,7 @@ class Index:
             store: The store's folder.
             selection: What they must be.
             columns: What they are counted by.
+            least: Only values that at least so many have.
 
         Returns:
             The values of the columns and the number of each; None where no column answers a
@@ -178,8 +207,9 @@ class Index:
         by = ", ".join(columns)
         query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
         query += f" group by {by}" * bool(by)
+        query += " having count(*) >= ?"
         with trusted(self._connection):
-            return self._connection.execute(query, found.values).fetchall()
+            return self._connection.execute(query, (*found.values, least)).fetchall()
 
     def body(self, store: str, identifier: str) -> bytes | None:
         """Return what a record's file held at the last look; None where there was none.

@@ -12,13 +12,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from pmem.core.selection import COLUMNS
-from pmem.errors import StorageRefused
+from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem, twin_keys, word_keys_of
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
 from pmem.values.ids import is_id
 from pmem.values.records import Record
 
+_PASSING: Final = (StorageRefused.code, TooLarge.code)
+"""What may be otherwise the next time though the file stays as it is."""
 _BATCH: Final = 10_000
 """Records that are taken in together: more at once would take more memory, not less time."""
 
@@ -96,6 +98,7 @@ def learn(
         listing.put(id_, learnt[0] if learnt else None)
     known = _numbers(connection, store, written)
     _forget(connection, known.values())
+    _unmark(connection, is_gone=None in written.values())
     _learn(connection, store, known, {id_: new[1] for id_, new in written.items() if new})
     _note_unposted(connection, store, written)
     _remember(connection, store, looked, listing)
@@ -126,6 +129,7 @@ def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: 
         _solve(connection, store, [*changed.gone, *changed.stale])
         gone = _numbers(connection, store, changed.gone)
         _forget(connection, gone.values())
+        _unmark(connection, is_gone=bool(gone))
         _note_unposted(connection, store, gone)
     for start in range(0, len(changed.stale), _BATCH):
         names = changed.stale[start : start + _BATCH]
@@ -154,7 +158,7 @@ def _take_in(
         if answer is not None:
             problem = (store, _bytes(name), answer.code, _bytes(answer.message))
             connection.execute("insert or replace into problem values (?, ?, ?, ?)", problem)
-        if answer is None or answer.code == StorageRefused.code:
+        if answer is None or answer.code in _PASSING:
             listing.put(name, None)
     known: dict[str, int] = {}
     if not is_new:
@@ -162,6 +166,7 @@ def _take_in(
         found = _really_changed(connection, known, found)
         touched = [*found, *unusable]
         _forget(connection, [known[id_] for id_ in touched if id_ in known])
+    _unmark(connection, is_gone=any(id_ in known for id_ in unusable))
     _learn(connection, store, known, found)
     _note_unposted(connection, store, [*found, *(id_ for id_ in unusable if id_ in known)])
 
@@ -235,8 +240,14 @@ def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
                 "delete from word where word = ? and number = ?",
                 [(word, number) for word in words.split("\n")],
             )
-    for table in ("held", "twin", "body", "record"):
+    for table in ("held", "twin", "mark", "body", "record"):
         connection.executemany(f"delete from {table} where number = ?", gone)
+
+
+def _unmark(connection: sqlite3.Connection, *, is_gone: bool) -> None:
+    """Take all marks away where a record is gone: others may have led to it."""
+    if is_gone:
+        connection.execute("delete from mark")
 
 
 def _solve(connection: sqlite3.Connection, store: str, names: Iterable[str]) -> None:

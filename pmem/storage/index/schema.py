@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import COLUMNS
 
-VERSION: Final = 25
+VERSION: Final = 26
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
@@ -24,6 +24,8 @@ create table twin (key text, number integer, primary key (key, number)) without 
 create index twin_by_number on twin (number);
 create table word (word text, number integer, primary key (word, number)) without rowid;
 create table held (number integer primary key, words text);
+create table mark (name text, number integer, primary key (name, number)) without rowid;
+create index mark_by_number on mark (number);
 create table problem (store text, record blob, code text, message blob,
                       primary key (store, record)) without rowid;
 create table unposted (store text, id text, primary key (store, id)) without rowid
