@@ -1,15 +1,14 @@
 """How a store came to be what it is: ages of what it holds, and its growth period by period."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import Final
 
 import msgspec
 
-from pmem.core.retention import age_in_days
-from pmem.values.times import UNDATED
+from pmem.values.times import UNDATED, shifted
 
 AGES: Final = (
     ("today", 1),
@@ -40,43 +39,50 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     periods: tuple[Period, ...]
 
 
-def by_age(times: Iterable[datetime], now: datetime) -> dict[str, int]:
-    """Count how many times lie how long ago; one that is yet to come counts as today.
+def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> dict[str, int]:
+    """Count how many things are how old; what is yet to come counts as of today.
 
     Args:
-        times: When things were made.
+        made_after: Returns how many were made after a moment.
+        made: How many there are in all.
         now: The present.
 
     Returns:
         Counts by bucket: the last 24 hours, 7, 30, 91 and 365 days, and whatever is older. Each
         time is in one bucket.
     """
-    counts = {name: 0 for name, _ in AGES} | {OLDER: 0}
-    for at in times:
-        age = age_in_days(at, now)
-        counts[next((name for name, days in AGES if age < days), OLDER)] += 1
-    return counts
+    counts = {}
+    younger = 0
+    for name, days in AGES:
+        more = made_after(shifted(now, -timedelta(days=days)))
+        counts[name], younger = more - younger, more
+    return {**counts, OLDER: made - younger}
 
 
-def growth(times: Iterable[datetime], now: datetime) -> Growth:
+def growth(times: Iterable[datetime] | Mapping[datetime, int], now: datetime) -> Growth:
     """Return how many things were made in each period from the first to the present.
 
     Args:
-        times: When they were made. What came without a time counts in the first period.
+        times: When they were made, or how many at which times. What came without a time counts in
+            the first period.
         now: The present; where clocks ran ahead, the last period is that of the latest time.
 
     Returns:
         Periods of the shortest length of which there are no more than 60. Weeks begin on
         Mondays, everything in UTC.
     """
-    given = sorted(map(_in_utc, times))
+    counts = Counter(times)
+    given = sorted(map(_in_utc, counts))
     dated = [at for at in given if at != UNDATED] or given
     if not dated:
         return Growth(per=UNITS[0], periods=())
     last = max(now, dated[-1])
     first, shorter = dated[0], UNITS[:-1]
     per = next((unit for unit in shorter if _periods(first, last, unit) <= MOST_PERIODS), UNITS[-1])
-    added = Counter(_start(first if at == UNDATED else at, per) for at in given)
+    added: Counter[datetime] = Counter()
+    for at, many in counts.items():
+        made = _in_utc(at)
+        added[_start(first if made == UNDATED else made, per)] += many
     starts = list(_starts(first, last, per))
     totals = accumulate(added[start] for start in starts)
     return Growth(

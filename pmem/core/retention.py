@@ -4,6 +4,7 @@ The life cycle is `active` -> `archived` | `superseded` | `merged` -> `soft_dele
 Everything before the last step can be restored, because each event keeps what it replaced.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -147,6 +148,19 @@ def decay(last_access: datetime, accesses: int, now: datetime, half_life_days: f
     """
     faded = float(0.5 ** (age_in_days(last_access, now) / half_life_days))
     return min(1.0, faded + min(accesses * ACCESS_BOOST, MOST_ACCESS_BOOST))
+
+
+def days_until(below: float, importance: float, half_life_days: float) -> float:
+    """Return the days without recall until importance times presence can be below a limit.
+
+    Args:
+        below: The limit.
+        importance: From 0 to 1.
+        half_life_days: See `decay`.
+    """
+    if importance < below or importance <= 0:
+        return 0.0
+    return half_life_days * math.log2(importance / below) if below > 0 else math.inf
 
 
 def purge_time(at: datetime, days: int) -> datetime:

@@ -12,16 +12,18 @@ import msgspec
 
 from pmem.core.context.worth import TYPE_WORTH
 from pmem.core.filters import EVERYTHING, Filter, created, fold, importance_of, judge_of, updated
+from pmem.core.lifecycle.presence import last_use
 from pmem.core.policy import EVERYTHING as ANYWHERE
 from pmem.core.policy import Reach, app_of, category_of, is_procedural
 from pmem.core.retention import valid_at
 from pmem.core.trust import LEVELS, trust_of
 from pmem.values.ids import SHORT_LENGTH
-from pmem.values.records import Access, Memory, Record, State
+from pmem.values.records import Access, Episode, Memory, Record, State
 from pmem.values.times import UNDATED
 
 R = TypeVar("R", bound=Record)
 _TICK: Final = timedelta(microseconds=1)
+_DAY: Final = timedelta(days=1) // _TICK
 _MOST: Final = 10**15
 """Larger numbers count as this one: a file can hold any."""
 
@@ -38,6 +40,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         ids: only these, unless it is empty.
         subjects: only on these, as `fold` returns them, unless it is empty.
         least: columns with the least value that will do.
+        below: columns with the value that all must be below.
     """
 
     wanted: Filter = EVERYTHING
@@ -48,6 +51,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     ids: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     least: tuple[tuple[str, Any], ...] = ()
+    below: tuple[tuple[str, Any], ...] = ()
 
     def judge(self) -> Callable[[Record], bool]:
         """Return what tells whether a record is selected, for many records."""
@@ -63,6 +67,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             and (not self.ids or record.id in self.ids)
             and (not self.subjects or COLUMNS["subject"].value(record) in self.subjects)
             and all(_reaches(record, name, value) for name, value in self.least)
+            and all(_is_below(record, name, value) for name, value in self.below)
         )
 
 
@@ -111,6 +116,11 @@ def in_order(records: Iterable[R], order: Order) -> list[R]:
     return found
 
 
+def day_of(number: int) -> datetime:
+    """Return the day that a value of the column `day` stands for."""
+    return UNDATED + timedelta(days=number)
+
+
 def ticks(at: datetime) -> int:
     """Return a moment as the columns keep it."""
     return (at - UNDATED) // _TICK
@@ -125,6 +135,11 @@ def _holds(record: Record, at: datetime) -> bool:
 def _reaches(record: Record, name: str, value: Any) -> bool:
     own = COLUMNS[name].value(record)
     return own is not None and own >= value
+
+
+def _is_below(record: Record, name: str, value: Any) -> bool:
+    own = COLUMNS[name].value(record)
+    return own is not None and own < value
 
 
 def _sortable(value: Any) -> tuple[bool, Any]:
@@ -170,6 +185,11 @@ def _access(record: Any) -> Access | None:
     return getattr(record, "access", None)
 
 
+def _used(record: Any) -> int:
+    is_kept = isinstance(record, Memory | Episode)
+    return ticks(last_use(record) if is_kept else created(record))
+
+
 def _worth(record: Any) -> float:
     return TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
 
@@ -213,5 +233,8 @@ COLUMNS: Final[dict[str, Column]] = {
     "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),
     "accesses": Column("integer", _accesses),
     "last_access": Column("integer", _last_access),
+    "touched": Column("integer", lambda record: _last_access(record) or ticks(created(record))),
+    "used": Column("integer", _used),
+    "day": Column("integer", lambda record: ticks(created(record)) // _DAY),
 }
 """The values of records that can be compared, by name."""

@@ -120,6 +120,16 @@ class Backend(Protocol):
         """
         ...
 
+    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:
+        """Return a figure that depends on a store's records alone, perhaps as it was made before.
+
+        Args:
+            type_: Which store.
+            name: What is kept.
+            make: Makes the figure.
+        """
+        ...
+
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
         """Yield the records that do not have a mark; all of them where no marks are kept.
 
@@ -355,6 +365,9 @@ class InMemory:
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
         return tally_of(self.scan(type_), selection, columns, least)
+
+    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:  # noqa: ARG002 - none is kept
+        return make()
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
         return self.scan(type_)

@@ -101,16 +101,29 @@ class JsonFiles:
         judge = judge_of(wanted)
         return (record for record in self._records(type_) if judge(record) is None)
 
+    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:
+        store = STORES[type_]
+        found = self._current.ask((type_,), lambda index: index.records.figure(store, name))
+        revision, kept = (0, None) if found is None else found[0]
+        if kept is not None:
+            return kept
+        value = make()
+        if revision:
+            self._current.ask(
+                (), lambda index: index.records.keep_figure(store, name, revision, value)
+            )
+        return value
+
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
         return self._records(type_, without=mark)
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
-        found = self._current.ask((type_,), lambda index: index.marked(STORES[type_], mark))
+        found = self._current.ask((type_,), lambda index: index.records.marked(STORES[type_], mark))
         return iter(()) if found is None else (self._decoded(type_, data) for data in found[0])
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         if ids:
-            self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
+            self._current.ask((), lambda index: index.records.mark(STORES[type_], mark, ids))
 
     def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield all records that can be used: from the index, from their files without one."""
@@ -130,7 +143,7 @@ class JsonFiles:
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
         def ask(index: "Index") -> list[R]:
-            found = index.select(STORES[type_], selection, order, limit)
+            found = index.records.select(STORES[type_], selection, order, limit)
             records = (self._decoded(type_, data) for data in found)
             return list(filter(selection.judge(), records))[:limit]
 
@@ -147,7 +160,7 @@ class JsonFiles:
         keys: Collection[str] = (),
     ) -> list[R]:
         def ask(index: "Index") -> list[R]:
-            found = index.some_of(STORES[type_], parts, keys)
+            found = index.records.some_of(STORES[type_], parts, keys)
             return [self._decoded(type_, data) for data in found]
 
         found = self._current.ask((type_,), ask)
@@ -171,14 +184,14 @@ class JsonFiles:
         return record
 
     def twins(self, type_: type[R], key: str) -> Iterator[R]:
-        found = self._current.ask((type_,), lambda index: index.twins(STORES[type_], key))
+        found = self._current.ask((type_,), lambda index: index.records.twins(STORES[type_], key))
         for identifier in self.ids(type_) if found is None else found[0]:
             record = self._files.usable(type_, identifier)
             if record is not None and key in twin_keys(record):
                 yield record
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
-        found = self._current.ask((type_,), lambda index: index.holders(keys, most))
+        found = self._current.ask((type_,), lambda index: index.records.holders(keys, most))
         return holders_among(self.scan(type_), keys, most) if found is None else found[0]
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
@@ -285,13 +298,13 @@ def _make_local(root: str, local: str) -> None:
 
 
 def _page(index: "Index", store: str, after: str, without: str) -> list[tuple[str, bytes]]:
-    return index.page(store, after, _PAGE, without)
+    return index.records.page(store, after, _PAGE, without)
 
 
 def _tally(
     store: str, selection: Selection, columns: Sequence[str], least: int, index: "Index"
 ) -> list[tuple[Any, ...]] | None:
-    return index.tally(store, selection, columns, least)
+    return index.records.tally(store, selection, columns, least)
 
 
 def _search(index: "Index", search: "Callable[[Pool], T]") -> T:

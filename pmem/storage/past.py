@@ -107,6 +107,9 @@ class PastBackend:
     ) -> Tally:
         return tally_of(self.scan(type_), selection, columns, least)
 
+    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:  # noqa: ARG002 - none is kept
+        return make()
+
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
         return self.scan(type_)
 

@@ -1,6 +1,6 @@
 """One store of one kind of record: loaded when first used, written only where changed."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
@@ -114,6 +114,15 @@ class Store(Generic[R]):
         if self._dirty:
             return tally_of(self.select(selection), selection, columns, least)
         return self._backend.tally(self.type, selection, columns, least)
+
+    def figure(self, name: str, make: Callable[[], int]) -> int:
+        """Return a figure that depends on the store's records alone (see `Backend.figure`).
+
+        Args:
+            name: What is kept.
+            make: Makes the figure.
+        """
+        return make() if self._dirty else self._backend.figure(self.type, name, make)
 
     def count(self, selection: Selection = ALL) -> int:
         """Return how many records are selected, pending changes included."""

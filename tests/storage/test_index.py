@@ -285,7 +285,7 @@ def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, a
     assert kept is not None
     for _ in range(2):
         kept.update(["long-term-memory"], lambda _: listing, lambda *_: read, post=True)
-        assert kept.twins("long-term-memory", KEYS[0]) == [id_of(0)]
+        assert kept.records.twins("long-term-memory", KEYS[0]) == [id_of(0)]
     kept.close()
     check(json_files(filled), filled)
 

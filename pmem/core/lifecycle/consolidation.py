@@ -99,7 +99,7 @@ def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
 
 
 def faded(
-    active: Sequence[Memory], now: datetime, rules: ConsolidationRules
+    active: Sequence[Memory], now: datetime, rules: ConsolidationRules, many: int | None = None
 ) -> list[tuple[Memory, float]]:
     """Return the memories that are due to be archived, each with its presence, by id.
 
@@ -107,9 +107,10 @@ def faded(
     rules want to stay, those that count least go.
 
     Args:
-        active: All active memories.
+        active: All active memories, or at least those that have faded.
         now: The present.
         rules: What the settings say.
+        many: How many active memories there are, where these are not all.
     """
     found = []
     for memory in active:
@@ -121,7 +122,7 @@ def faded(
         if is_old and memory.importance * left < rules.archive_below:
             found.append((memory, left))
     found.sort(key=lambda one: (one[0].importance * one[1], one[0].id))
-    most = max(0, len(active) - rules.fading.least)
+    most = max(0, (len(active) if many is None else many) - rules.fading.least)
     return sorted(found[:most], key=lambda one: one[0].id)
 
 

@@ -120,6 +120,9 @@ class Tree:
     ) -> Tally:
         return tally_of(self.scan(type_), selection, columns, least)
 
+    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:  # noqa: ARG002 - none is kept
+        return make()
+
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
         return self.scan(type_)
 

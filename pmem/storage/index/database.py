@@ -77,6 +77,21 @@ def trusted(connection: sqlite3.Connection) -> Iterator[None]:
         raise BrokenIndex from error
 
 
+@contextmanager
+def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
+    """Take back what an error has cut short.
+
+    Args:
+        connection: The open index.
+    """
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+
+
 def is_at_fault(error: BaseException) -> bool:
     """Tell whether an error speaks against the index, and not only against using it now.
 

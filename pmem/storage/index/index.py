@@ -7,19 +7,17 @@ changed the files. A command that finds it locked, broken or unwritable does wit
 
 import os
 import sqlite3
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
-from pmem.storage.index.database import FILE, connect, is_at_fault, trusted
+from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, trusted
 from pmem.storage.index.errors import BrokenIndex
+from pmem.storage.index.indexed_records import IndexedRecords
 from pmem.storage.index.records import Look, Reader, ReadRecord
-from pmem.storage.index.selecting import AMONG, json_array, ordered, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -41,6 +39,9 @@ class Index:
     Args:
         path: The database's file.
         connection: The open database.
+
+    Attributes:
+        records: What can be asked about records.
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
@@ -48,6 +49,7 @@ class Index:
         self._path = path
         self._connection = connection
         self._inode = _inode_of(path)
+        self.records = IndexedRecords(connection)
 
     @property
     def is_in_place(self) -> bool:
@@ -74,7 +76,7 @@ class Index:
             read: Reads a record.
             post: Whether searches are to find it, too.
         """
-        with trusted(self._connection), self._rolled_back():
+        with trusted(self._connection), rolled_back(self._connection):
             has_begun = records.follow(self._connection, stores, look, read)
             if post:
                 self._post(has_begun=has_begun)
@@ -88,7 +90,7 @@ class Index:
             store: The store's folder.
             written: By id, the new file's stamp and what it holds; None for one that was removed.
         """
-        with trusted(self._connection), self._rolled_back():
+        with trusted(self._connection), rolled_back(self._connection):
             self._connection.execute("begin immediate")
             records.learn(self._connection, store, written)
             self._connection.execute("commit")
@@ -107,149 +109,6 @@ class Index:
                 for record, code, message in rows
             }
 
-    def page(self, store: str, after: str, most: int, without: str) -> list[tuple[str, bytes]]:
-        """Return the ids and the bytes of a store's records in ascending order of their ids.
-
-        Args:
-            store: The store's folder.
-            after: Only those behind this id.
-            most: So many at the most.
-            without: Only those that do not have this mark; all where it is empty.
-        """
-        query = "select id, data from record join body using (number) where store = ? and id > ?"
-        query += " and number not in (select number from mark where name = ?)" * bool(without)
-        asked = (store, after, *[without] * bool(without), most)
-        with trusted(self._connection):
-            return self._connection.execute(f"{query} order by id limit ?", asked).fetchall()
-
-    def marked(self, store: str, mark: str) -> list[bytes]:
-        """Return the bytes of a store's records that have a mark, by id.
-
-        Args:
-            store: The store's folder.
-            mark: Its name.
-        """
-        query = (
-            "select data from mark join record using (number) join body using (number)"
-            " where name = ? and store = ? order by id"
-        )
-        with trusted(self._connection):
-            return [data for (data,) in self._connection.execute(query, (mark, store))]
-
-    def mark(self, store: str, mark: str, ids: Iterable[str]) -> None:
-        """Mark records, until they change or any record goes.
-
-        Args:
-            store: The store's folder.
-            mark: The mark's name.
-            ids: The records' ids.
-        """
-        query = "insert or ignore into mark select ?, number from record where store = ? and id = ?"
-        with trusted(self._connection), self._rolled_back():
-            self._connection.execute("begin immediate")
-            self._connection.executemany(query, ((mark, store, id_) for id_ in ids))
-            self._connection.execute("commit")
-
-    def select(
-        self, store: str, selection: Selection, order: Order, limit: int | None
-    ) -> Iterator[bytes]:
-        """Yield the bytes of the records that can be selected, in order.
-
-        Args:
-            store: The store's folder.
-            selection: What they must be. What no column answers is not looked at; then there is
-                no limit either.
-            order: What they are sorted by.
-            limit: So many at the most.
-        """
-        with trusted(self._connection):
-            for (number,) in self._numbers(store, Portion(selection, order, limit)):
-                yield self._data(number)
-
-    def some_of(
-        self, store: str, parts: Sequence[Portion], keys: Collection[str]
-    ) -> Iterator[bytes]:
-        """Yield the bytes of the records of any part, or with one of some twin keys, by id.
-
-        Args:
-            store: The store's folder.
-            parts: Which records; what no column answers is not looked at.
-            keys: Twin keys.
-        """
-        with trusted(self._connection):
-            numbers = {number for part in parts for (number,) in self._numbers(store, part)}
-            query = f"select number from twin where key {AMONG}"
-            found = self._connection.execute(query, (json_array(keys),))
-            numbers.update(number for (number,) in found)
-            query = f"select data from record join body using (number) where number {AMONG}"
-            asked = (f"[{','.join(map(str, sorted(numbers)))}]",)
-            for (data,) in self._connection.execute(f"{query} order by id", asked):
-                yield data
-
-    def tally(
-        self, store: str, selection: Selection, columns: Sequence[str], least: int
-    ) -> list[tuple[Any, ...]] | None:
-        """Count the records that are selected, by the values of columns.
-
-        Args:
-            store: The store's folder.
-            selection: What they must be.
-            columns: What they are counted by.
-            least: Only values that at least so many have.
-
-        Returns:
-            The values of the columns and the number of each; None where no column answers a
-            filter.
-        """
-        found = where(store, selection)
-        if not found.is_exact:
-            return None
-        by = ", ".join(columns)
-        query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
-        query += f" group by {by}" * bool(by)
-        query += " having count(*) >= ?"
-        with trusted(self._connection):
-            return self._connection.execute(query, (*found.values, least)).fetchall()
-
-    def body(self, store: str, identifier: str) -> bytes | None:
-        """Return what a record's file held at the last look; None where there was none.
-
-        Args:
-            store: The store's folder.
-            identifier: The record's id.
-        """
-        query = "select data from record join body using (number) where store = ? and id = ?"
-        with trusted(self._connection):
-            found = self._connection.execute(query, (store, identifier)).fetchone()
-            return None if found is None else found[0]
-
-    def twins(self, store: str, key: str) -> list[str]:
-        """Return the ids of a store's records that have a key, in ascending order.
-
-        Args:
-            store: The store's folder.
-            key: One of `twin_keys`.
-        """
-        query = (
-            "select id from twin join record using (number) where key = ? and store = ? order by id"
-        )
-        with trusted(self._connection):
-            return [found for (found,) in self._connection.execute(query, (key, store))]
-
-    def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]]:
-        """Return the ids of the memories that hold words, in ascending order.
-
-        Args:
-            keys: Words (see `backend.word_keys_of`).
-            most: A word that more of them hold is left out.
-        """
-        many = "select 1 from word where word = ? limit 1 offset ?"
-        query = "select id from word join record using (number) where word = ? order by id"
-        with trusted(self._connection):
-            ask = self._connection.execute
-            rare = [key for key in keys if ask(many, (key, most)).fetchone() is None]
-            return {key: [found for (found,) in ask(query, (key,))] for key in rare}
-
     @contextmanager
     def searching(self) -> Iterator["SearchIndex"]:
         """Let everything that a search asks be as of one moment, whoever updates the index."""
@@ -262,19 +121,6 @@ class Index:
             finally:
                 self._connection.rollback()
 
-    def _numbers(self, store: str, part: Portion) -> list[tuple[int]]:
-        """Return the numbers of a part's records, in order."""
-        found = where(store, part.selection)
-        most = min(part.limit, sys.maxsize) if part.limit is not None and found.is_exact else -1
-        query = f"select number from record where {found.text}"
-        query += f" order by {ordered(part.order)} limit ?"
-        return self._connection.execute(query, (*found.values, most)).fetchall()
-
-    def _data(self, number: int) -> bytes:
-        query = "select data from body where number = ?"
-        found: tuple[bytes] = self._connection.execute(query, (number,)).fetchone()
-        return found[0]
-
     def _post(self, *, has_begun: bool) -> None:
         query = "select 1 from unposted limit 1"
         if self._connection.execute(query).fetchone() is None:
@@ -284,16 +130,6 @@ class Index:
         if not has_begun:
             self._connection.execute("begin immediate")
         post(self._connection)
-
-    @contextmanager
-    def _rolled_back(self) -> Iterator[None]:
-        """Take back what an error has cut short."""
-        try:
-            yield
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.rollback()
-            raise
 
 
 def _inode_of(path: str) -> tuple[int, int] | None:

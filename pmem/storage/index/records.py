@@ -265,9 +265,10 @@ def _note_unposted(connection: sqlite3.Connection, store: str, names: Iterable[s
 
 
 def _remember(connection: sqlite3.Connection, store: str, at: int, listing: FolderListing) -> None:
-    connection.execute(
-        "insert or replace into looked values (?, ?, ?, ?)", (store, at, *listing.pack())
-    )
+    row = connection.execute("select revision from looked where store = ?", (store,)).fetchone()
+    revision = (row[0] if row else 0) + 1
+    query = "insert or replace into looked values (?, ?, ?, ?, ?)"
+    connection.execute(query, (store, at, *listing.pack(), revision))
 
 
 def _ids(names: Iterable[str]) -> list[str]:

@@ -5,11 +5,14 @@ from typing import Final
 
 from pmem.core.selection import COLUMNS
 
-VERSION: Final = 26
+VERSION: Final = 27
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
-create table looked (store text primary key, at integer, names blob, stamps blob);
+create table looked (store text primary key, at integer, names blob, stamps blob,
+                     revision integer);
+create table figure (store text, name text, revision integer, value integer,
+                     primary key (store, name)) without rowid;
 create table record (number integer primary key, store text,
                      {", ".join(f"{name} {column.type}" for name, column in COLUMNS.items())});
 create unique index record_by_id on record (store, id);

@@ -62,6 +62,7 @@ def where(store: str, selection: Selection) -> Condition:
         if values:
             found.append((f"{column} {AMONG}", [json_array(values)]))
     found += [(f"{name} >= ?", [value]) for name, value in selection.least]
+    found += [(f"{name} < ?", [value]) for name, value in selection.below]
     return Condition(
         " and ".join(condition for condition, _ in found),
         [value for _, values in found for value in values],
