@@ -113,21 +113,23 @@ class CurrentIndex:
     ) -> tuple[T] | None:
         if not self._files.has_index or not _make_folder(self._local):
             return None
-        with self._indexes.lent(self._local) as index:
-            if index is None:
-                return None
-            try:
-                prepare(index)
-                return (question(index),)
-            except BrokenIndex as error:
-                index.give_up(error)
-                self._looked.clear()
-                self._indexes.expire()
-            except FileNotFoundError:  # others removed a record while we looked
-                pass
-            finally:
-                if not self._moments:
+        for _ in range(2):  # a broken index is made again, once
+            with self._indexes.lent(self._local) as index:
+                if index is None:
+                    return None
+                try:
+                    prepare(index)
+                    return (question(index),)
+                except BrokenIndex as error:
                     self._looked.clear()
+                    self._indexes.expire()
+                    if not index.give_up(error):
+                        return None
+                except FileNotFoundError:  # others removed a record while we looked
+                    return None
+                finally:
+                    if not self._moments:
+                        self._looked.clear()
         return None
 
     def _look_to_search(self, index: "Index") -> None:

@@ -61,11 +61,17 @@ class Index:
         self.is_open = False
         self._connection.close()
 
-    def give_up(self, error: BrokenIndex) -> None:
-        """Let go of the file, and throw it away if it is at fault: the next look makes it again."""
+    def give_up(self, error: BrokenIndex) -> bool:
+        """Let go of the file, and throw it away if it is at fault: the next look makes it again.
+
+        Returns:
+            Whether it was thrown away.
+        """
         self.close()
-        if is_at_fault(error):
+        at_fault = is_at_fault(error)
+        if at_fault:
             safe_files.discard(self._path)
+        return at_fault
 
     def update(self, stores: Collection[str], look: Look, read: Reader, *, post: bool) -> None:
         """Learn what has changed since the last look, in one transaction.

@@ -30,7 +30,8 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         connection: The open index.
     """
     try:
-        return _tables(connection) == _expected() and not any(_wrong(connection))
+        is_whole = connection.execute("pragma quick_check(1)").fetchone() == ("ok",)
+        return is_whole and _tables(connection) == _expected() and not any(_wrong(connection))
     except (sqlite3.Error, msgspec.MsgspecError, ValueError, LookupError):
         return False
 
