@@ -43,6 +43,7 @@ format: $(VENV)/.developing
 
 bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.run
+	$(BIN)/python -m tests.benchmarks.commands
 	$(BIN)/python -m tests.benchmarks.search
 	$(BIN)/python -m tests.benchmarks.conversations
 

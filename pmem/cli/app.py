@@ -206,6 +206,8 @@ def run(arguments: Sequence[str]) -> int:
         return _closed_pipe()
     except Exception as error:
         return _bug(session, error)
+    finally:
+        session.close()
 
 
 def root() -> TyperGroup:

@@ -111,6 +111,11 @@ class CommandSession:
             caller=self.caller,
         )
 
+    def close(self) -> None:
+        """Let go of the files that are open."""
+        if "workspace" in self.__dict__:
+            self.workspace.shared.indexes.close()
+
     @property
     def caller(self) -> Caller:
         """Who asks, as the options say."""

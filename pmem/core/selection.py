@@ -6,6 +6,8 @@ values, those that the functions of `COLUMNS` return. Times are microseconds sin
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -22,9 +24,11 @@ from pmem.values.records import Access, Episode, Memory, Record, State
 from pmem.values.times import UNDATED
 
 R = TypeVar("R", bound=Record)
+_AT: Final = attrgetter("at")
 _TICK: Final = timedelta(microseconds=1)
 _DAY: Final = timedelta(days=1) // _TICK
-_MOST: Final = 10**15
+_SQL_DAY: Final = f"created / {_DAY} - (created < 0 and created % {_DAY} != 0)"
+_MOST: Final = 2**62
 """Larger numbers count as this one: a file can hold any."""
 
 
@@ -148,10 +152,19 @@ def _sortable(value: Any) -> tuple[bool, Any]:
 
 
 class Column(NamedTuple):
-    """A value of records that can be compared: its type in SQL, and what returns it."""
+    """A value of records that can be compared.
+
+    Attributes:
+        type: its type in SQL.
+        value: what returns it.
+        path: the fields that lead to it, where a type of records has the first of them.
+        sql: what makes it of other columns; only what has none is stored.
+    """
 
     type: str
     value: Callable[[Any], Any]
+    path: str = ""
+    sql: str = ""
 
 
 def _time(field: str) -> Callable[[Any], int | None]:
@@ -162,12 +175,15 @@ def _time(field: str) -> Callable[[Any], int | None]:
     return column
 
 
-def _field(field: str, missing: Any = None) -> Callable[[Any], Any]:
-    return lambda record: getattr(record, field, missing)
+def _field(type_: str, field: str, missing: Any = None) -> Column:
+    return Column(type_, lambda record: getattr(record, field, missing), field)
 
 
-def _scope(field: str) -> Callable[[Any], str | None]:
-    return lambda record: getattr(getattr(record, "scope", None), field, None)
+def _scope(field: str) -> Column:
+    def value(record: Any) -> str | None:
+        return getattr(getattr(record, "scope", None), field, None)
+
+    return Column("text", value, f"scope.{field}")
 
 
 def _trust(record: Any) -> int | None:
@@ -178,11 +194,20 @@ def _trust(record: Any) -> int | None:
 def _happened(record: Any) -> int:
     """Return when something last happened to a record: at the latest of its events' times."""
     history = getattr(record, "history", ())
-    return ticks(max((event.at for event in history), default=None) or created(record))
+    return ticks(max(map(_AT, history)) if history else created(record))
 
 
 def _access(record: Any) -> Access | None:
     return getattr(record, "access", None)
+
+
+def _touched(record: Any) -> int:
+    at = _last_access(record)
+    return ticks(created(record)) if at is None else at
+
+
+def _day(record: Any) -> int:
+    return ticks(created(record)) // _DAY
 
 
 def _used(record: Any) -> int:
@@ -205,36 +230,57 @@ def _last_access(record: Any) -> int | None:
 
 
 COLUMNS: Final[dict[str, Column]] = {
-    "id": Column("text", _field("id")),
-    "state": Column("text", lambda record: str(getattr(record, "state", State.ACTIVE))),
-    "type": Column("text", _field("type")),
-    "category": Column("text", _field("category")),
+    "id": _field("text", "id"),
+    "state": _field("text", "state", missing=State.ACTIVE),
+    "type": _field("text", "type"),
+    "category": _field("text", "category"),
     "kind": Column("text", category_of),
     "procedural": Column("integer", is_procedural),
     "app": Column("text", app_of),
-    "user": Column("text", _scope("user")),
-    "agent": Column("text", _scope("agent")),
-    "run": Column("text", _scope("run")),
-    "actor": Column("text", _scope("actor")),
-    "role": Column("text", _scope("role")),
+    "user": _scope("user"),
+    "agent": _scope("agent"),
+    "run": _scope("run"),
+    "actor": _scope("actor"),
+    "role": _scope("role"),
     "subject": Column("text", lambda record: fold(getattr(record, "subject", None) or "")),
-    "importance": Column("real", importance_of),
-    "pinned": Column("integer", _field("pinned", missing=False)),
+    "importance": Column("real", importance_of, "importance"),
+    "pinned": _field("integer", "pinned", missing=False),
     "trust": Column("integer", _trust),
     "created": Column("integer", lambda record: ticks(created(record))),
     "updated": Column("integer", lambda record: ticks(updated(record))),
     "valid_from": Column("integer", _time("valid_from")),
     "valid_until": Column("integer", _time("valid_until")),
     "purge_at": Column("integer", _time("purge_at")),
-    "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST)),
+    "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
     "worth": Column("real", _worth),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),
     "happened": Column("integer", _happened),
     "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),
-    "accesses": Column("integer", _accesses),
+    "accesses": Column("integer", _accesses, "access.count"),
     "last_access": Column("integer", _last_access),
-    "touched": Column("integer", lambda record: _last_access(record) or ticks(created(record))),
+    "touched": Column("integer", _touched, sql="coalesce(last_access, created)"),
     "used": Column("integer", _used),
-    "day": Column("integer", lambda record: ticks(created(record)) // _DAY),
+    "day": Column("integer", _day, sql=_SQL_DAY),
 }
 """The values of records that can be compared, by name."""
+
+
+STORED: Final = {name: column for name, column in COLUMNS.items() if not column.sql}
+"""The columns that an index keeps."""
+
+
+def column_values(record: Record) -> list[Any]:
+    """Return the values of the columns that an index keeps, in their order."""
+    found = [value(record) for value in _getters(type(record))]
+    return [_MOST if each.__class__ is int and each > _MOST else each for each in found]
+
+
+@cache
+def _getters(type_: type[Record]) -> list[Callable[[Any], Any]]:
+    """Return what returns each stored column of a type's records, the quickest way."""
+    return [
+        attrgetter(column.path)
+        if column.path.partition(".")[0] in type_.__struct_fields__
+        else column.value
+        for column in STORED.values()
+    ]

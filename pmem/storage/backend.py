@@ -120,13 +120,14 @@ class Backend(Protocol):
         """
         ...
 
-    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:
+    def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
         """Return a figure that depends on a store's records alone, perhaps as it was made before.
 
         Args:
             type_: Which store.
             name: What is kept.
-            make: Makes the figure.
+            kind: Its type, which JSON can write.
+            make: Makes it.
         """
         ...
 
@@ -366,7 +367,13 @@ class InMemory:
     ) -> Tally:
         return tally_of(self.scan(type_), selection, columns, least)
 
-    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:  # noqa: ARG002 - none is kept
+    def figure(
+        self,
+        type_: type[Record],  # noqa: ARG002 - none is kept
+        name: str,  # noqa: ARG002
+        kind: type[T],  # noqa: ARG002
+        make: Callable[[], T],
+    ) -> T:
         return make()
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
+
 from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, Refused
@@ -101,17 +103,16 @@ class JsonFiles:
         judge = judge_of(wanted)
         return (record for record in self._records(type_) if judge(record) is None)
 
-    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:
+    def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
         store = STORES[type_]
         found = self._current.ask((type_,), lambda index: index.records.figure(store, name))
         revision, kept = (0, None) if found is None else found[0]
         if kept is not None:
-            return kept
+            return msgspec.json.decode(kept, type=kind)
         value = make()
         if revision:
-            self._current.ask(
-                (), lambda index: index.records.keep_figure(store, name, revision, value)
-            )
+            keep = (store, name, revision, msgspec.json.encode(value).decode())
+            self._current.ask((), lambda index: index.records.keep_figure(*keep))
         return value
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
@@ -245,9 +246,7 @@ class JsonFiles:
             if change.type in known:
                 held = None
                 if change.record is not None and file.data is not None:
-                    stamp = stamp_of(
-                        os.stat(self._files.path(change.type, change.id), follow_symlinks=False)
-                    )
+                    stamp = stamp_of(os.lstat(os.path.join(self._root, file.path)))
                     held = (stamp, ReadRecord(change.record, file.data))
                 written.setdefault(change.type, {})[change.id] = held
         self._current.teach(written)

@@ -11,6 +11,7 @@ from pmem.values.ids import matches
 from pmem.values.records import KINDS, Record
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 class Store(Generic[R]):
@@ -115,14 +116,15 @@ class Store(Generic[R]):
             return tally_of(self.select(selection), selection, columns, least)
         return self._backend.tally(self.type, selection, columns, least)
 
-    def figure(self, name: str, make: Callable[[], int]) -> int:
+    def figure(self, name: str, kind: type[T], make: Callable[[], T]) -> T:
         """Return a figure that depends on the store's records alone (see `Backend.figure`).
 
         Args:
             name: What is kept.
-            make: Makes the figure.
+            kind: Its type, which JSON can write.
+            make: Makes it.
         """
-        return make() if self._dirty else self._backend.figure(self.type, name, make)
+        return make() if self._dirty else self._backend.figure(self.type, name, kind, make)
 
     def count(self, selection: Selection = ALL) -> int:
         """Return how many records are selected, pending changes included."""

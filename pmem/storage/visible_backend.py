@@ -97,7 +97,13 @@ class Limited:
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
 
-    def figure(self, type_: type[Record], name: str, make: Callable[[], int]) -> int:  # noqa: ARG002 - none is kept
+    def figure(
+        self,
+        type_: type[Record],  # noqa: ARG002 - none is kept
+        name: str,  # noqa: ARG002
+        kind: type[T],  # noqa: ARG002
+        make: Callable[[], T],
+    ) -> T:
         return make()
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept

@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -68,8 +69,8 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
     linked = {os.path.basename(each.path) for each in links}
     stores = [store for store in workspace.stores if STORES[store.type] not in linked]
     is_whole = len(stores) == len(STORES)  # what a link leads to is not read
-    ids = [identifier for store in stores for identifier in store.ids()]
-    read = _ReadRecords(workspace, set(ids) if is_whole else None, full=request.full)
+    names = _Names(stores)
+    read = _ReadRecords(workspace, names if is_whole else None, full=request.full)
     findings = [finding for store in stores for finding in read.findings(store)]
     open_ = problems(workspace)
     waiting = {problem.path for problem in open_}
@@ -80,10 +81,10 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
     if LOCAL not in linked and workspace.own.is_ours:
         findings += _of_own_state(workspace)
     findings += exposed(workspace)
-    findings += _duplicates(workspace, ids)
+    findings += _duplicates(workspace, names)
     if Memory in {store.type for store in stores}:
         memories = _with_successors(workspace, read.gave_way())
-        known = set(ids) if is_whole else None
+        known = names if is_whole else None
         findings += find_unsound_successions(workspace.root, memories, known)
         on_subjects = _on_one_subject(workspace)
         findings += same_subjects(workspace.root, on_subjects, workspace.now())
@@ -95,6 +96,35 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
     )
 
 
+class _Names(Collection[str]):
+    """The ids of all records, also of those that cannot be read; listed when somebody asks.
+
+    Args:
+        stores: Where they are.
+    """
+
+    def __init__(self, stores: Sequence[Store[Any]]) -> None:
+        self._stores = stores
+
+    @cached_property
+    def all(self) -> list[str]:
+        """Every id, as often as there are files of it."""
+        return [identifier for store in self._stores for identifier in store.ids()]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.all)
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
 class _ReadRecords:
     """What is found while the records are read, one after another.
 
@@ -103,7 +133,7 @@ class _ReadRecords:
         full: Whether to read what was found sound before.
     """
 
-    def __init__(self, workspace: Workspace, ids: set[str] | None, *, full: bool) -> None:
+    def __init__(self, workspace: Workspace, ids: "_Names | None", *, full: bool) -> None:
         self._gave_way: dict[str, Memory] = {}
         self._said: dict[str, set[str]] = {}
         self._twice: dict[str, set[str]] = {}
@@ -162,8 +192,7 @@ class _ReadRecords:
             read.add(record.id)
             yield record
         for column in ("created", "updated", "happened"):
-            ahead = Selection(least=((column, ticks(self._now)),))
-            for record in store.select(ahead):
+            for record in store.select(Selection(least=((column, ticks(self._now)),))):
                 if record.id not in read:
                     read.add(record.id)
                     yield record
@@ -302,11 +331,14 @@ def place_of(workspace: Workspace) -> FolderPlace:
     return FolderPlace(workspace.root, prefix)
 
 
-def _duplicates(workspace: Workspace, ids: list[str]) -> list[Finding]:
-    """Report ids that several stores use."""
+def _duplicates(workspace: Workspace, names: _Names) -> list[Finding]:
+    """Report ids that several stores use; where only one has files, none can."""
+    used = [store for store in workspace.stores if store.count()]
+    if len(used) < 2 and not workspace.problems:
+        return []
     return [
         Finding(workspace.root, "duplicate", f"the id {identifier} stands in {times} stores")
-        for identifier, times in Counter(ids).items()
+        for identifier, times in Counter(names.all).items()
         if times > 1
     ]
 

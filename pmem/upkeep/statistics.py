@@ -24,7 +24,6 @@ from pmem.core.selection import ALL, Selection, day_of, ticks
 from pmem.memory import recalls
 from pmem.memory.journal import ran
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Tally
 from pmem.storage.store import Store
 from pmem.upkeep.consolidation import rules_of
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, MemoryType, State
@@ -35,6 +34,8 @@ LISTED: Final = 5
 """Entries in each list."""
 _TEXT: Final = 120
 _ACTIVE: Final = Selection(wanted=Filter())
+_UNPINNED: Final = Selection(wanted=Filter(pinned=False))
+_LABELS: Final = ("type", "category", "pinned")
 
 
 class Used(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +45,26 @@ class Used(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     last_at: datetime | None
     text: str
+
+
+class _Tallies(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be counted of the memories without looking at the clock.
+
+    Attributes:
+        states: How many there are in each state.
+        active: How many active ones there are by type, category, and whether they are pinned.
+        days: How many were made on each day.
+        tokens: Of the active ones.
+        importance: The types and importances of those that are not pinned.
+        duplicates: How many active ones say what another one says already.
+    """
+
+    states: dict[str, int]
+    active: list[tuple[str, str, bool, int]]
+    days: list[tuple[int, int]]
+    tokens: int
+    importance: list[tuple[str, float]]
+    duplicates: int
 
 
 What = Literal["expires", "purge"]
@@ -121,27 +142,24 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
 
 def _of_memories(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, Any]:
     memories, now = workspace.memories, workspace.now()
-    states = memories.tally(ALL, ("state",))
-    active = memories.tally(_ACTIVE, ("type", "category", "pinned"))
-    tally = memories.tally(_ACTIVE, ("tokens",))
-    tokens = sum(tokens * many for (tokens,), many in tally.items())
+    known = memories.figure("tallies", _Tallies, partial(_count_all, workspace))
     budget = workspace.settings.default_budget
-    days = memories.tally(ALL, ("day",))
-    grown = growth({day_of(day): many for (day,), many in days.items()}, now)
+    many = sum(many for *_, many in known.active)
+    grown = growth({day_of(day): made for day, made in known.days}, now)
     ends = [memories.select(ALL, order, 1) for order in (("created",), ("-created",))]
     oldest, newest = [found[0].created_at if found else None for found in ends]
     return {
-        "memories": sum(states.values()),
-        "by_type": _summed(active, 0),
-        "by_category": _summed(active, 1),
-        "by_state": _summed(states, 0),
-        "by_age": by_age(partial(_made_after, workspace), sum(active.values()), now),
-        "pinned": sum(many for (_, _, is_pinned), many in active.items() if is_pinned),
-        "due": _count_due(workspace, recalled, sum(active.values())),
-        "duplicates": memories.figure("duplicates", partial(_count_duplicates, workspace)),
-        "tokens": tokens,
+        "memories": sum(known.states.values()),
+        "by_type": _summed((type_, many) for type_, _, _, many in known.active),
+        "by_category": _summed((category, many) for _, category, _, many in known.active),
+        "by_state": _summed(known.states.items()),
+        "by_age": by_age(partial(_made_after, workspace), many, now),
+        "pinned": sum(many for _, _, is_pinned, many in known.active if is_pinned),
+        "due": _count_due(workspace, known, recalled, many),
+        "duplicates": known.duplicates,
+        "tokens": known.tokens,
         "budget": budget,
-        "budget_share": round(tokens / budget, 4) if budget else 0.0,
+        "budget_share": round(known.tokens / budget, 4) if budget else 0.0,
         "oldest": oldest,
         "newest": newest,
         "growth_per": grown.per,
@@ -149,29 +167,47 @@ def _of_memories(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[s
     }
 
 
+def _count_all(workspace: Workspace) -> _Tallies:
+    """Count what depends on nothing but the memories."""
+    memories = workspace.memories
+    lengths = memories.tally(_ACTIVE, ("tokens",))
+    return _Tallies(
+        states={str(state): many for (state,), many in memories.tally(ALL, ("state",)).items()},
+        active=[
+            (str(type_), category, bool(is_pinned), many)
+            for (type_, category, is_pinned), many in memories.tally(_ACTIVE, _LABELS).items()
+        ],
+        days=[(day, many) for (day,), many in memories.tally(ALL, ("day",)).items()],
+        tokens=sum(tokens * many for (tokens,), many in lengths.items()),
+        importance=[
+            (str(type_), importance)
+            for type_, importance in memories.tally(_UNPINNED, ("type", "importance"))
+        ],
+        duplicates=duplicates(memories.select(_ACTIVE)),
+    )
+
+
 def _made_after(workspace: Workspace, at: datetime) -> int:
     """Count the active memories that were made after a moment."""
     return workspace.memories.count(replace(_ACTIVE, least=(("created", ticks(at) + 1),)))
 
 
-def _count_duplicates(workspace: Workspace) -> int:
-    return duplicates(workspace.memories.select(_ACTIVE))
-
-
-def _count_due(workspace: Workspace, recalled: Mapping[str, Access], many: int) -> int:
+def _count_due(
+    workspace: Workspace, known: _Tallies, recalled: Mapping[str, Access], many: int
+) -> int:
     """Count the memories that are due to be archived, of so many that are active.
 
     Of one importance those that nobody has used for long enough are looked at.
     """
     rules, now = rules_of(workspace), workspace.now()
-    fading = Filter(types=tuple(rules.fading.half_lives), pinned=False)
     found: list[Memory] = []
-    tally = workspace.memories.tally(Selection(wanted=fading), ("type", "importance"))
-    for type_, importance in tally:
-        half_life = rules.fading.half_lives[MemoryType(type_)]
+    for type_, importance in known.importance:
+        half_life = rules.fading.half_lives.get(MemoryType(type_))
+        if half_life is None:
+            continue
         days = days_until(rules.archive_below, importance, half_life)
         wanted = replace(
-            fading, types=(type_,), importance_min=importance, importance_max=importance
+            _UNPINNED.wanted, types=(type_,), importance_min=importance, importance_max=importance
         )
         unused = (("used", ticks(shifted(now, -timedelta(days=days))) + 1),)
         found += workspace.memories.select(Selection(wanted=wanted, below=unused))
@@ -258,9 +294,9 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
     return dict(sorted(Counter(str(value) for value in values).items()))
 
 
-def _summed(tally: Tally, place: int) -> dict[str, int]:
-    """Return how many there are by one of the columns of a tally."""
+def _summed(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Add up what was counted by the same name."""
     found: Counter[str] = Counter()
-    for values, many in tally.items():
-        found[str(values[place])] += many
+    for name, many in counted:
+        found[name] += many
     return dict(sorted(found.items()))

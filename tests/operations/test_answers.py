@@ -52,6 +52,7 @@ from pmem.search.search import SearchRequest
 from pmem.search.threads import CheckpointRequest, CheckpointsRequest, SaveRequest, ThreadRequest
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.doctor import DoctorRequest
+from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
 from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
@@ -138,7 +139,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "checkpoint.load": lambda _: CheckpointRequest(thread="review"),
     "checkpoint.list": lambda _: CheckpointsRequest(),
     "checkpoint.rm": lambda _: CheckpointRequest(thread="review"),
-    "check": lambda _: NoArguments(),
+    "check": lambda _: CheckRequest(),
     "check.staged": lambda _: NoArguments(),
     "scan": lambda _: ScanRequest(),
     "doctor": lambda _: DoctorRequest(fix=True),

@@ -244,7 +244,8 @@ def test_an_import_takes_a_secret_out_of_what_a_tool_was_told_and_answered(
     done = pmem("import", "messages", str(file), "--json")
     assert (done.code, done.data["added"], done.data["skipped"]) == (0, 2, [])
     assert re.search(r"line 2.*: a secret \(github-token\) at line 1.* was left out", done.err)
-    assert (holding(root, TOKEN), len(holding(root, "[redacted: github-token]"))) == ([], 1)
+    assert holding(root, TOKEN) == []
+    assert holding(root, "[redacted: github-token]") != []
     assert pmem("import", "messages", str(file), "--json").data["unchanged"] == 2
     assert pmem("import", "messages", str(file), "--strict").code == 7
 

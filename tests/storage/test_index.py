@@ -353,3 +353,42 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
 
 def test_the_index_is_kept_out_of_the_way_of_git(tmp_path: Path, filled: str) -> None:
     assert "/local/\n" in contents(os.path.join(filled, ".gitignore")).decode()
+
+
+def test_the_index_of_an_older_version_goes_when_a_new_one_is_made(filled: str) -> None:
+    former = os.path.join(filled, "local", "search.sqlite3")
+    write(former, b"old")
+    check_indexed(filled)
+    os.unlink(index_of(filled))
+    check_indexed(filled)
+    assert not os.path.exists(former)
+
+
+def test_a_mark_goes_when_its_record_changes_or_any_record_goes(filled: str) -> None:
+    files = json_files(filled)
+    every = [record.id for record in files.scan(Memory)]
+    files.mark(Memory, "seen", every)
+    assert list(files.unmarked(Memory, "seen")) == []
+    assert [record.id for record in files.marked(Memory, "seen")] == every
+    change(files, filled, "in place", 1, "six")
+    assert [record.id for record in json_files(filled).unmarked(Memory, "seen")] == [every[1]]
+    change(files, filled, "deleted", 2, "")
+    assert [record.id for record in json_files(filled).unmarked(Memory, "seen")] == every[:2]
+    files.mark(Memory, "seen", every[:2])
+    put(files, memory(id_of(0), "red"))
+    assert [record.id for record in json_files(filled).unmarked(Memory, "seen")] == every[:1]
+
+
+def test_a_figure_is_kept_until_a_record_changes(filled: str) -> None:
+    files = json_files(filled)
+    made = iter(range(9))
+
+    def figure() -> int:
+        return json_files(filled).figure(Memory, "any", int, lambda: next(made))
+
+    assert [figure(), figure()] == [0, 0]
+    change(files, filled, "in place", 1, "six")
+    assert [figure(), figure()] == [1, 1]
+    put(files, memory(id_of(4), "red"))
+    assert [figure(), figure()] == [2, 2]
+    assert json_files(filled, read_only=True).figure(Memory, "any", int, lambda: 7) == 7

@@ -54,6 +54,7 @@ class CurrentIndex:
         self._files = files
         self._looked: set[type[Record]] = set()
         self._moments = 0
+        self._held: Index | None = None
 
     @contextmanager
     def moment(self) -> Iterator[None]:
@@ -64,10 +65,13 @@ class CurrentIndex:
         finally:
             self._moments -= 1
             if not self._moments:
-                self._looked.clear()
+                self.forget()
 
     def forget(self) -> set[type[Record]]:
         """Look at all files again, even within a moment; return those that were looked at."""
+        index, self._held = self._held, None
+        if index is not None:
+            self._indexes.take_back(index)
         looked, self._looked = self._looked, set()
         return looked
 
@@ -111,26 +115,40 @@ class CurrentIndex:
         question: "Callable[[Index], T]",
         prepare: "Callable[[Index], object]",
     ) -> tuple[T] | None:
+        for _ in range(2):  # a broken index is made again, once
+            index = self._taken()
+            if index is None:
+                return None
+            try:
+                prepare(index)
+                return (question(index),)
+            except BrokenIndex as error:
+                self._looked.clear()
+                self._indexes.expire()
+                if not index.give_up(error):
+                    return None
+            except FileNotFoundError:  # others removed a record while we looked
+                return None
+            finally:
+                self._put_back(index)
+        return None
+
+    def _taken(self) -> "Index | None":
+        """Take the index of this moment, or another one while that is asked something."""
+        index, self._held = self._held, None
+        if index is not None:
+            return index
         if not self._files.has_index or not _make_folder(self._local):
             return None
-        for _ in range(2):  # a broken index is made again, once
-            with self._indexes.lent(self._local) as index:
-                if index is None:
-                    return None
-                try:
-                    prepare(index)
-                    return (question(index),)
-                except BrokenIndex as error:
-                    self._looked.clear()
-                    self._indexes.expire()
-                    if not index.give_up(error):
-                        return None
-                except FileNotFoundError:  # others removed a record while we looked
-                    return None
-                finally:
-                    if not self._moments:
-                        self._looked.clear()
-        return None
+        return self._indexes.lend(self._local)
+
+    def _put_back(self, index: "Index") -> None:
+        if self._moments and self._held is None and index.is_open:
+            self._held = index
+            return
+        self._indexes.take_back(index)
+        if not self._moments:
+            self._looked.clear()
 
     def _look_to_search(self, index: "Index") -> None:
         """Look at every file, unless that was done a moment ago and nothing tells of a change."""

@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
@@ -21,6 +21,10 @@ from pmem.storage.index.records import Look, Reader, ReadRecord
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
+
+
+_FORMER: Final = "search.sqlite3"
+"""What older versions kept beside it; it only takes room now."""
 
 
 class UnusableFile(NamedTuple):
@@ -153,6 +157,8 @@ def open_index(local: str) -> Index | None:
         local: The untracked folder that holds it.
     """
     path = os.path.join(local, FILE)
+    if not os.path.exists(path):
+        safe_files.discard(os.path.join(local, _FORMER))
     for _ in range(2):
         try:
             return Index(path, connect(path))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.index.database import rolled_back, trusted
-from pmem.storage.index.selecting import AMONG, json_array, ordered, where
+from pmem.storage.index.selecting import AMONG, expression, json_array, ordered, where
 
 
 class IndexedRecords:
@@ -117,14 +117,14 @@ class IndexedRecords:
         found = where(store, selection)
         if not found.is_exact:
             return None
-        by = ", ".join(columns)
+        by = ", ".join(expression(name) for name in columns)
         query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
         query += f" group by {by}" * bool(by)
         query += " having count(*) >= ?"
         with trusted(self._connection):
             return self._connection.execute(query, (*found.values, least)).fetchall()
 
-    def figure(self, store: str, name: str) -> tuple[int, int | None]:
+    def figure(self, store: str, name: str) -> tuple[int, str | None]:
         """Return a store's revision, and a figure that was kept of it, if it still holds.
 
         Args:
@@ -140,14 +140,14 @@ class IndexedRecords:
             found = self._connection.execute(query, (name, store)).fetchone()
             return (0, None) if found is None else found
 
-    def keep_figure(self, store: str, name: str, revision: int, value: int) -> None:
+    def keep_figure(self, store: str, name: str, revision: int, value: str) -> None:
         """Keep a figure that depends on a store's records alone, and on all of them.
 
         Args:
             store: The store's folder.
             name: The figure's name.
             revision: The store's revision when the figure was made.
-            value: The figure.
+            value: The figure, as JSON.
         """
         with trusted(self._connection):
             query = "insert or replace into figure values (?, ?, ?, ?)"

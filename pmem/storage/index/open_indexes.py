@@ -3,8 +3,7 @@
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -47,9 +46,8 @@ class OpenIndexes:
     def __del__(self) -> None:
         self.close()
 
-    @contextmanager
-    def lent(self, local: str) -> Iterator["Index | None"]:
-        """Lend an index as somebody left it, or None where none can be kept.
+    def lend(self, local: str) -> "Index | None":
+        """Return an index as somebody left it, to be given back; None where none can be kept.
 
         Args:
             local: The untracked folder that holds it.
@@ -58,12 +56,18 @@ class OpenIndexes:
         if index is not None and not index.is_in_place:  # others have thrown it away
             index.close()
             index = None
-        index = index or _open_index(local)
-        try:
-            yield index
-        finally:
-            if index is not None:
-                self._take_back(index)
+        return index or _open_index(local)
+
+    def take_back(self, index: "Index") -> None:
+        """Keep an index that was lent for whoever asks next, or close it.
+
+        Args:
+            index: The index.
+        """
+        if index.is_open and len(self._idle) < MOST_IDLE:
+            self._idle.append(index)
+        else:
+            index.close()
 
     def now(self, folders: Sequence[str]) -> LastLook:
         """Return what can be told of the stores' folders without a look at every file.
@@ -108,12 +112,6 @@ class OpenIndexes:
         except IndexError:  # another thread was quicker
             return None
         return found
-
-    def _take_back(self, index: "Index") -> None:
-        if index.is_open and len(self._idle) < MOST_IDLE:
-            self._idle.append(index)
-        else:
-            index.close()
 
 
 def _open_index(local: str) -> "Index | None":

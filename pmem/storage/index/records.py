@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from pmem.core.selection import COLUMNS
+from pmem.core.selection import STORED, column_values
 from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem, twin_keys, word_keys_of
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
@@ -101,7 +101,7 @@ def learn(
     _unmark(connection, is_gone=None in written.values())
     _learn(connection, store, known, {id_: new[1] for id_, new in written.items() if new})
     _note_unposted(connection, store, written)
-    _remember(connection, store, looked, listing)
+    _remember(connection, store, looked, listing, has_changed=True)
 
 
 def _look_at(
@@ -125,6 +125,7 @@ def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: 
     What could not even be read is struck from the listing, so that the next look tries again.
     """
     is_new = last_look(connection, store)[0] == NOTHING
+    has_changed = bool(changed.gone)
     if not is_new:
         _solve(connection, store, [*changed.gone, *changed.stale])
         gone = _numbers(connection, store, changed.gone)
@@ -133,9 +134,9 @@ def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: 
         _note_unposted(connection, store, gone)
     for start in range(0, len(changed.stale), _BATCH):
         names = changed.stale[start : start + _BATCH]
-        _take_in(connection, store, names, changed.listing, read, is_new=is_new)
+        has_changed |= _take_in(connection, store, names, changed.listing, read, is_new=is_new)
     if changed.gone or changed.stale:
-        _remember(connection, store, changed.at, changed.listing)
+        _remember(connection, store, changed.at, changed.listing, has_changed=has_changed)
 
 
 def _take_in(
@@ -146,7 +147,8 @@ def _take_in(
     read: Reader,
     *,
     is_new: bool,
-) -> None:
+) -> bool:
+    """Read records, and take in those that say something else than they did, if any does."""
     found: dict[str, ReadRecord] = {}
     unusable = []
     for name in names:
@@ -169,6 +171,7 @@ def _take_in(
     _unmark(connection, is_gone=any(id_ in known for id_ in unusable))
     _learn(connection, store, known, found)
     _note_unposted(connection, store, [*found, *(id_ for id_ in unusable if id_ in known)])
+    return bool(found or unusable)
 
 
 def _really_changed(
@@ -204,13 +207,10 @@ def _learn(
         if id_ not in known:
             last += 1
         numbers[id_] = known.get(id_, last)
-    marks = ", ".join("?" * (2 + len(COLUMNS)))
+    marks = ", ".join("?" * (2 + len(STORED)))
     connection.executemany(
         f"insert into record values ({marks})",
-        [
-            (numbers[id_], store, *(column.value(read.record) for column in COLUMNS.values()))
-            for id_, read in found.items()
-        ],
+        [(numbers[id_], store, *column_values(read.record)) for id_, read in found.items()],
     )
     connection.executemany(
         "insert into body values (?, ?)",
@@ -264,9 +264,16 @@ def _note_unposted(connection: sqlite3.Connection, store: str, names: Iterable[s
     )
 
 
-def _remember(connection: sqlite3.Connection, store: str, at: int, listing: FolderListing) -> None:
+def _remember(
+    connection: sqlite3.Connection,
+    store: str,
+    at: int,
+    listing: FolderListing,
+    *,
+    has_changed: bool,
+) -> None:
     row = connection.execute("select revision from looked where store = ?", (store,)).fetchone()
-    revision = (row[0] if row else 0) + 1
+    revision = (row[0] if row else 1) + has_changed
     query = "insert or replace into looked values (?, ?, ?, ?, ?)"
     connection.execute(query, (store, at, *listing.pack(), revision))
 

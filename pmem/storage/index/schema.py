@@ -3,18 +3,18 @@
 import sqlite3
 from typing import Final
 
-from pmem.core.selection import COLUMNS
+from pmem.core.selection import STORED
 
-VERSION: Final = 27
+VERSION: Final = 30
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
 create table looked (store text primary key, at integer, names blob, stamps blob,
                      revision integer);
-create table figure (store text, name text, revision integer, value integer,
+create table figure (store text, name text, revision integer, value text,
                      primary key (store, name)) without rowid;
 create table record (number integer primary key, store text,
-                     {", ".join(f"{name} {column.type}" for name, column in COLUMNS.items())});
+                     {", ".join(f"{name} {column.type}" for name, column in STORED.items())});
 create unique index record_by_id on record (store, id);
 create index record_by_type on record (store, type, tokens, created, moment);
 create index record_by_importance on record (store, importance, worth, created, moment);
@@ -22,6 +22,8 @@ create index record_by_subject on record (store, subject, type);
 create index record_by_validity on record (store, valid_from, valid_until, state, app);
 create index record_pinned on record (store, id) where pinned;
 create index record_by_time on record (store, happened);
+create index record_by_change on record (store, updated);
+create index record_by_creation on record (store, created, state);
 create table body (number integer primary key, data blob);
 create table twin (key text, number integer, primary key (key, number)) without rowid;
 create index twin_by_number on twin (number);

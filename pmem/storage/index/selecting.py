@@ -7,7 +7,7 @@ import msgspec
 
 from pmem.core.filters import Filter, fold
 from pmem.core.policy import Reach
-from pmem.core.selection import Order, Selection, ticks
+from pmem.core.selection import COLUMNS, Order, Selection, ticks
 from pmem.core.trust import level_of
 from pmem.values.records import State
 
@@ -61,8 +61,8 @@ def where(store: str, selection: Selection) -> Condition:
     for column, values in (("id", selection.ids), ("subject", selection.subjects)):
         if values:
             found.append((f"{column} {AMONG}", [json_array(values)]))
-    found += [(f"{name} >= ?", [value]) for name, value in selection.least]
-    found += [(f"{name} < ?", [value]) for name, value in selection.below]
+    found += [(f"{expression(name)} >= ?", [value]) for name, value in selection.least]
+    found += [(f"{expression(name)} < ?", [value]) for name, value in selection.below]
     return Condition(
         " and ".join(condition for condition, _ in found),
         [value for _, values in found for value in values],
@@ -76,8 +76,16 @@ def ordered(order: Order) -> str:
     Args:
         order: Columns; see `Order`.
     """
-    terms = [f"{name[1:]} desc" if name.startswith("-") else name for name in order]
+    terms = [
+        f"{expression(name[1:])} desc" if name.startswith("-") else expression(name)
+        for name in order
+    ]
     return ", ".join([*terms, "id"] if not {"id", "-id"} & set(order) else terms)
+
+
+def expression(column: str) -> str:
+    """Return a column, or what makes it of others."""
+    return COLUMNS[column].sql or column
 
 
 def _of_filter(wanted: Filter) -> Iterator[_Part]:

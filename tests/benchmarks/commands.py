@@ -1,0 +1,175 @@
+"""Every command that is used all day, by the size of the memory: `docs/benchmarks.md`.
+
+The bare look is what no file memory can go without: the stamp of every file. `git status` is
+what git takes for the same tree.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from pmem import Project
+from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, cpu_seconds, instructions, pmem
+from tests.benchmarks.stores import make
+
+LOOK: Final = (
+    "import os, sys\n"
+    "for folder, _, files in os.walk(sys.argv[1]):\n"
+    "    for file in files: os.lstat(folder + '/' + file)\n"
+)
+TASK: Final = "the parser retries webhooks"
+_NUMBERS: Final = count()
+
+
+def main() -> None:
+    """Measure and print Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1000, 10_000])
+    parser.add_argument("--runs", type=int, default=7, help="runs of each command")
+    parser.add_argument("--folder", type=Path, help="where memories are made, and found again")
+    parser.add_argument("--instructions", action="store_true", help="count them as well")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        top = given.folder or Path(place)
+        folders = {size: _made(top, size) for size in given.sizes}
+        times = _measured(folders, given.runs)
+        _print_times(times, folders)
+        if given.instructions:
+            _print_instructions(folders)
+        _print_memory(folders)
+        for size, folder in folders.items():
+            _print_process(size, folder)
+
+
+def lines(folder: Path) -> dict[str, Callable[[], Command]]:
+    """Return what is measured in a folder, by name."""
+    memory = folder / ".project-memory"
+    identifier = Project(str(memory)).list(limit=1).items[0].id
+    fixed: dict[str, Command] = {
+        "search": pmem("search", TASK),
+        "context --budget 1000": pmem("context", TASK, "--budget", "1000"),
+        "list -n 20": pmem("list", "-n", "20"),
+        "show": pmem("show", identifier),
+        "events -n 20": pmem("events", "-n", "20"),
+        "stats": pmem("stats"),
+        "check": pmem("check"),
+    }
+    add = {"add": lambda: pmem("add", f"A new memory, number {os.getpid()} {next(_NUMBERS)}")}
+    others: dict[str, Command] = {
+        "bare look": (sys.executable, "-c", LOOK, str(memory)),
+        "git status": ("git", "status", "--short"),
+    }
+    return {**{name: _same(line) for name, line in (fixed | others).items()}, **add}
+
+
+def _made(top: Path, size: int) -> Path:
+    folder = top / str(size)
+    if not folder.exists():
+        started = time.process_time()
+        make(folder, size)
+        print(f"made {size:,} memories in {time.process_time() - started:.1f} s of CPU time")
+        subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+        git = ["git", "-C", str(folder), "-c", "user.name=bench", "-c", "user.email=b@example.org"]
+        subprocess.run([*git, "add", "--all"], check=True)
+        subprocess.run([*git, "commit", "--quiet", "--message", "all"], check=True)
+    return folder
+
+
+def _measured(folders: dict[int, Path], runs: int) -> dict[str, dict[int, float]]:
+    """Return medians in seconds; each command runs twice before, so that nothing has changed."""
+    found: dict[str, dict[int, float]] = {"python -c pass": {}}
+    table = {size: lines(folder) for size, folder in folders.items()}
+    for name in table[next(iter(folders))]:
+        taken: dict[int, list[float]] = {size: [] for size in folders}
+        bare: list[float] = []
+        for turn in range(runs + 2):
+            bare.append(cpu_seconds(BARE, Path.cwd()))
+            for size, folder in folders.items():
+                seconds = cpu_seconds(table[size][name](), folder)
+                if turn >= 2:
+                    taken[size].append(seconds)
+        unit = statistics.median(bare)
+        found[name] = {size: statistics.median(times) / unit for size, times in taken.items()}
+    return found
+
+
+def _print_times(times: dict[str, dict[int, float]], folders: dict[int, Path]) -> None:
+    sizes = list(folders)
+    print("\n| CPU time, times bare |", " | ".join(f"{size:,}" for size in sizes), "|")
+    print("|---|" + "---|" * len(sizes))
+    for name, by_size in times.items():
+        if by_size:
+            print(f"| `{name}` |", " | ".join(f"{by_size[size]:.1f}" for size in sizes), "|")
+
+
+def _print_instructions(folders: dict[int, Path]) -> None:
+    unit = instructions(BARE, Path.cwd())
+    if unit is None:
+        return
+    print("\n| instructions, times bare |", " | ".join(f"{size:,}" for size in folders), "|")
+    print("|---|" + "---|" * len(folders))
+    table = {size: lines(folder) for size, folder in folders.items()}
+    for name in ("search", "context --budget 1000", "list -n 20", "show", "add", "stats", "check"):
+        counted = [
+            (instructions(table[size][name](), folder) or 0) / unit
+            for size, folder in folders.items()
+        ]
+        print(f"| `{name}` |", " | ".join(f"{many:.1f}" for many in counted), "|")
+
+
+def _print_memory(folders: dict[int, Path]) -> None:
+    print("\n| peak memory, MB |", " | ".join(f"{size:,}" for size in folders), "|")
+    print("|---|" + "---|" * len(folders))
+    table = {size: lines(folder) for size, folder in folders.items()}
+    for name in ("search", "context --budget 1000", "add"):
+        peaks = [_peak(table[size][name](), folder) for size, folder in folders.items()]
+        print(f"| `{name}` |", " | ".join(f"{peak:.0f}" for peak in peaks), "|")
+
+
+def _peak(line: Command, folder: Path) -> float:
+    process = subprocess.Popen(
+        line, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return usage.ru_maxrss / 1024
+
+
+def _print_process(size: int, folder: Path) -> None:
+    """Print what a process that stays takes for its first answer after a change, and the next."""
+    project = Project(str(folder / ".project-memory"))
+    first: list[float] = []
+    second: list[float] = []
+    for _ in range(5):
+        subprocess.run(
+            pmem("add", f"From elsewhere {os.getpid()} {next(_NUMBERS)}"),
+            cwd=folder,
+            env=ENVIRONMENT,
+            check=True,
+            capture_output=True,
+        )
+        for times in (first, second):
+            started = time.process_time()
+            project.search(TASK)
+            times.append((time.process_time() - started) * 1000)
+    print(
+        f"\nA process that stays, {size:,} memories: the first search after a change by another"
+        f" process takes {statistics.median(first):.1f} ms of CPU time, the next"
+        f" {statistics.median(second):.1f} ms."
+    )
+
+
+def _same(line: Command) -> Callable[[], Command]:
+    return lambda: line
+
+
+if __name__ == "__main__":
+    main()
