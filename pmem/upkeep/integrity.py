@@ -24,7 +24,7 @@ from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.tracked import LOCAL
 from pmem.storage.store import Store
-from pmem.upkeep.record_checks import ByteSource, RecordCheck
+from pmem.upkeep.record_checks import CLOCKS_DIFFER, ByteSource, RecordCheck
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import short
 from pmem.values.records import (
@@ -35,6 +35,7 @@ from pmem.values.records import (
     Record,
     RecordType,
 )
+from pmem.values.times import shifted
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed
 
@@ -191,8 +192,9 @@ class _ReadRecords:
         for record in self._backend.unmarked(store.type, _SOUND):
             read.add(record.id)
             yield record
+        ahead = ticks(shifted(self._now, CLOCKS_DIFFER)) + 1
         for column in ("created", "updated", "happened"):
-            for record in store.select(Selection(least=((column, ticks(self._now)),))):
+            for record in store.select(Selection(least=((column, ahead),))):
                 if record.id not in read:
                     read.add(record.id)
                     yield record

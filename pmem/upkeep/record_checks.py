@@ -18,7 +18,7 @@ from pmem.vcs.doubts import overruled
 
 _MOST_LINKS: Final = 100
 """Links of one record that are told; once they are mended, the next ones are."""
-_CLOCKS_DIFFER: Final = timedelta(days=1)
+CLOCKS_DIFFER: Final = timedelta(days=1)
 """Clocks that are set by hand, or to another zone, differ by less."""
 _SHORT: Final = 4000
 """Characters of texts that are looked at together."""
@@ -150,7 +150,7 @@ class RecordCheck:
             return
         times = [(name, getattr(record, name, None)) for name in ("created_at", "updated_at")]
         times += [("history", event.at) for event in getattr(record, "history", ())]
-        limit = shifted(now, _CLOCKS_DIFFER)
+        limit = shifted(now, CLOCKS_DIFFER)
         field = next((name for name, at in times if at is not None and at > limit), None)
         if field is not None:
             latest = max(at for _, at in times if at is not None)
