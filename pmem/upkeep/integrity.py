@@ -82,7 +82,7 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
     if LOCAL not in linked and workspace.own.is_ours:
         findings += _of_own_state(workspace)
     findings += exposed(workspace)
-    findings += _duplicates(workspace, names)
+    findings += _duplicates(workspace, stores, names)
     if Memory in {store.type for store in stores}:
         memories = _with_successors(workspace, read.gave_way())
         known = names if is_whole else None
@@ -333,9 +333,9 @@ def place_of(workspace: Workspace) -> FolderPlace:
     return FolderPlace(workspace.root, prefix)
 
 
-def _duplicates(workspace: Workspace, names: _Names) -> list[Finding]:
+def _duplicates(workspace: Workspace, stores: Sequence[Store[Any]], names: _Names) -> list[Finding]:
     """Report ids that several stores use; where only one has files, none can."""
-    used = [store for store in workspace.stores if store.count()]
+    used = [store for store in stores if store.count()]
     if len(used) < 2 and not workspace.problems:
         return []
     return [
