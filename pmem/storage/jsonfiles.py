@@ -227,6 +227,7 @@ class JsonFiles:
         except BaseException:
             if durable.pending(self._local):  # real, and cut short: show all of it
                 self._files.staged.read_around()
+                self._current.let_go()
             raise
         finally:
             self._shared.indexes.expire()

@@ -175,8 +175,8 @@ def test_a_look_that_is_older_than_another_one_s_takes_nothing_back(filled: str)
     put_memory(filled, 50, "A tapir sleeps")
     ordinary, firsts = listing.look, iter([True])
 
-    def slow(folder: str, **options: bool) -> Any:
-        found = ordinary(folder, **options)
+    def slow(folder: str) -> Any:
+        found = ordinary(folder)
         if next(firsts, False):
             put_memory(filled, 51, "A zebra sleeps")
             assert asks(filled, "zebra") == ["A zebra sleeps"]

@@ -75,12 +75,11 @@ class FolderListing(NamedTuple):
         return zip(self.files, parts[0::3], parts[1::3], parts[2::3], strict=True)
 
 
-def look(folder: str, *, in_order: bool = True) -> FolderListing:
-    """List the record files of a folder; a missing folder has none.
+def look(folder: str) -> FolderListing:
+    """List the record files of a folder by name; a missing folder has none.
 
     Args:
         folder: The folder.
-        in_order: By name; else as the folder has them, which is quicker.
 
     Raises:
         Damaged: It is a file.
@@ -95,8 +94,7 @@ def look(folder: str, *, in_order: bool = True) -> FolderListing:
     except OSError as error:
         raise StorageRefused(f"{folder} cannot be read: {error.strerror}") from None
     files = [file for file in found if file[-5:] == SUFFIX and file[0] != "."]
-    if in_order:
-        files.sort()
+    files.sort()
     try:
         return FolderListing(files, array("Q", chain.from_iterable(_stamps(folder, files))))
     except (FileNotFoundError, OverflowError):  # one was removed meanwhile, or is from before 1970

@@ -66,14 +66,18 @@ class CurrentIndex:
             self._moments -= 1
             if not self._moments:
                 self.forget()
+                self.let_go()
 
     def forget(self) -> set[type[Record]]:
         """Look at all files again, even within a moment; return those that were looked at."""
+        looked, self._looked = self._looked, set()
+        return looked
+
+    def let_go(self) -> None:
+        """Give back the index of this moment: it may be that none can be believed any more."""
         index, self._held = self._held, None
         if index is not None:
             self._indexes.take_back(index)
-        looked, self._looked = self._looked, set()
-        return looked
 
     def ask(
         self, types: Sequence[type[Record]], question: "Callable[[Index], T]"
@@ -173,7 +177,7 @@ class CurrentIndex:
         folders = {STORES[type_]: type_ for type_ in types}
         index.update(
             list(folders),
-            lambda store: listing.look(self._files.folder(folders[store]), in_order=False),
+            lambda store: listing.look(self._files.folder(folders[store])),
             lambda store, name: self._files.read_file(folders[store], name),
             post=post,
         )
