@@ -392,3 +392,20 @@ def test_a_figure_is_kept_until_a_record_changes(filled: str) -> None:
     put(files, memory(id_of(4), "red"))
     assert [figure(), figure()] == [2, 2]
     assert json_files(filled, read_only=True).figure(Memory, "any", int, lambda: 7) == 7
+
+
+def test_an_index_in_use_is_waited_for_once_in_a_moment(filled: str) -> None:
+    files = json_files(filled)
+    write(path_of(filled, id_of(3)), dump(memory(id_of(3), "one")))
+    other = sqlite3.connect(index_of(filled), isolation_level=None)
+    asked = mock.Mock(side_effect=database.connect)
+    with contextlib.closing(other), mock.patch.object(database, "BUSY_SECONDS", 0.0):
+        other.execute("begin exclusive")
+        with files.moment(), mock.patch("pmem.storage.index.index.connect", asked):
+            for _ in range(3):
+                assert [found.id for found in files.twins(Memory, "content:one")] == [
+                    id_of(0), id_of(2), id_of(3)
+                ]  # fmt: skip
+        other.execute("rollback")
+    assert asked.call_count <= 1
+    check_indexed(filled)

@@ -55,6 +55,7 @@ class CurrentIndex:
         self._looked: set[type[Record]] = set()
         self._moments = 0
         self._held: Index | None = None
+        self._is_refused = False  # others hold it, say: nobody waits for it twice in a moment
 
     @contextmanager
     def moment(self) -> Iterator[None]:
@@ -65,6 +66,7 @@ class CurrentIndex:
         finally:
             self._moments -= 1
             if not self._moments:
+                self._is_refused = False
                 self.forget()
                 self.let_go()
 
@@ -130,6 +132,7 @@ class CurrentIndex:
                 self._looked.clear()
                 self._indexes.expire()
                 if not index.give_up(error):
+                    self._is_refused = bool(self._moments)
                     return None
             except FileNotFoundError:  # others removed a record while we looked
                 return None
@@ -142,9 +145,11 @@ class CurrentIndex:
         index, self._held = self._held, None
         if index is not None:
             return index
-        if not self._files.has_index or not _make_folder(self._local):
+        if self._is_refused or not self._files.has_index or not _make_folder(self._local):
             return None
-        return self._indexes.lend(self._local)
+        index = self._indexes.lend(self._local)
+        self._is_refused = index is None and bool(self._moments)
+        return index
 
     def _put_back(self, index: "Index") -> None:
         if self._moments and self._held is None and index.is_open:
