@@ -10,12 +10,14 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.errors import Damaged, Locked, NewerSchema, Refused, StorageRefused
+from pmem.storage.files import safe_files
 from pmem.storage.local.state import FILE, LocalState, Seen
 from tests.conftest import NOW
 from tests.effort import examples
@@ -487,3 +489,16 @@ def test_a_full_disk_is_named(root: str, filled: LocalState) -> None:
         fills_up()
     assert path_of(root) in caught.value.message
     assert len(filled.checkpoints.all()) == 1
+
+
+def test_a_journal_that_another_process_is_removing_is_no_stranger(root: str) -> None:
+    """Between its name and its status it has no name left: seen under many readers at once."""
+    path = os.path.join(root, "local.sqlite3-journal")
+    with open(path, "wb"):
+        going = list(os.stat(path))
+    going[3] = 0  # how many names it has
+    with mock.patch("os.lstat", return_value=os.stat_result(going)):
+        assert safe_files.is_own(path)
+    going[3] = 2
+    with mock.patch("os.lstat", return_value=os.stat_result(going)):
+        assert not safe_files.is_own(path)

@@ -63,6 +63,8 @@ def text(path: str) -> str:
 def is_own(path: str) -> bool:
     """Tell whether a file may be written in place: a regular one with one name, or none yet.
 
+    One without a name is just being removed, as SQLite does with a journal.
+
     Args:
         path: The file.
     """
@@ -72,7 +74,7 @@ def is_own(path: str) -> bool:
         return True
     except OSError:
         return False
-    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
 
 
 def foreign(database: str) -> list[str]:
