@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-_COLLECTED_AFTER = 50_000
+_COLLECTED_AFTER = 500_000
 """New objects after which Python looks for circles of them: a command soon leaves them all."""
 
 
