@@ -13,6 +13,8 @@ from pmem.storage.index.selecting import AMONG, expression, json_array, ordered,
 class IndexedRecords:
     """The records as an index has them; every method raises `BrokenIndex` where it holds nonsense.
 
+    A `cross join` makes SQLite begin with the table on its left, the one that names few rows.
+
     Args:
         connection: The open database.
     """
@@ -43,7 +45,7 @@ class IndexedRecords:
             mark: Its name.
         """
         query = (
-            "select data from mark join record using (number) join body using (number)"
+            "select data from mark cross join record using (number) join body using (number)"
             " where name = ? and store = ? order by id"
         )
         with trusted(self._connection):
@@ -161,7 +163,8 @@ class IndexedRecords:
             key: One of `twin_keys`.
         """
         query = (
-            "select id from twin join record using (number) where key = ? and store = ? order by id"
+            "select id from twin cross join record using (number)"
+            " where key = ? and store = ? order by id"
         )
         with trusted(self._connection):
             return [found for (found,) in self._connection.execute(query, (key, store))]
@@ -174,7 +177,7 @@ class IndexedRecords:
             most: A word that more of them hold is left out.
         """
         many = "select 1 from word where word = ? limit 1 offset ?"
-        query = "select id from word join record using (number) where word = ? order by id"
+        query = "select id from word cross join record using (number) where word = ? order by id"
         with trusted(self._connection):
             ask = self._connection.execute
             rare = [key for key in keys if ask(many, (key, most)).fetchone() is None]
