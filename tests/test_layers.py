@@ -29,7 +29,8 @@ ARROWS: Final[dict[str, str]] = {
     "memory": "errors values core storage storage.local storage.git project",
     "vcs": "errors values core storage storage.files storage.git storage.jsonfiles project memory",
     "apps": "errors values core storage.local project memory",
-    "conversation": "errors values core interchange storage storage.files project memory apps",
+    "conversation": "errors values core interchange storage storage.files storage.git project "
+    "memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project embedding memory conversation",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "

@@ -118,6 +118,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "evaluate": {"file": "golden.jsonl"},
         "add_question": {"query": "Go", "reference": ref, "file": "golden.jsonl", "max_rank": 3},
         "import_messages": {"lines": [], "name": "x"},
+        "import_sessions": {"harness": None, "path": "absent", "learn": True},
         "import_arrays": {"folder": "absent", "untrusted": True},
         "check_merges": {"revisions": "HEAD.."},
         "at": {"when": NOW},

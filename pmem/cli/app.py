@@ -162,6 +162,10 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "messages": CommandEntry(
                 "exchange", "import_messages", "pmem import messages chat.jsonl"
             ),
+            "claude-code": CommandEntry("sessions", "claude_code", "pmem import claude-code"),
+            "codex": CommandEntry("sessions", "codex", "pmem import codex --since 1w"),
+            "gemini": CommandEntry("sessions", "gemini", "pmem import gemini --learn"),
+            "auto": CommandEntry("sessions", "auto", "pmem import auto session.jsonl"),
             "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
         },
     ),

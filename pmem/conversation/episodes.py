@@ -112,7 +112,7 @@ def noticed(
     """
     if not _may_notice(workspace) or not is_talk(message):
         return conversation, []
-    said = (*_before(workspace, conversation), message)
+    said = (*last_said(workspace, conversation), message)
     made = _keep(workspace, conversation, said, conversation.turns + 1, tuple(memories))
     milestones = (*conversation.milestones, *(episode.id for episode in made))
     return msgspec.structs.replace(conversation, milestones=milestones), made
@@ -131,7 +131,7 @@ def noticed_at_import(
 
     Args:
         conversation: Theirs.
-        before: The messages that it has, in their order.
+        before: The last messages that it has, in their order.
         fresh: Those that come behind them.
 
     Returns:
@@ -140,7 +140,7 @@ def noticed_at_import(
     if not _may_notice(workspace):
         return conversation
     said = (*before[-REACH:], *fresh)
-    turns = len(before) - min(len(before), REACH)
+    turns = conversation.turns - min(len(before), REACH)
     made: list[Episode] = []
     for end in range(len(said) - len(fresh) + 1, len(said) + 1):
         heard = said[max(0, end - REACH - 1) : end]
@@ -149,7 +149,7 @@ def noticed_at_import(
     return msgspec.structs.replace(conversation, milestones=tuple(milestones))
 
 
-def _before(workspace: Workspace, conversation: Conversation) -> tuple[Message, ...]:
+def last_said(workspace: Workspace, conversation: Conversation) -> tuple[Message, ...]:
     """Return the last messages of a conversation, those of its last chunks with them if needed."""
     said = conversation.recent_messages
     chunks = list(conversation.chunks) if conversation.cleared_turns == 0 else []

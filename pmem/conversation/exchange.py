@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain, islice
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -16,6 +17,7 @@ from pmem.core.retention import changed
 from pmem.core.trust import Trust, modest, trust_of
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.interchange import Skipped, arrays, messages
+from pmem.interchange.sessions import RECOGNISED_BY, recognise
 from pmem.memory.app_limit import make_room
 from pmem.memory.chunking import read_once
 from pmem.project.events import event_of
@@ -25,6 +27,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import sweep_dead, write_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
+from pmem.values.harness import TITLES
 from pmem.values.ids import short
 from pmem.values.records import (
     KINDS,
@@ -72,14 +75,15 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
         return fields
 
 
-class _Admit(Protocol):
+class Admit(Protocol):
     """The gate's `admit`."""
 
     def __call__(self, item: Any, where: str, *, redacting: bool = False) -> Any:
         """Return an item as it may be kept, or raise."""
 
 
-def _as_it_is(item: Any, where: str, *, redacting: bool = False) -> Any:  # noqa: ARG001
+def as_it_is(item: Any, where: str, *, redacting: bool = False) -> Any:  # noqa: ARG001
+    """Return an item as it is: no gate is there yet."""
     return item
 
 
@@ -98,7 +102,7 @@ class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):
     name: str = "transcript"
     strict: bool = False
     progress: Progress = ignore_progress
-    admit: _Admit = _as_it_is
+    admit: Admit = as_it_is
 
 
 class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +118,7 @@ class ArraysRequest(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     untrusted: bool = False
     progress: Progress = ignore_progress
-    admit: _Admit = _as_it_is
+    admit: Admit = as_it_is
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,8 +144,16 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
     progress = request.progress
     name = request.admit(request.name, "the file's name")
     most = workspace.settings.limits.message
+    lines = iter(request.lines)
+    beginning = list(islice(lines, RECOGNISED_BY))
+    harness = recognise(beginning)
+    if harness is not None:
+        raise InvalidValue(
+            f"{name} is a session of {TITLES[harness]}, not a transcript",
+            f"`pmem import {harness} FILE` reads it",
+        )
     refused: list[SecretFound] = []
-    parsed = messages.parse(request.lines, name, most, _admitting_lines(request, refused))
+    parsed = messages.parse(chain(beginning, lines), name, most, _admitting_lines(request, refused))
     if parsed.skipped and not parsed.conversations:
         if refused:
             raise refused[0]
@@ -156,7 +168,7 @@ def import_messages(workspace: Workspace, request: MessagesRequest) -> Imported:
         known = _known_conversations(workspace)
         for external_id, said in parsed.conversations.items():
             told = _part(progress, done, total)
-            counted = [_with_token_count(workspace, message) for message in said]
+            counted = [with_token_count(workspace, message) for message in said]
             before = known.get(external_id)
             fresh, edited = transcripts.take_in(workspace, external_id, counted, before, told)
             added, updated, done = added + fresh, updated + edited, done + len(said)
@@ -286,7 +298,8 @@ def _part(progress: Progress, done: int, total: int) -> Callable[[int], None]:
     return lambda count: progress(min(done + count, total - 1), total)
 
 
-def _with_token_count(workspace: Workspace, message: Message) -> Message:
+def with_token_count(workspace: Workspace, message: Message) -> Message:
+    """Return a message with its number of tokens."""
     return msgspec.structs.replace(message, tokens=workspace.count(message.content))
 
 

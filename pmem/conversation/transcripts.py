@@ -39,7 +39,7 @@ def take_in(
     Returns:
         How many messages were added, and how many were there with another text.
     """
-    conversation = known or _make_conversation(workspace, external_id, incoming)
+    conversation = known or conversation_of(workspace, external_id, incoming, "import messages")
     kept = {message.id: message for message in unfold(workspace, conversation).messages}
     fresh = [message for message in incoming if message.id not in kept]
     edited = {
@@ -48,28 +48,48 @@ def take_in(
         if message.id in kept and kept[message.id].content != message.content
     }
     if edited:
-        conversation = _replace_messages(workspace, conversation, edited)
+        conversation = replace_messages(workspace, conversation, edited)
     if fresh:
-        latest = max(message.created_at for message in fresh)
-        if conversation.status is Status.ENDED:
-            conversation = msgspec.structs.replace(
-                conversation, ended_at=max(latest, conversation.ended_at or latest)
-            )
         conversation = noted(workspace, conversation, fresh)
         before = tuple(kept.values())
         conversation = noticed_at_import(workspace, conversation, before, fresh)
-        workspace.conversations.put(
-            extend(workspace, conversation, fresh, latest, _imported_chunk_id, told)
-        )
+        append(workspace, conversation, fresh, told)
     return len(fresh), len(edited)
 
 
-def _make_conversation(
-    workspace: Workspace, external_id: str, incoming: Sequence[Message]
+def append(
+    workspace: Workspace,
+    conversation: Conversation,
+    fresh: Sequence[Message],
+    told: Callable[[int], None] = lambda count: None,
+) -> None:
+    """Put a conversation with further messages of its transcript, inside a transaction.
+
+    Args:
+        conversation: As it is so far.
+        fresh: The messages, one at the least; none of them is in it.
+        told: Told how many messages have gone into chunks so far.
+    """
+    latest = max(message.created_at for message in fresh)
+    if conversation.status is Status.ENDED:
+        conversation = msgspec.structs.replace(
+            conversation, ended_at=max(latest, conversation.ended_at or latest)
+        )
+    grown = extend(workspace, conversation, fresh, latest, _imported_chunk_id, told)
+    workspace.conversations.put(grown)
+
+
+def conversation_of(
+    workspace: Workspace, external_id: str, incoming: Sequence[Message], source: str
 ) -> Conversation:
     """Return the record of a transcript; the same transcript makes the same one everywhere.
 
     One that is there already, under another external id, goes on.
+
+    Args:
+        external_id: What the transcript calls the conversation.
+        incoming: Its first messages.
+        source: What brings it, as its history says.
     """
     begun = min(message.created_at for message in incoming)
     made = Conversation(
@@ -78,7 +98,7 @@ def _make_conversation(
         status=Status.ENDED,
         started_at=begun,
         updated_at=begun,
-        history=(Event(event=EventKind.ADD, at=begun, source="import messages"),),
+        history=(Event(event=EventKind.ADD, at=begun, source=source),),
     )
     try:
         return workspace.conversations.get(made.id)
@@ -91,7 +111,7 @@ def _imported_chunk_id(conversation: Conversation, number: int, first: Message) 
     return derived_id(first.created_at, "chunk", conversation.id, str(number), first.id)
 
 
-def _replace_messages(
+def replace_messages(
     workspace: Workspace, conversation: Conversation, edited: dict[str, Message]
 ) -> Conversation:
     """Put new texts in the place of old ones, wherever the messages are kept.

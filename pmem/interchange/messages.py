@@ -9,6 +9,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -48,38 +49,58 @@ def parse(
     Returns:
         Messages with ids that depend only on what the file says.
     """
-    reader = _MessageReader(name, most_characters, admit)
+    reader = MessageReader(name, most_characters, admit)
+    conversations: dict[str, list[Message]] = {}
     for number, line in enumerate(lines, start=1):
         if number == 1:
             line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901 - some editors put it there
         if line.strip():
-            reader.take(number, line)
-    return ParsedMessages(reader.conversations, reader.skipped)
+            found = reader.read(f"line {number}", partial(_object, line))
+            if found is not None:
+                conversations.setdefault(found[0], []).append(found[1])
+    return ParsedMessages(conversations, reader.skipped)
 
 
-class _MessageReader:
+class MessageReader:
+    """Makes messages of the lines of a transcript, one after another.
+
+    Args:
+        name: What to call the conversation of lines that name none.
+        most_characters: Longer messages are skipped.
+        admit: See `parse`.
+
+    Attributes:
+        skipped: What could not be used so far.
+    """
+
     def __init__(self, name: str, most_characters: int, admit: Callable[[Any, str], Any]) -> None:
-        self._admit = admit
-        self.conversations: dict[str, list[Message]] = {}
         self.skipped: list[Skipped] = []
+        self._admit = admit
+        self._latest: dict[str, datetime] = {}
         self._name = name
         self._most = most_characters
         self._ids: dict[str, set[str]] = {}
         self._seen: Counter[tuple[str, str]] = Counter()
 
-    def take(self, number: int, line: bytes) -> None:
+    def read(self, where: str, value: Callable[[], dict[str, Any]]) -> tuple[str, Message] | None:
+        """Return a line's conversation and message; None where it cannot be used.
+
+        Args:
+            where: Which line it is.
+            value: Reads its object.
+        """
         try:
-            value = self._admit(_object(line), f"line {number}")
-            conversation, message = self._message(value)
+            conversation, message = self._message(self._admit(value(), where))
         except InvalidValue as error:
-            self.skipped.append(Skipped(f"line {number}", error.message))
-            return
+            self.skipped.append(Skipped(where, error.message))
+            return None
         said = self._ids.setdefault(conversation, set())
         if message.id in said:
-            self.skipped.append(Skipped(f"line {number}", "repeats an earlier message's id"))
-            return
+            self.skipped.append(Skipped(where, "repeats an earlier message's id"))
+            return None
         said.add(message.id)
-        self.conversations.setdefault(conversation, []).append(message)
+        self._latest[conversation] = message.created_at
+        return conversation, message
 
     def _message(self, value: dict[str, Any]) -> tuple[str, Message]:
         conversation = _name(value, "conversation") or self._name
@@ -117,8 +138,7 @@ class _MessageReader:
                 return parse_moment(stamp)
             except InvalidValue:
                 raise InvalidValue(f"has a timestamp that is no time: {stamp!r}") from None
-        said = self.conversations.get(conversation)
-        return said[-1].created_at if said else UNDATED
+        return self._latest.get(conversation, UNDATED)
 
     def _nth(self, conversation: str, said: str) -> str:
         """Tell equal messages without ids apart by counting them."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from pmem.conversation.exchange import ArraysRequest, Imported, MessagesRequest
+from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import InvalidValue
 from pmem.library.apps import Apps
 from pmem.library.asking import A, Q
@@ -34,6 +35,7 @@ from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
 from pmem.upkeep.integrity import Checked, CheckRequest
 from pmem.upkeep.statistics import MemoryFigures
+from pmem.values.harness import Harness
 from pmem.values.notation import flatten
 from pmem.values.requests import AtRequest, RangeRequest
 from pmem.vcs.changelog import Changelog
@@ -209,6 +211,20 @@ class Project(Memories, Conversations):
         """
         request = MessagesRequest(lines=lines, name=name, strict=strict)
         return self._run(table.IMPORT_MESSAGES, request)
+
+    def import_sessions(
+        self, harness: Harness | None = None, path: str | None = None, **options: Any
+    ) -> SessionsImported:
+        """Take in the sessions of a coding assistant; again adds what is new.
+
+        Args:
+            harness: The program; None for the one that wrote the file.
+            path: A session's file, or a folder with some of this project; None for those of this
+                project where their program keeps them.
+            options: The other fields of `SessionsRequest`.
+        """
+        request = made(SessionsRequest, harness=harness, path=path, **options)
+        return self._run(table.IMPORT_SESSIONS, request)
 
     def import_arrays(self, folder: str, *, untrusted: bool = False) -> Imported:
         """Take in the four array files of a folder, perhaps somebody else's."""

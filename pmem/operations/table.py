@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         MessagesRequest,
     )
     from pmem.conversation.pruning import PruneRequest, Pruning
+    from pmem.conversation.sessions import SessionsImported, SessionsRequest
     from pmem.core.extraction.episodes import Arc
     from pmem.core.queries import QueryRequest
     from pmem.memory.app_limit import Compacted
@@ -282,6 +283,11 @@ IMPORT_MESSAGES: Final[Operation[MessagesRequest, Imported]] = Operation(
     "import.messages", "Import a transcript; importing it again adds nothing",
     "conversation.exchange:import_messages", "whole", doing="import",
     writes="beside", gate="items", embeds=True, effect="idempotent"
+)  # fmt: skip
+IMPORT_SESSIONS: Final[Operation[SessionsRequest, SessionsImported]] = Operation(
+    "import.auto", "Import a coding assistant's sessions; again adds what is new",
+    "conversation.sessions:import_sessions", "whole", doing="import",
+    writes="beside", unless="dry_run", gate="items", embeds=True, effect="idempotent"
 )  # fmt: skip
 IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "import.arrays", "Import the four array files of the multi-tier design",

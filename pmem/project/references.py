@@ -28,7 +28,7 @@ def is_gone(workspace: "Workspace", type_: RecordType, identifier: str) -> bool:
     """
     store = workspace.store(type_)
     if store.is_pending(identifier):
-        return identifier not in store.ids(identifier)
+        return store.is_removed(identifier)
     if store.before(identifier) is not None:
         return False
     try:

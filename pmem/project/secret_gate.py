@@ -148,6 +148,10 @@ class SecretGate:
                         if not self._is_known(value, change, changes, before):
                             raise _refusal(where, text, found)
 
+    def forget(self) -> None:
+        """Let go of the texts that were let in: they are kept now, or never will be."""
+        self._passed.clear()
+
     def _admitted(self, value: Any, where: str, rules: Secrets, name: str = "") -> Any:
         if type(value) is str:
             return self._text(value, where, rules, name)

@@ -178,6 +178,10 @@ class Store(Generic[R]):
         """Tell whether a record is about to be written or removed."""
         return identifier in self._dirty
 
+    def is_removed(self, identifier: str) -> bool:
+        """Tell whether the transaction removes a record."""
+        return identifier in self._dirty and self._dirty[identifier] is None
+
     def before(self, identifier: str) -> R | None:
         """Return a record as it was read, whatever is pending; None if it was not."""
         return self._loaded.get(identifier)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from pmem import Project
+from tests.benchmarks.journal_peer import jrnl_lines
 from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, cpu_seconds, instructions, pmem
 from tests.benchmarks.stores import make
 
@@ -41,11 +42,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7, help="runs of each command")
     parser.add_argument("--folder", type=Path, help="where memories are made, and found again")
     parser.add_argument("--instructions", action="store_true", help="count them as well")
+    parser.add_argument("--jrnl", type=Path, help="jrnl, to be measured on as many entries")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         top = given.folder or Path(place)
         folders = {size: _made(top, size) for size in given.sizes}
-        times = _measured(folders, given.runs)
+        table = {size: lines(folder) for size, folder in folders.items()}
+        if given.jrnl:
+            for size, folder in folders.items():
+                table[size] |= jrnl_lines(given.jrnl, top / f"jrnl-{size}", _texts(folder))
+        times = _measured(table, folders, given.runs)
         _print_times(times, folders)
         if given.instructions:
             _print_instructions(folders)
@@ -88,10 +94,16 @@ def _made(top: Path, size: int) -> Path:
     return folder
 
 
-def _measured(folders: dict[int, Path], runs: int) -> dict[str, dict[int, float]]:
+def _texts(folder: Path) -> list[str]:
+    memories = Project(str(folder / ".project-memory")).list(limit=None).items
+    return [memory.content for memory in memories]
+
+
+def _measured(
+    table: dict[int, dict[str, Callable[[], Command]]], folders: dict[int, Path], runs: int
+) -> dict[str, dict[int, float]]:
     """Return medians in seconds; each command runs twice before, so that nothing has changed."""
     found: dict[str, dict[int, float]] = {"python -c pass": {}}
-    table = {size: lines(folder) for size, folder in folders.items()}
     for name in table[next(iter(folders))]:
         taken: dict[int, list[float]] = {size: [] for size in folders}
         bare: list[float] = []

@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from unittest import mock
 
@@ -16,6 +17,7 @@ from pmem.cli.app import COMMANDS, GROUPS, root
 from pmem.search import search
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
+from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -777,6 +779,16 @@ class Imported(Strict):
     undecided: list[str]
 
 
+class SessionsImported(Strict):
+    sessions: int
+    added: int
+    updated: int
+    unchanged: int
+    skipped: list[Skipped]
+    left_out: dict[str, int]
+    dry_run: bool
+
+
 class GitPart(Strict):
     name: str
     wanted: str
@@ -931,6 +943,10 @@ ANSWERS: list[tuple[str, Any]] = [
     ("config unset chunk_size", dict[str, Any]),
     ("import messages -", Imported),
     ("import arrays backup", Imported),
+    ("import claude-code session.jsonl", SessionsImported),
+    ("import codex codex.jsonl", SessionsImported),
+    ("import gemini gemini.jsonl", SessionsImported),
+    ("import auto session.jsonl", SessionsImported),
     ("setup git", GitSetup),
     ("repair --dry-run", Repair),
     ("repair", Repair),
@@ -973,6 +989,11 @@ def _build(project: str) -> dict[str, str]:
     talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
     assert pmem("conversation", "say", "Which database?").code == 0
     assert pmem("export", "arrays", "backup").code == 0
+    session = ClaudeCode()
+    session.ask("Which database?")
+    Path("session.jsonl").write_bytes(session.bytes())
+    Path("codex.jsonl").write_bytes(Codex().bytes())
+    Path("gemini.jsonl").write_bytes(Gemini().bytes())
     assert pmem("eval", "add", "Known", first).code == 0
     assert pmem("delta", "--thread", "review").code == 0
     for form in ("bullets", "full"):

@@ -1,7 +1,10 @@
 """Every command and group explains itself, with an example that works."""
 
 import json
+import os
+import re
 import shlex
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 from pmem.cli.app import COMMANDS, GROUPS, root
 from tests.cli.shell import Shell, new_repository
+from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -58,6 +62,8 @@ def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> N
         assert shell.run(line).code == 0
     if words in ("checkpoint load", "checkpoint rm"):
         assert shell.run(EXAMPLES["checkpoint save"]).code == 0
+    if words.startswith("import "):
+        _keep_sessions(shell.folder)
     if words.startswith("conversation"):
         example = example.replace(ids["k3v9"], ids["talk"])
     for kind in ("facts", "episode", "app ", "consent"):
@@ -75,6 +81,24 @@ def test_every_option_and_argument_has_help() -> None:
         if not getattr(param, "help", None)
     ]
     assert silent == []
+
+
+def _keep_sessions(project: str) -> None:
+    """Put a session of each program where it keeps those of a project, and one beside it."""
+    claude, codex = ClaudeCode(project), Codex(project)
+    claude.ask("Which database?")
+    codex.message("user", "Which queue?")
+    gemini = Gemini(sha256(os.path.realpath(project).encode()).hexdigest())
+    folder = re.sub("[^A-Za-z0-9]", "-", os.path.realpath(project))
+    for place, data in (
+        (f".claude/projects/{folder}/a.jsonl", claude.bytes()),
+        (".codex/sessions/2026/11/22/rollout-a.jsonl", codex.bytes()),
+        (".gemini/tmp/project/chats/session-a.jsonl", gemini.bytes()),
+    ):
+        path = Path.home() / place
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    Path(project, "session.jsonl").write_bytes(claude.bytes())
 
 
 @pytest.fixture

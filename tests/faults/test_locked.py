@@ -7,10 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from pmem.cli.app import COMMANDS, GROUPS
+from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
 from tests.once import Once
@@ -62,6 +64,10 @@ WRITING: dict[str, tuple[str, ...]] = {
     "config set": ("chunk_size", "7"),
     "config unset": ("chunk_size",),
     "import messages": ("../talk.jsonl",),
+    "import claude-code": ("../claude.jsonl",),
+    "import codex": ("../codex.jsonl",),
+    "import gemini": ("../gemini.jsonl",),
+    "import auto": ("../claude.jsonl",),
     "import arrays": ("../arrays",),
     "setup git": (),
     "setup pre-commit": (),
@@ -113,6 +119,12 @@ def _build() -> dict[str, str]:
     with open("../talk.jsonl", "wb") as file:
         file.write(TRANSCRIPT)
     assert pmem("import", "messages", "../talk.jsonl").code == 0
+    claude, codex, gemini = ClaudeCode(), Codex(), Gemini()
+    claude.ask("Which oven?")
+    codex.message("user", "Which sink?")
+    gemini.put("m1", "user", "Which door?")
+    for name, session in (("claude", claude), ("codex", codex), ("gemini", gemini)):
+        Path(f"../{name}.jsonl").write_bytes(session.bytes())
     assert pmem("export", "arrays", "../arrays").code == 0
     assert pmem("eval", "add", "pancakes", found["MEMORY"]).code == 0
     assert pmem("add", "The user lives in Graz.", "--agent", "planner").code == 7

@@ -61,7 +61,7 @@ _NAMES_NONE = {
     *("consent reject", "app remember", "app compact", "app purge", "app uninstall", "app stats"),
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
-    "eval run",
+    *("import claude-code", "import codex", "import gemini", "import auto", "eval run"),
 }
 _GOES = {"HELD": "MEMORY", "FACT": "TALK"}
 _VICTIMS = ("MEMORY", "EPISODE", "TALK", "NOTE", *_GOES)

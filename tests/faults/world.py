@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from unittest import mock
 
 from pmem.cli import app
+from tests.conversation.assistants import ClaudeCode
 from tests.faults import sqlite_calls
 from tests.storage.folders import contradict
 
@@ -175,6 +176,7 @@ WRITES: Final[dict[str, Write]] = {
     "config set": Write(("config", "set", "chunk_size", "7")),
     "config unset": Write(("config", "unset", "chunk_size")),
     "import messages": Write(("import", "messages", "-"), TALK),
+    "import claude-code": Write(("import", "claude-code", "session.jsonl", "--learn")),
     "import arrays": Write(("import", "arrays", "arrays")),
     "import arrays --untrusted": Write(("import", "arrays", "arrays", "--untrusted")),
     "setup git": Write(("setup", "git"), whole=False, prepare=_repository),
@@ -208,6 +210,11 @@ def build(place: str) -> None:
         _must("delta", "--thread", "other")
         _must("eval", "add", "pancakes", found["MEMORY"])
         _must("search", "pancakes")
+        session = ClaudeCode()
+        session.ask("Which oven do we take?")
+        session.say("The small one.")
+        with open("session.jsonl", "wb") as file:
+            file.write(session.bytes())
         os.mkdir("arrays")
         _must("export", "arrays", "arrays")
         _must("add", "Zebras sleep while they stand", "--force")

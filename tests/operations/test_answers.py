@@ -21,6 +21,7 @@ from pmem.conversation.conversations import (
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.exchange import ArraysRequest, MessagesRequest
 from pmem.conversation.pruning import PruneRequest
+from pmem.conversation.sessions import SessionsRequest
 from pmem.core.queries import QueryRequest
 from pmem.errors import Refused
 from pmem.memory.app_memories import AppRequest
@@ -57,6 +58,7 @@ from pmem.upkeep.secret_scan import ScanRequest
 from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
+from tests.conversation.assistants import ClaudeCode
 from tests.once import Once
 from tests.operations.rows import Row, rows, structs
 
@@ -116,6 +118,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "episode.show": lambda kept: ShowRequest(reference=kept.episode),
     "episode.arc": lambda _: LookRequest(),
     "import.messages": lambda _: MessagesRequest(lines=[b'{"content": "Hello."}', b"no JSON"]),
+    "import.auto": lambda _: SessionsRequest(path="session.jsonl"),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
     "export.arrays": lambda _: AtRequest(),
     "app.remember": lambda _: RememberRequest(app="calendar", content="Meets at noon."),
@@ -186,6 +189,9 @@ def kept_in(root: str) -> Kept:
     ask(workspace, table.ADD, held, Caller("planner"))
     ask(workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state={"step": 3}))
     ask(workspace, table.ADD_QUESTION, QuestionRequest(query="which database", reference=memory))
+    session = ClaudeCode()
+    session.ask("Which database?")
+    Path("session.jsonl").write_bytes(session.bytes())
     os.mkdir("arrays")
     for name, data in ask(workspace, table.EXPORT_ARRAYS, AtRequest()).files.items():
         Path("arrays", name).write_bytes(data)

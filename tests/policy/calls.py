@@ -77,6 +77,7 @@ CALLS: Final[dict[str, Call]] = {
     "evaluate": lambda p, _: p.evaluate(),
     "add_question": lambda p, g: p.add_question("gear", g.ref, file="golden.jsonl"),
     "import_messages": lambda p, _: p.import_messages([]),
+    "import_sessions": lambda p, _: p.import_sessions(path="absent"),
     "import_arrays": lambda p, _: p.import_arrays("absent"),
     "export_arrays": lambda p, _: p.export_arrays(),
     "stats": lambda p, _: p.stats(),
@@ -110,7 +111,7 @@ BLOCKS: Final = ("build_context", "build_context for an app", "block", "query", 
 
 WHOLE: Final = (
     "add_question approve changelog check check_merges consolidate doctor import_arrays "
-    "import_messages provenance reject repair sweep verify"
+    "import_messages import_sessions provenance reject repair sweep verify"
 ).split()
 """What takes in every category, and is refused to whoever has an allowlist."""
 

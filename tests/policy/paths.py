@@ -81,6 +81,10 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "setup git": (),
     "setup pre-commit": (),
     "import messages": ("-",),
+    "import claude-code": ("../absent",),
+    "import codex": ("../absent",),
+    "import gemini": ("../absent",),
+    "import auto": ("../absent",),
     "import arrays": ("../absent",),
     "export arrays": (),
     "export audit": (),
@@ -89,7 +93,11 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """For each command arguments to try it with."""
 
-OTHERWISE: Final = {"unpin": "pin", "completion": None}
+OTHERWISE: Final = {
+    "unpin": "pin",
+    "completion": None,
+    **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
+}
 """Commands that are called otherwise than their operation, or are none."""
 
 

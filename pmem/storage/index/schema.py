@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import STORED
 
-VERSION: Final = 30
+VERSION: Final = 31
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
@@ -21,7 +21,7 @@ create index record_by_importance on record (store, importance, worth, created, 
 create index record_by_subject on record (store, subject, type);
 create index record_by_validity on record (store, valid_from, valid_until, state, app);
 create index record_pinned on record (store, id) where pinned;
-create index record_by_time on record (store, happened);
+create index record_by_time on record (store, happened, events);
 create index record_by_change on record (store, updated);
 create index record_by_creation on record (store, created, state);
 create table body (number integer primary key, data blob);

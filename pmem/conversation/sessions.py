@@ -1,0 +1,272 @@
+"""Taking in the sessions of coding assistants: each message once, whenever a session has grown."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from functools import partial
+from importlib import import_module
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from pmem.conversation.episodes import last_said, noticed_at_import
+from pmem.conversation.exchange import Admit, as_it_is, with_token_count
+from pmem.conversation.session_files import harness_of, lines_of, sessions_in, sessions_of
+from pmem.conversation.transcripts import append, conversation_of, replace_messages
+from pmem.core.visible import visible
+from pmem.errors import InvalidValue, NotFound, StorageRefused
+from pmem.interchange import Skipped
+from pmem.interchange.messages import MessageReader
+from pmem.interchange.sessions import Line, Lines, SessionNotes
+from pmem.memory.noted_facts import noted
+from pmem.project.secret_gate import SecretFound
+from pmem.project.workspace import Workspace
+from pmem.values.harness import TITLES, Harness
+from pmem.values.records import Chunk, Conversation, Message, Role
+from pmem.values.requests import Progress, ignore_progress
+
+BATCH: Final = 500
+"""Messages that are taken in by one commit."""
+_LONGEST_TITLE: Final = 120
+_Known = dict[str, dict[str, int]]
+"""By conversation, the ids of its messages and what tells whether a text is another one."""
+
+
+class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Sessions of one program.
+
+    Attributes:
+        harness: The program; None for the one that wrote the file.
+        path: A session's file, or a folder with some of this project; None for those of this
+            project where their program keeps them.
+        since: Only what was said from then on.
+        sub_agents: What sub-agents said is wanted as well.
+        learn: Facts and key moments are noted as they are of what is said, as pending ones.
+        dry_run: Say what would be added, and add nothing.
+        progress: Told of the bytes as they are read.
+        admit: Lets in what holds no secret, message by message.
+    """
+
+    harness: Harness | None = None
+    path: str | None = None
+    since: datetime | None = None
+    sub_agents: bool = False
+    learn: bool = False
+    dry_run: bool = False
+    progress: Progress = ignore_progress
+    admit: Admit = as_it_is
+
+
+class SessionsImported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import of sessions led to.
+
+    `left_out` counts by reason what is no conversation, and pmem's own words; `skipped` is what
+    was said and could not be taken in.
+    """
+
+    sessions: int
+    added: int
+    updated: int
+    unchanged: int
+    skipped: tuple[Skipped, ...]
+    left_out: dict[str, int]
+    dry_run: bool
+
+
+def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsImported:
+    """Take in sessions, each in commits of some hundred messages; what is there stays as it is.
+
+    A run that was killed is finished by the next one, and ends as one run would.
+
+    Raises:
+        NotFound: There is no session of the program for this project.
+        InvalidValue: The file is no session, or one of another program.
+        StorageRefused: A file may not be read, or nothing can be written.
+    """
+    harness = request.harness or harness_of(request.path or os.curdir)
+    request = msgspec.structs.replace(request, harness=harness)
+    sizes = {path: _size(path) for path in _files(workspace, request, harness)}
+    counts: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    skipped: list[Skipped] = []
+    done = 0
+    for path, size in sizes.items():
+        told = partial(_tell, request.progress, done, sum(sizes.values()))
+        session = _SessionImport(workspace, request, path)
+        for batch in _batches(session.messages(told)):
+            session.take(batch)
+        done += size
+        counts.update(session.counts)
+        left_out.update(session.notes.left_out)
+        skipped += session.reader.skipped
+    request.progress(done, done)
+    return SessionsImported(
+        sessions=len(sizes),
+        added=counts["added"],
+        updated=counts["updated"],
+        unchanged=counts["unchanged"],
+        skipped=tuple(skipped),
+        left_out=dict(sorted(left_out.items())),
+        dry_run=request.dry_run,
+    )
+
+
+class _SessionImport:
+    """One session's file on its way into its conversation.
+
+    Attributes:
+        counts: What became of the messages so far.
+        notes: What was left out so far.
+    """
+
+    def __init__(self, workspace: Workspace, request: SessionsRequest, path: str) -> None:
+        name = os.path.basename(path)
+        self.counts: Counter[str] = Counter()
+        self.notes = SessionNotes()
+        self.reader = MessageReader(name, workspace.settings.limits.message, self._admit)
+        self._workspace = workspace
+        self._request = request
+        self._path = path
+        self._name = name
+        self._known: _Known = {}
+        self._conversations: dict[str, Conversation] = {}
+
+    def messages(self, told: Callable[[int], None]) -> Iterator[tuple[str, Message]]:
+        """Yield what was said with the session's id."""
+        read = _reader_of(str(self._request.harness))
+        lines: Lines = partial(lines_of, self._path, told)
+        found: Iterable[Line] = read(lines, self.notes, sub_agents=self._request.sub_agents)
+        for number, line in enumerate(found, start=1):
+            taken = self.reader.read(f"{self._name}, message {number}", partial(dict, line))
+            if taken is None:
+                continue
+            if self._request.since is not None and taken[1].created_at < self._request.since:
+                self.notes.leave_out("messages before --since")
+            else:
+                yield taken
+
+    def take(self, batch: list[tuple[str, Message]]) -> None:
+        """Take in messages by one commit."""
+        if self._request.dry_run:
+            self._take(batch)
+            return
+        with self._workspace.transaction():
+            self._take(batch)
+        self._workspace.gate.forget()
+
+    def _take(self, batch: list[tuple[str, Message]]) -> None:
+        sessions: dict[str, list[Message]] = {}
+        for session, message in batch:
+            sessions.setdefault(session, []).append(message)
+        for session, messages in sessions.items():
+            self._extend(session, messages)
+
+    def _extend(self, session: str, messages: list[Message]) -> None:
+        workspace = self._workspace
+        conversation = self._conversation(session, messages)
+        known = self._known[session]
+        fresh = [message for message in messages if message.id not in known]
+        edited = {
+            message.id: message
+            for message in messages
+            if known.get(message.id, hash(message.content)) != hash(message.content)
+        }
+        self.counts["added"] += len(fresh)
+        self.counts["updated"] += len(edited)
+        self.counts["unchanged"] += len(messages) - len(fresh) - len(edited)
+        known.update((message.id, hash(message.content)) for message in (*fresh, *edited.values()))
+        if self._request.dry_run:
+            return
+        if edited:
+            conversation = replace_messages(
+                workspace, conversation, _with_tokens(workspace, edited)
+            )
+        if fresh:
+            conversation = _with_title(conversation, self.notes.title)
+            new = list(_with_tokens(workspace, {one.id: one for one in fresh}).values())
+            if self._request.learn:
+                before = last_said(workspace, conversation)
+                conversation = noted(workspace, conversation, new)
+                conversation = noticed_at_import(workspace, conversation, before, new)
+            append(workspace, conversation, new)
+
+    def _conversation(self, session: str, messages: list[Message]) -> Conversation:
+        """Return the conversation of a session, made before or now, and learn what it holds."""
+        conversations = self._workspace.conversations
+        if session in self._conversations:
+            known = self._conversations[session]
+            return known if self._request.dry_run else conversations.get(known.id)
+        source = f"import {self._request.harness}"
+        made = conversation_of(self._workspace, session, messages, source)
+        named = (one.id for one in conversations.find() if one.external_id == session)
+        kept = next(named, None)
+        conversation = made if kept is None else conversations.get(kept)
+        ids = {one.id: hash(one.content) for one in conversation.recent_messages}
+        for chunk in conversation.chunks:  # none of them is held longer than it is looked at
+            held = self._workspace.backend.read(Chunk, chunk).messages
+            ids.update((one.id, hash(one.content)) for one in held)
+        self._known[session] = ids
+        self._conversations[session] = conversation
+        return conversation
+
+    def _admit(self, line: Any, where: str) -> Any:
+        """Let a line in without secrets of tools; what people say with one is skipped."""
+        is_of_a_tool = line.get("role") == Role.TOOL or "tool_call" in line
+        try:
+            return self._request.admit(line, where, redacting=is_of_a_tool)
+        except SecretFound as found:
+            why = f"holds a secret ({found.kind}); --redact keeps the rest of it"
+            raise InvalidValue(why) from None
+
+
+def _files(workspace: Workspace, request: SessionsRequest, harness: Harness) -> tuple[str, ...]:
+    """Return the files of the sessions that are meant."""
+    project, environment = os.path.dirname(workspace.root), workspace.environment
+    if request.path is None:
+        agents = request.sub_agents
+        found = sessions_of(harness, project, environment, sub_agents=agents)
+    else:
+        found = sessions_in(harness, request.path, project, environment)
+    if not found:
+        raise NotFound(
+            f"there is no session of {TITLES[harness]} for {project}",
+            "name a session's file, or the folder that holds them",
+        )
+    return found
+
+
+def _reader_of(harness: str) -> Callable[..., Iterable[Line]]:
+    """Load the format of a program, and no other."""
+    module = import_module(f"pmem.interchange.{harness.replace('-', '_')}")
+    read: Callable[..., Iterable[Line]] = module.read
+    return read
+
+
+def _batches(
+    messages: Iterator[tuple[str, Message]],
+) -> Iterator[list[tuple[str, Message]]]:
+    while batch := list(islice(messages, BATCH)):
+        yield batch
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError as error:
+        raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _tell(progress: Progress, before: int, total: int, done: int) -> None:
+    progress(min(before + done, max(total - 1, 0)), total)
+
+
+def _with_tokens(workspace: Workspace, messages: dict[str, Message]) -> dict[str, Message]:
+    return {name: with_token_count(workspace, message) for name, message in messages.items()}
+
+
+def _with_title(conversation: Conversation, title: str | None) -> Conversation:
+    if title is None or conversation.title is not None:
+        return conversation
+    return msgspec.structs.replace(conversation, title=visible(title)[:_LONGEST_TITLE])

@@ -1,0 +1,248 @@
+"""Sessions of coding assistants as lines of a transcript (see `interchange.messages`).
+
+What is no conversation is left out and counted by reason; so is what pmem itself said, or it
+would learn from its own words.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.text.calls import RecordedCall
+from pmem.values.bounds import LINE_BYTES
+from pmem.values.harness import Harness
+from pmem.values.records import Role, dump_line
+
+MOST_RESULT: Final = 4000
+"""Characters that are kept of what a tool answered."""
+MOST_ARGUMENT: Final = 2000
+"""Characters that are kept of each text that a tool was given."""
+RECOGNISED_BY: Final = 20
+"""Lines by which a program's session is known."""
+_MOST_SHOWN: Final = 300
+_TAIL: Final = 4
+_SPELLED: Final = re.compile(r"mcp_{1,2}pmem(?:_|\Z)")
+_COMMAND: Final = re.compile(r"(?:^|[\s;&|(`\"'])(?:[^\s;&|(`\"']*/)?pmem(?=\s|[\"']|$)")
+_FOLDER: Final = ".project-memory/"
+_COMMANDS: Final = ("command", "cmd", "script")
+
+
+Line = dict[str, Any]
+"""A line of a transcript."""
+Lines = Callable[[], Iterable[bytes]]
+"""Opens the lines of a session's file; a format may need them twice."""
+
+
+class SessionNotes:
+    """What is known of a session beside what was said in it.
+
+    Attributes:
+        left_out: How many lines were left out, by the reason.
+        title: What its program calls it.
+        pmem_calls: The ids of the calls whose results are pmem's own words.
+    """
+
+    def __init__(self) -> None:
+        self.left_out: Counter[str] = Counter()
+        self.title: str | None = None
+        self.pmem_calls: set[str] = set()
+
+    def leave_out(self, reason: str) -> tuple[()]:
+        """Count something that is left out, and return no lines."""
+        self.left_out[reason] += 1
+        return ()
+
+    def says_itself(self, call: RecordedCall, namespace: str = "") -> bool:
+        """Tell whether pmem answers a call, and remember that its result is pmem's own words.
+
+        Args:
+            call: What a model calls.
+            namespace: The server of the tool, where the program keeps it apart.
+        """
+        given = call.arguments
+        texts = list(_texts(given))
+        commands = [text for name in _COMMANDS for text in [_joined(given.get(name))] if text]
+        is_own = (
+            _SPELLED.match(call.name) is not None
+            or _SPELLED.match(namespace) is not None
+            or any(_COMMAND.search(command) for command in commands)
+            or any(_FOLDER in text for text in texts)
+        )
+        if is_own and call.id:
+            self.pmem_calls.add(call.id)
+        return is_own
+
+
+def called(session: str, id_: str, call: RecordedCall, at: Any) -> Line:
+    """Return the line of a call.
+
+    Args:
+        session: The session's id.
+        id_: The line's own.
+        call: What is called.
+        at: When, as the source writes it.
+    """
+    arguments = _trimmed(call.arguments or call.given)
+    shown = dump_line(arguments).decode("utf-8", "replace")[:_MOST_SHOWN] if arguments else ""
+    return {
+        "conversation": session,
+        "id": id_,
+        "role": str(Role.ASSISTANT),
+        "content": f"{call.name or 'tool'} {shown}".strip(),
+        "timestamp": at,
+        "tool_call": {"id": call.id, "name": call.name, "arguments": arguments},
+    }
+
+
+def answered(session: str, id_: str, call: str | None, text: str, at: Any) -> Line:
+    """Return the line of what a tool answered; of a long answer its beginning and its end.
+
+    Args:
+        session: The session's id.
+        id_: The line's own.
+        call: The id of the call.
+        text: What it answered.
+        at: When, as the source writes it.
+    """
+    return {
+        "conversation": session,
+        "id": id_,
+        "role": str(Role.TOOL),
+        "content": shortened_answer(text) or "(nothing)",
+        "timestamp": at,
+        "tool_result": {"id": call},
+    }
+
+
+def said(session: str, id_: str, role: Role, text: str, at: Any) -> Line:
+    """Return the line of what a person or a model said.
+
+    Args:
+        session: The session's id.
+        id_: The line's own.
+        role: Who.
+        text: What.
+        at: When, as the source writes it.
+    """
+    return {
+        "conversation": session,
+        "id": id_,
+        "role": str(role),
+        "content": text.strip(),
+        "timestamp": at,
+    }
+
+
+def shortened_answer(text: str) -> str:
+    """Return a tool's answer, of a long one the beginning and the end with a mark between them.
+
+    Args:
+        text: What it answered.
+    """
+    text = text.strip()
+    if len(text) <= MOST_RESULT:
+        return text
+    tail = MOST_RESULT // _TAIL
+    head = MOST_RESULT - tail
+    return f"{text[:head]}\n[{len(text) - MOST_RESULT} characters left out]\n{text[-tail:]}"
+
+
+def texts_in(content: Any, *kinds: str) -> list[str]:
+    """Return the texts of a message's content: a text, or a list of items of some kinds.
+
+    Args:
+        content: As the source has it.
+        kinds: The types of items that hold text; any item where none is named.
+    """
+    if isinstance(content, str):
+        return [content] if content.strip() else []
+    items = content if isinstance(content, list) else []
+    texts = [
+        item.get("text")
+        for item in items
+        if isinstance(item, dict) and (not kinds or item.get("type") in kinds)
+    ]
+    return [text for text in texts if isinstance(text, str) and text.strip()]
+
+
+def objects(lines: Iterable[bytes], notes: SessionNotes) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of JSON Lines with their line numbers; what is none is left out.
+
+    A last line without its end is one that is still being written.
+
+    Args:
+        lines: The file's lines with their ends.
+        notes: Told what is left out.
+    """
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if len(line) > LINE_BYTES:
+            notes.leave_out("lines that are too long")
+            continue
+        try:
+            value = msgspec.json.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            is_whole = line.endswith(b"\n")
+            notes.leave_out("lines that are no JSON" if is_whole else "a line that is not finished")
+            continue
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            notes.leave_out("lines that are no JSON object")
+
+
+def recognise(lines: Iterable[bytes]) -> Harness | None:
+    """Tell which program wrote a session by its first lines; None for none of these.
+
+    Args:
+        lines: The file's lines.
+    """
+    for _, value in objects(
+        (line for line, _ in zip(lines, range(RECOGNISED_BY), strict=False)), _NOBODY
+    ):
+        if "projectHash" in value and "sessionId" in value:
+            return Harness.GEMINI
+        if isinstance(value.get("payload"), dict) and isinstance(value.get("type"), str):
+            return Harness.CODEX
+        if isinstance(value.get("sessionId"), str) and isinstance(value.get("type"), str):
+            return Harness.CLAUDE_CODE
+    return None
+
+
+def text_of(value: Any) -> str:
+    """Return a text of a source; nothing for what is none."""
+    return value if isinstance(value, str) else ""
+
+
+_NOBODY: Final = SessionNotes()
+
+
+def _joined(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(part for part in value if isinstance(part, str))
+    return text_of(value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+        elif isinstance(part, str):
+            yield part
+
+
+def _trimmed(value: Any) -> Any:
+    """Return a value with its long texts cut."""
+    if isinstance(value, str) and len(value) > MOST_ARGUMENT:
+        return f"{value[:MOST_ARGUMENT]} [{len(value) - MOST_ARGUMENT} characters left out]"
+    if isinstance(value, dict):
+        return {name: _trimmed(part) for name, part in value.items()}
+    return [_trimmed(part) for part in value] if isinstance(value, list) else value
