@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_every_writing_command_is_swept() -> None:
     swept_ = {name.partition(" -")[0] for name in WRITES}
-    twins = {"checkpoint rm", "app list"}  # as others that are swept
+    twins = {"checkpoint rm", "app list", "import codex", "import gemini", "import auto"}
     assert set(WRITING) - swept_ - twins == set()
 
 
