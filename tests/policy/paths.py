@@ -31,6 +31,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "search": ("TEXT", "-k", "50"),
     "query": (),
     "context": ("TEXT",),
+    "mcp": (),
     "consolidate": (),
     "sweep": (),
     "delta": ("--thread", "t"),
@@ -89,7 +90,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """For each command arguments to try it with."""
 
-OTHERWISE: Final = {"unpin": "pin", "completion": None}
+OTHERWISE: Final = {"unpin": "pin", "completion": None, "mcp": "search"}
 """Commands that are called otherwise than their operation, or are none."""
 
 
