@@ -54,7 +54,7 @@ def mcp(
         opened = partial(session.opened_anew, root, shared)
         return ToolCalls(opened, agent, offered, structured=structured)
 
-    serve(make_calls, offered, source, sink, partial(_thread, thread, session.environment))
+    serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
     shared.indexes.close()
 
 
@@ -91,10 +91,16 @@ def _own_streams() -> tuple[BinaryIO, BinaryIO]:
     return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
 
 
-def _thread(
+def thread_of(
     named: str | None, environment: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> str | None:
-    """Return the thread of a call: as it was named at the start, else the client's session."""
+    """Return the thread of a call: as it was named at the start, else the client's session.
+
+    Args:
+        named: As the command line names it.
+        environment: The environment's variables.
+        metadata: Of the call.
+    """
     turn = metadata.get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
     return named or (session if isinstance(session, str) else None) or environment.get(_SESSION)

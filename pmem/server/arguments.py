@@ -108,7 +108,7 @@ def fields_of(
     missing = [one.name for one in arguments if one.is_needed and (one.field or one.name)
                not in (fields if one.field else own)]  # fmt: skip
     if missing:
-        raise InvalidValue(f"{missing[0]} is missing", f"there are {', '.join(known)}")
+        raise InvalidValue(f"{missing[0]} is missing", f"the tool takes {', '.join(known)}")
     return fields, own
 
 
@@ -118,12 +118,17 @@ def lenient(value: Any, hint: Any) -> Any:
     Args:
         value: A number or a yes as a text, one value or `a,b` for a list, or what fits already.
         hint: The type.
+
+    Raises:
+        InvalidValue: An object has a key that its type does not know.
     """
     hint = _bare(hint)
     if get_origin(hint) in (tuple, list, frozenset):
         if isinstance(value, str):
             value = _parts(value)
         return [lenient(one, get_args(hint)[0]) for one in value] if _is_list(value) else value
+    if isinstance(value, dict) and isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return {key: lenient(part, _inner(key, hint)) for key, part in value.items()}
     if isinstance(value, str) and hint in (int, float, bool):
         try:
             return msgspec.convert(value.strip(), hint, strict=False)
@@ -132,6 +137,14 @@ def lenient(value: Any, hint: Any) -> Any:
     if hint is int and isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+def _inner(key: str, struct: type[msgspec.Struct]) -> Any:
+    """Return the type of what an object has under a key."""
+    known = dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
+    if key not in known:
+        raise InvalidValue(f"there is no key {key!r}", f"there are {', '.join(known)}")
+    return _hints(struct)[known[key]]
 
 
 def _meant(written: str, known: Mapping[str, Argument]) -> str | None:

@@ -176,7 +176,22 @@ def _request(tool: ModelTool, asked: _ReadCall) -> Any:
         fields |= {"ids": True, "omitted": asked.form == "json"}
     if tool.operation is table.EDIT and fields.keys() == {"reference"}:
         raise InvalidValue("there is nothing to change", "give the new content")
-    return made(tool.request, **fields)
+    try:
+        return made(tool.request, **fields)
+    except InvalidValue as error:
+        raise _in_its_words(tool, error) from None
+
+
+def _in_its_words(tool: ModelTool, error: InvalidValue) -> InvalidValue:
+    """Name an argument as the tool does, and say what may stand there."""
+    for one in tool.takes:
+        rest = error.message.removeprefix(one.field)
+        if one.field and rest != error.message and rest[:1] in (" ", "["):
+            schema = tool.schema["properties"][one.name]
+            words = schema.get("items", schema).get("enum", ())
+            hint = f"there are {', '.join(words)}" if words else error.hint
+            return InvalidValue(f"{one.name}{rest}", hint)
+    return error
 
 
 def _structured(workspace: Workspace, outcome: Outcome[Any]) -> ToolAnswer:

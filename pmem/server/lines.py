@@ -175,4 +175,9 @@ def _needs_no_answer(value: dict[str, Any]) -> bool:
 
 
 def _identifier(name: Any) -> Identifier:
-    return name if isinstance(name, str) or type(name) is int else None
+    """Return an id that can be written; None for anything else."""
+    if isinstance(name, str):
+        return (
+            name if name.encode(errors="replace") == name.encode(errors="surrogatepass") else None
+        )
+    return name if type(name) is int else None
