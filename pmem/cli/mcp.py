@@ -10,6 +10,7 @@ import typer
 
 from pmem.cli.session import CommandSession
 from pmem.errors import InvalidValue
+from pmem.project.caller import Caller, asked_by
 from pmem.storage.shared import Shared
 
 AGENT: Final = "assistant"
@@ -42,11 +43,13 @@ def mcp(
     from pmem.server.tools import chosen
 
     offered = chosen(tools, read_only=session.read_only)
-    root = session.found_root
+    root, shared = session.found_root, Shared()
+    agent = session.caller.agent
+    if agent is None:
+        agent = session.environment.get("PMEM_AGENT", AGENT)
+    asked_by(session.opened_anew(root, shared), Caller(agent)).reach  # noqa: B018 - is it allowed?
     source, sink = _own_streams()
     serve = _protocol()
-    shared = Shared()
-    agent = session.asker or session.environment.get("PMEM_AGENT") or AGENT
 
     def make_calls() -> Any:
         from pmem.server.calls import ToolCalls

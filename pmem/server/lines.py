@@ -46,8 +46,6 @@ class Lines:
         self._writing = anyio.Lock()
         self._waiting: set[Identifier] = set()
         self._answered = anyio.Event()
-        self.has_answered = anyio.Event()
-        """Set once the first answer is out."""
 
     async def read(self, server: ObjectSendStream[SessionMessage | Exception]) -> None:
         """Hand every message to the server until the input ends, and what waits is answered.
@@ -141,7 +139,6 @@ class Lines:
 
         async with self._writing:
             await anyio.to_thread.run_sync(write)
-        self.has_answered.set()
 
     def _expect(self, message: JSONRPCMessage) -> None:
         """Note which requests wait for an answer; one that is cancelled gets none."""

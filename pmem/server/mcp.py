@@ -77,7 +77,7 @@ async def _serve(
             tasks.cancel_scope.cancel()
 
     async def warm_up() -> None:
-        await lines.has_answered.wait()  # the handshake goes first
+        await desk.is_listed.wait()  # what a client waits for goes first
         await desk.run(lambda calls: calls.warm_up())
 
     async with anyio.create_task_group() as tasks:
@@ -100,6 +100,8 @@ class _Desk:
         self._make_calls, self._tools, self._session = make_calls, tools, session
         self._calls: ToolCalls | None = None
         self._turn = anyio.Lock()
+        self.is_listed = anyio.Event()
+        """Set once a client has asked for the tools: calls may follow."""
 
     def server(self) -> Server[Any]:
         """Return the SDK's server that asks here."""
@@ -132,7 +134,8 @@ class _Desk:
     async def list_tools(self, _: Asked, params: Paged) -> types.ListToolsResult:
         """Answer `tools/list`."""
         _check_page(params)
-        listed = await self.run(lambda _: [_tool(tool) for tool in self._tools.values()])
+        listed = [_tool(tool) for tool in self._tools.values()]
+        self.is_listed.set()
         return types.ListToolsResult(tools=listed)
 
     async def call_tool(
