@@ -207,7 +207,7 @@ def chosen(names: str, *, read_only: bool) -> dict[str, ModelTool]:
         elif SPELLINGS.get(name, name) in known:
             wanted.add(SPELLINGS.get(name, name))
         else:
-            hint = f"there are {', '.join(PROFILES)}, and tools such as {FOR_MODELS[0].name}; `all` offers each"
+            hint = f"there are {', '.join(PROFILES)}; `all` offers every tool by its name"
             raise InvalidValue(f"there is no tool {name!r}", hint)
     offered = {
         name: tool
