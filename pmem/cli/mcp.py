@@ -15,6 +15,7 @@ from pmem.storage.shared import Shared
 
 AGENT: Final = "assistant"
 """Who calls, where nobody says."""
+_AUTO: Final = "auto"
 _SESSION: Final = "CLAUDE_CODE_SESSION_ID"
 """Where a client says of which session it is."""
 _TURN: Final = "x-codex-turn-metadata"
@@ -28,9 +29,9 @@ def mcp(
         typer.Option(metavar="NAME,...", help="What to offer: read, agent, admin, all, or tools."),
     ] = "agent",
     thread: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The thread of contexts [the client's session]."),
-    ] = None,
+        str,
+        typer.Option(metavar="NAME|auto", help="The thread of contexts: a name, or the session's."),
+    ] = "auto",
     structured: Annotated[
         bool, typer.Option("--structured", help="Answer JSON as well, for programs.")
     ] = False,
@@ -95,15 +96,17 @@ def _own_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def thread_of(
-    named: str | None, environment: Mapping[str, str], metadata: Mapping[str, Any]
+    named: str, environment: Mapping[str, str], metadata: Mapping[str, Any]
 ) -> str | None:
     """Return the thread of a call: as it was named at the start, else the client's session.
 
     Args:
-        named: As the command line names it.
+        named: As the command line names it; `auto` is the session's.
         environment: The environment's variables.
         metadata: Of the call.
     """
     turn = metadata.get(_TURN)
     session = turn.get("session_id") if isinstance(turn, Mapping) else None
-    return named or (session if isinstance(session, str) else None) or environment.get(_SESSION)
+    if named != _AUTO:
+        return named
+    return session if isinstance(session, str) else environment.get(_SESSION)

@@ -102,7 +102,7 @@ def talk(
         offered,
         cast(BinaryIO, script),
         cast(BinaryIO, script),
-        partial(thread_of, None, environment or {}),
+        partial(thread_of, "auto", environment or {}),
     )
     shared.indexes.close()
     return script.answers

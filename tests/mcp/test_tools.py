@@ -277,8 +277,8 @@ def test_the_thread_of_a_context_is_the_sessions(root: str) -> None:
 @pytest.mark.parametrize(
     ("named", "environment", "metadata", "found"),
     [
-        (None, {}, {}, None),
-        (None, {"CLAUDE_CODE_SESSION_ID": "c"}, {}, "c"),
+        ("auto", {}, {}, None),
+        ("auto", {"CLAUDE_CODE_SESSION_ID": "c"}, {}, "c"),
         (
             None,
             {"CLAUDE_CODE_SESSION_ID": "c"},
@@ -286,12 +286,12 @@ def test_the_thread_of_a_context_is_the_sessions(root: str) -> None:
             "x",
         ),
         ("n", {}, {"x-codex-turn-metadata": {"session_id": "x"}}, "n"),
-        (None, {}, {"x-codex-turn-metadata": {"session_id": 7}}, None),
-        (None, {}, {"x-codex-turn-metadata": "odd"}, None),
+        ("auto", {}, {"x-codex-turn-metadata": {"session_id": 7}}, None),
+        ("auto", {}, {"x-codex-turn-metadata": "odd"}, None),
     ],
 )
 def test_the_thread_comes_from_whoever_names_it_first(
-    named: str | None, environment: dict[str, str], metadata: dict[str, Any], found: str | None
+    named: str, environment: dict[str, str], metadata: dict[str, Any], found: str | None
 ) -> None:
     assert thread_of(named, environment, metadata) == found
 
