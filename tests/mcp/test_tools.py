@@ -279,13 +279,8 @@ def test_the_thread_of_a_context_is_the_sessions(root: str) -> None:
     [
         ("auto", {}, {}, None),
         ("auto", {"CLAUDE_CODE_SESSION_ID": "c"}, {}, "c"),
-        (
-            None,
-            {"CLAUDE_CODE_SESSION_ID": "c"},
-            {"x-codex-turn-metadata": {"session_id": "x"}},
-            "x",
-        ),
-        ("n", {}, {"x-codex-turn-metadata": {"session_id": "x"}}, "n"),
+        ("auto", {"CLAUDE_CODE_SESSION_ID": "c"}, CODEX, "x"),
+        ("n", {}, CODEX, "n"),
         ("auto", {}, {"x-codex-turn-metadata": {"session_id": 7}}, None),
         ("auto", {}, {"x-codex-turn-metadata": "odd"}, None),
     ],
