@@ -134,6 +134,17 @@ def test_what_is_cancelled_is_not_answered(root: str, monkeypatch: pytest.Monkey
     assert [answer["id"] for answer in answers] == ["probe"]
 
 
+def test_the_protocol_is_answered_while_a_call_waits_for_another_writer(root: str) -> None:
+    environment = {"PMEM_LOCK_TIMEOUT": "0.5"}
+    call = request("tools/call", name="add_to_memory", arguments={"content": "We use Go."})
+    probe = {**request("tools/list"), "id": "probe"}
+    with Workspace(root).backend.lock():
+        answers = talk(root, call, probe, is_patient=False, environment=environment)
+    assert [answer["id"] for answer in answers] == ["probe", 1]
+    assert answers[1]["result"]["isError"]
+    assert Project(root).list().total == 0
+
+
 NOISY = """
 import os, subprocess, sys
 from pmem.server.calls import ToolCalls

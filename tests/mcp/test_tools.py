@@ -18,6 +18,7 @@ from pmem.server.arguments import ALIASES, lenient
 from pmem.server.notices import INSTRUCTIONS, PROMPTS
 from pmem.server.tools import ADMIN, FOR_MODELS, PROFILES, ModelTool, chosen
 from tests.conftest import NOW
+from tests.faults.console import bytes_of
 from tests.mcp.talking import called, called_as, request, talk, text_of
 
 CODEX = {"x-codex-turn-metadata": {"session_id": "x"}}
@@ -298,6 +299,24 @@ def test_nothing_is_written_where_nothing_may_be(root: str) -> None:
     (answer,) = talk(root, line, read_only=True)
     assert answer["error"]["code"] == -32602
     assert kept(root) == ["The queue is RabbitMQ."]
+
+
+def test_a_read_only_server_writes_no_byte(root: str) -> None:
+    Project(root, now=NOW).add("The queue is RabbitMQ.")
+    before = bytes_of(root, local=True)
+    lines = [
+        {**request("tools/call", name=name, arguments=arguments), "id": number}
+        for number, (name, arguments) in enumerate(
+            [
+                ("search", {"query": "queue"}),
+                ("context", {"query": "queue", "thread": "t"}),
+                ("memory_query", {"query": "queue"}),
+            ]
+        )
+    ]
+    answers = talk(root, request("tools/list"), *lines, read_only=True)
+    assert all("RabbitMQ" in str(answer) for answer in answers[1:])
+    assert bytes_of(root, local=True) == before
 
 
 def test_a_bug_is_one_sentence_and_its_trace_is_kept(
