@@ -80,8 +80,8 @@ class ToolCalls:
             workspace = self._opened()
             workspace.budget_counter.count("warm")
             run(workspace, table.SEARCH, SearchRequest(query="warm", counts=False), self._caller)
-        except PmemError:
-            return  # the first call says it
+        except Exception:
+            return  # the first call says what is wrong
 
     def call(self, name: str, given: Mapping[str, Any], thread: str | None = None) -> ToolAnswer:
         """Run a tool.
@@ -104,8 +104,9 @@ class ToolCalls:
         return self._run(tool, {**given, _FORMAT: "text"}, None)
 
     def _run(self, tool: ModelTool, given: Mapping[str, Any], thread: str | None) -> ToolAnswer:
-        workspace = self._opened()
+        workspace: Workspace | None = None
         try:
+            workspace = self._opened()
             return self._answered(workspace, tool, given, thread)
         except NotDone as declined:
             return ToolAnswer(unsecret(str(declined)), is_refused=True)
@@ -113,10 +114,7 @@ class ToolCalls:
             hint = f"\n{error.hint}" if error.hint else ""
             return ToolAnswer(unsecret(f"{error.message}{hint}"), is_refused=True)
         except Exception as error:
-            trace = unsecret("".join(traceback.format_exception(error)))
-            where = note_failure(workspace, trace)
-            sentence = f"this is a bug in pmem: {type(error).__name__}"
-            return ToolAnswer(f"{sentence}; {where or 'nothing'} has more", is_refused=True)
+            return ToolAnswer(_bug(workspace, error), is_refused=True)
 
     def _answered(
         self, workspace: Workspace, tool: ModelTool, given: Mapping[str, Any], thread: str | None
@@ -134,6 +132,14 @@ class ToolCalls:
         text = answers.written(tool.name, outcome.result, asked.budget, count)
         text = text if tool.name in _MASKED else workspace.mask.text(text)
         return ToolAnswer("\n".join([text, *_notes(outcome)]))
+
+
+def _bug(workspace: Workspace | None, error: Exception) -> str:
+    """Say that something happened that never should, and keep the rest for a report."""
+    trace = unsecret("".join(traceback.format_exception(error)))
+    where = None if workspace is None else note_failure(workspace, trace)
+    more = f"; {where} has more" if where else ""
+    return f"this is a bug in pmem: {type(error).__name__}{more}"
 
 
 class _ReadCall(msgspec.Struct):

@@ -52,6 +52,9 @@ class Lines:
 
         Args:
             server: Takes messages.
+
+        Raises:
+            OSError: Nothing can be read, or nobody reads on.
         """
         async with server:
             while line := await self._line():
@@ -103,11 +106,9 @@ class Lines:
         except ValidationError:
             await self._refuse_line(line)
             return None
-        if isinstance(message, JSONRPCNotification) and b'"id"' in line:
-            value = json.loads(line)
-            if "id" in value:  # what it names is no id
-                await self._refuse(INVALID_REQUEST, "an id is a text or a whole number", None)
-                return None
+        if isinstance(message, JSONRPCNotification) and _names_no_id(line):
+            await self._refuse(INVALID_REQUEST, "an id is a text or a whole number", None)
+            return None
         return message
 
     async def _refuse_line(self, line: bytes) -> None:
@@ -162,6 +163,16 @@ def _encoded(message: JSONRPCMessage) -> bytes:
         name = _identifier(getattr(message, "id", None))
         failed = JSONRPCError(jsonrpc="2.0", id=name, error=error)
         return failed.model_dump_json(by_alias=True, exclude_unset=True).encode()
+
+
+def _names_no_id(line: bytes) -> bool:
+    """Tell whether what was read as a notification has an id, which can be none then."""
+    if b"id" not in line and b"\\u" not in line:
+        return False
+    try:
+        return "id" in json.loads(line)
+    except (ValueError, RecursionError):  # a number beyond all reason
+        return True
 
 
 def _needs_no_answer(value: dict[str, Any]) -> bool:

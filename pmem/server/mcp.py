@@ -5,7 +5,8 @@ another in a thread, so that the protocol is answered meanwhile. This module and
 only ones that know the SDK.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import anyio
@@ -70,10 +71,10 @@ async def _serve(
     incoming, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
 
-    async def write() -> None:
+    async def until_gone(work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await lines.write(outgoing)
-        except OSError:  # nobody reads on
+            await work()
+        except OSError:  # nobody is there any more
             tasks.cancel_scope.cancel()
 
     async def warm_up() -> None:
@@ -81,8 +82,8 @@ async def _serve(
         await desk.run(lambda calls: calls.warm_up())
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(lines.read, incoming)
-        tasks.start_soon(write)
+        tasks.start_soon(until_gone, partial(lines.read, incoming))
+        tasks.start_soon(until_gone, partial(lines.write, outgoing))
         tasks.start_soon(warm_up)
         await server.run(to_read, to_write, server.create_initialization_options())
         tasks.cancel_scope.cancel()

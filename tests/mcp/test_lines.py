@@ -84,10 +84,20 @@ def test_bytes_without_an_end_of_line_end_the_server_in_peace(data: bytes, root:
         (b"[" * 100_000 + b"\n", -32700),
         (b'{"a":' * 100_000 + b"\n", -32700),
         (b'"' + b"x" * 10_000_000 + b'"\n', -32600),
+        (b'{"jsonrpc":"2.0","method":"x","id":null,"params":{"n":' + b"9" * 5000 + b"}}\n", -32700),
+        (b'{"jsonrpc":"2.0","method":"x","i\\u0064":null}\n', -32600),
         (b"\xff\xfe\n", -32700),
         (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}\n', -32600),
     ],
-    ids=["deep lists", "deep objects", "ten megabytes", "no UTF-8", "half a character"],
+    ids=[
+        "deep lists",
+        "deep objects",
+        "ten megabytes",
+        "an endless number",
+        "an id in disguise",
+        "no UTF-8",
+        "half a character",
+    ],
 )
 def test_a_monstrous_line_is_answered_and_the_next_one_too(
     line: bytes, code: int, root: str
@@ -178,7 +188,8 @@ def test_standard_output_has_the_protocol_alone_whatever_is_printed(root: str) -
 
 
 def test_it_ends_when_its_input_does_and_when_nobody_reads_on(root: str) -> None:
-    for close_first in ("stdin", "stdout"):
+    probe = json.dumps(PROBE).encode() + b"\n"
+    for close_first, said in (("stdin", b""), ("stdout", probe), ("stdout", b"nonsense\n")):
         with subprocess.Popen(
             [PROGRAM, "mcp"],
             stdin=subprocess.PIPE,
@@ -192,7 +203,7 @@ def test_it_ends_when_its_input_does_and_when_nobody_reads_on(root: str) -> None
             assert json.loads(server.stdout.readline())["id"] == "hello"
             getattr(server, close_first).close()
             if close_first == "stdout":
-                server.stdin.write(json.dumps(PROBE).encode() + b"\n")
+                server.stdin.write(said)
                 server.stdin.flush()
             assert server.wait(timeout=20) == 0
 

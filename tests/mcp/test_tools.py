@@ -1,6 +1,7 @@
 """The tools: what they cost to describe, which there are, and how forgiving they are."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -331,6 +332,19 @@ def test_a_bug_is_one_sentence_and_its_trace_is_kept(
     assert text_of(result).startswith("this is a bug in pmem: KeyError; ")
     with open(f"{root}/local/pmem.log", encoding="utf-8") as file:
         assert "the inside" in file.read()
+
+
+def test_a_warm_up_that_fails_ends_nothing(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pmem.server.calls.run", lambda *_: 1 // 0)
+    call = {**request("tools/call", name="search", arguments={"query": "x"}), "id": 2}
+    _, answer = talk(root, request("tools/list"), call)
+    assert text_of(answer["result"]).startswith("this is a bug in pmem: ZeroDivisionError")
+
+
+def test_a_memory_that_is_gone_is_told_in_a_sentence(root: str) -> None:
+    shutil.rmtree(root)
+    result = called(root, "search", query="queue")
+    assert "bug" not in text_of(result)
 
 
 def test_what_is_new_beside_a_memory_is_said(root: str) -> None:
