@@ -38,8 +38,9 @@ ARROWS: Final[dict[str, str]] = {
     "operations": "errors core storage project embedding memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",
-    "cli": "errors values core storage storage.files storage.local storage.git project "
-    "memory vcs apps conversation search upkeep operations",
+    "server": "errors values core project memory search operations library",
+    "cli": "errors values core storage storage.local storage.shared storage.git "
+    "project memory vcs apps conversation search upkeep operations server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
@@ -128,6 +129,20 @@ def test_each_room_uses_only_those_listed_before_it() -> None:
     rooms = list(ARROWS)
     for place, (here, there) in enumerate(ARROWS.items()):
         assert set(there.split()) <= set(rooms[:place]), here
+
+
+def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -> None:
+    sdk = ("mcp", "mcp_types", "anyio", "pydantic", "pydantic_core")
+    known = {
+        source.name(path)
+        for path in source.FILES
+        if any(name.split(".")[0] in sdk for name in source.needed(source.tree(path)))
+    }
+    assert known == {"pmem.server.mcp", "pmem.server.lines"}
+    assert {here for here, others in used().items() if known & others} == {
+        "pmem.server.mcp",
+        "pmem.cli.mcp",
+    }
 
 
 def test_no_modules_know_each_other_in_a_circle() -> None:

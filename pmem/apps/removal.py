@@ -51,13 +51,16 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
         InvalidValue: The app's name is not allowed.
         Locked, StorageRefused, Refused: See `Workspace.transaction`.
     """
+    from pmem.memory.proposals import check_leave
+
     app = name_of(request.app)
     with workspace.transaction():
-        gone = {memory.id for memory in all_of(workspace, app)}
-        for identifier in gone:
-            workspace.memories.remove(identifier)
+        memories = {memory.id: memory for memory in all_of(workspace, app)}
+        for memory in memories.values():
+            check_leave(workspace, memory, "a person deletes them")
+            workspace.memories.remove(memory.id)
     state_of(workspace).give_up(app)
-    return Purged(app=app, deleted=len(gone))
+    return Purged(app=app, deleted=len(memories))
 
 
 def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:

@@ -54,6 +54,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
     "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
+    "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
     "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
     "sweep": CommandEntry("upkeep", "sweep", "pmem sweep --dry-run"),
     "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
@@ -430,30 +431,13 @@ def _bug(session: CommandSession, error: Exception) -> int:
     import traceback
 
     from pmem.core.secrets import unsecret
+    from pmem.project.failures import note_failure
 
     trace = unsecret("".join(traceback.format_exception(error)))
-    where = _log(session, trace)
+    where = None if session.opened is None else note_failure(session.opened, trace)
     sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
     if where is None:
         render.fail(session, PmemError(f"{sentence}\n{trace}"))
     else:
         render.fail(session, PmemError(sentence, f"please report it with {where}"))
     return PmemError.exit_code
-
-
-def _log(session: CommandSession, trace: str) -> str | None:
-    workspace = session.opened
-    if workspace is None or session.read_only:
-        return None
-    path = os.path.join(workspace.root, "local", "pmem.log")
-    from pmem.storage.files.safe_files import is_own
-
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.islink(os.path.dirname(path)) or not is_own(path):
-            return None
-        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{workspace.now().isoformat()}\n{trace}\n")
-    except OSError:
-        return None
-    return path

@@ -11,6 +11,7 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import describe_matches, state_mark, state_option
 from pmem.core.retrieval.weighted_sum import Weights
+from pmem.core.snippets import snippet
 from pmem.core.text.terms import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
@@ -23,7 +24,6 @@ from pmem.values.times import day
 _SNIPPET_WORDS = 40
 _RELATED_WORDS = 20
 _PLAIN_LINK = "related_to"
-_WORDS_BEFORE = 8
 
 
 @options.filtered()
@@ -115,7 +115,7 @@ def _related_lines(found: SearchResult) -> Iterator[Line]:
     """Yield what the hits bring along, and what it has to do with which of them."""
     asked = set(terms(found.query))
     for related in found.related:
-        text = _snippet(related.text.split(), asked, _RELATED_WORDS)
+        text = snippet(related.text.split(), asked, _RELATED_WORDS)
         yield [
             ("  ", ""),
             (related.short, "cyan"),
@@ -146,21 +146,10 @@ def _hit_line(hit: SearchHit, asked: set[str]) -> Line:
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (shown(hit.trust), "yellow"),
         *who,
-        *_marked(_snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
+        *_marked(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),
         (f" (stale: {', '.join(hit.stale)})" if hit.stale else "", "yellow"),
     ]
-
-
-def _snippet(words: list[str], asked: set[str], most: int) -> str:
-    """Return a text's words, so many at the most, from shortly before the first asked for."""
-    if len(words) <= most:
-        return " ".join(words)
-    found = (place for place, word in enumerate(words) if asked & set(terms(word)))
-    start = max(0, min(next(found, 0) - _WORDS_BEFORE, len(words) - most))
-    shown = words[start : start + most]
-    end = "" if start + most >= len(words) else " …"
-    return ("… " if start else "") + " ".join(shown) + end
 
 
 def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:

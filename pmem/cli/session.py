@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -20,6 +20,9 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
 from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, parse_time
+
+if TYPE_CHECKING:
+    from pmem.storage.shared import Shared
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -101,8 +104,27 @@ class CommandSession:
         Raises:
             NoProject: There is none.
         """
+        return self.opened_anew(self.found_root)
+
+    @property
+    def found_root(self) -> str:
+        """The memory folder's path.
+
+        Raises:
+            NoProject: There is none.
+        """
+        return discover(self.directory or os.getcwd(), self.folder_name, self.environment)
+
+    def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
+        """Open a memory folder as the options say.
+
+        Args:
+            root: Its path.
+            shared: What several such units of work have in common.
+        """
         return Workspace(
-            discover(self.directory or os.getcwd(), self.folder_name, self.environment),
+            root,
+            shared=shared,
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,

@@ -14,6 +14,7 @@ _ASKED_FOR: Final = {
 }
 _ALLOWED: Final = "secrets.allow"
 _GATE: Final = "secrets.gate"
+_LEAVE: Final = "consent.changes"
 _LISTS: Final = "allowlists."
 
 
@@ -72,7 +73,7 @@ def good_settings(ours: Values, theirs: Values) -> dict[str, Any]:
 
 def is_guard(name: str) -> bool:
     """Tell whether a setting keeps something from somebody."""
-    return name in (_GATE, _ALLOWED, *_ASKED_FOR) or name.startswith(_LISTS)
+    return name in (_GATE, _ALLOWED, _LEAVE, *_ASKED_FOR) or name.startswith(_LISTS)
 
 
 def _entries(before: Any, ours: list[Any], theirs: list[Any]) -> list[Any]:
@@ -87,6 +88,8 @@ def _stricter(name: str, ours: Values, theirs: Values) -> Any:
     one, other = ours.get(name), theirs.get(name)
     if name == _GATE:
         return max(one, other, key=lambda gate: _GATES.index(gate) if gate in _GATES else 9)
+    if name == _LEAVE:
+        return one is not False or other is not False
     if name in _ASKED_FOR:
         asked = [list(_ASKED_FOR[name]) if side is None else side for side in (one, other)]
         return _both(asked[0], asked[1], keep_all=True)

@@ -6,14 +6,15 @@ An agent sees that something waits and not what, and cannot agree to anything.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.consent import AGREED
 from pmem.core.filters import EVERYTHING
-from pmem.core.retention import changed
+from pmem.core.lifecycle.states import can_move, moved
+from pmem.core.retention import changed, purge_time
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
@@ -31,6 +32,8 @@ from pmem.storage.local.proposals import (
 from pmem.values.ids import matches, short
 from pmem.values.records import Event, EventKind, Memory, State, plain
 from pmem.values.times import iso
+
+_REMOVAL: Final = "(to be removed)"
 
 
 class WaitingProposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +152,7 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
 
 def _waiting(proposal: Proposal, *, hidden: bool) -> WaitingProposal:
     memory = proposal.memory
-    content = memory.content if memory else _describe_changes(proposal.changes)
+    content = memory.content if memory else _describe_changes(proposal.changes) or _REMOVAL
     subject = memory.subject if memory else proposal.changes.get("subject")
     return WaitingProposal(
         id=proposal.id,
@@ -202,6 +205,10 @@ def _apply_proposal(
         "id": proposal.id,
         "proposed_at": iso(proposal.at),
     }
+    if proposal.target is not None and proposal.kind == "removal":
+        with workspace.transaction():
+            remove = _without(workspace, proposal, detail)
+            return change(workspace, Memory, proposal.target, EventKind.DELETE, remove), ()
     if proposal.target is not None:
         with workspace.transaction():
             apply = _with(workspace, proposal, detail)
@@ -245,6 +252,22 @@ def _with(
         fields = {name: getattr(wanted, name) for name in changes}
         agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
         return changed(memory, agreed, **fields)
+
+    return apply
+
+
+def _without(
+    workspace: Workspace, proposal: Proposal, detail: dict[str, Any]
+) -> Callable[[Memory, Event], Memory]:
+    days = workspace.settings.purge_days
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        _check_waiting(workspace, proposal)
+        _decide(workspace, proposal, "approved", memory.id)
+        if not can_move(memory.state, event.event):
+            return memory
+        agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
+        return moved(memory, agreed, purge_at=purge_time(event.at, days))
 
     return apply
 

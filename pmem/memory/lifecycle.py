@@ -1,5 +1,6 @@
 """What takes records out of recall, and what brings them back: by hand, one by one."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -79,8 +80,14 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
 
     Raises:
         NotFound, Ambiguous: A reference.
+        Withheld: An agent asks, and a person wrote a memory: the removal waits for a person.
+        Refused: An agent asks, and a person wrote an episode.
     """
     days = workspace.settings.purge_days
+    if workspace.caller.agent is not None:
+        from pmem.memory.proposals import gate_removals
+
+        gate_removals(workspace, list(_removable(workspace, request.references)))
 
     def apply(record: Removable, event: Event) -> Removable:
         if not can_move(record.state, event.event):
@@ -89,6 +96,15 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
 
     done = change_all(workspace, request.references, EventKind.DELETE, apply)
     return ChangedRecords(records=tuple(done))
+
+
+def _removable(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:
+    """Yield the memories and episodes among what references mean that removing would change."""
+    for reference in references:
+        type_, identifier = workspace.resolve(reference, *EDITABLE)
+        record: Removable = workspace.store(type_).get(identifier)
+        if can_move(record.state, EventKind.DELETE):
+            yield record
 
 
 def restore(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
@@ -125,6 +141,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     """
     fields = edited_fields(workspace, request)
     old = _active(workspace, request.reference)
+    _check_leave(workspace, old, "propose it: `pmem edit` without --supersede")
     if all(value == getattr(old, name) for name, value in fields.items()):
         raise InvalidValue(
             f"the new memory would say the same as {old.id}", "give what is new about it"
@@ -151,6 +168,7 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
     """
     old = _active(workspace, request.reference)
     new = _active(workspace, request.successor)
+    _check_leave(workspace, old, "propose its removal with `pmem rm`")
     if old.id == new.id:
         raise InvalidValue(
             f"memory {old.id} cannot take its own place", "name the memory that does"
@@ -176,8 +194,17 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
                 f"{KINDS[type(record)]} {record.id} is not removed, and purging is final",
                 f"{first}give --force",
             )
+        if isinstance(record, EDITABLE):
+            _check_leave(workspace, record, "propose its removal with `pmem rm`")
         _purge(workspace, record)
     return ChangedRecords(records=tuple(gone))
+
+
+def _check_leave(workspace: Workspace, record: Removable, hint: str) -> None:
+    if workspace.caller.agent is not None:
+        from pmem.memory.proposals import check_leave
+
+        check_leave(workspace, record, hint)
 
 
 def _purge(workspace: Workspace, record: Record) -> None:

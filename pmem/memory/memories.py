@@ -23,6 +23,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import archived_key, same_keys
 from pmem.values.ids import matches, short
@@ -165,11 +166,23 @@ def pin(workspace: Workspace, request: PinRequest) -> Removable:
     """
 
     def apply(record: Removable, event: Event) -> Removable:
-        is_so = record.pinned == request.pinned
-        return record if is_so else changed(record, event, pinned=request.pinned)
+        if record.pinned == request.pinned:
+            return record
+        if workspace.caller.agent is not None:
+            _gate_pin(workspace, record, request.pinned)
+        return changed(record, event, pinned=request.pinned)
 
     (record,) = change_all(workspace, [request.reference], EventKind.UPDATE, apply)
     return record
+
+
+def _gate_pin(workspace: Workspace, record: Removable, pinned: bool) -> None:
+    from pmem.memory.proposals import check_leave, gate_edit
+
+    if isinstance(record, Memory):
+        gate_edit(workspace, record, {"pinned": pinned})
+    else:
+        check_leave(workspace, record, "a person pins it, or unpins it")
 
 
 def link(workspace: Workspace, request: LinkRequest) -> Memory:
@@ -313,13 +326,15 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     importance = request.importance
     if importance is None:
         importance = DEFAULT_IMPORTANCE[request.type]
+    category = checks.category(
+        request.category or DEFAULT_CATEGORY[request.type], workspace.settings.categories
+    )
+    check_writer(workspace, request.agent, category)
     return Memory(
         id=workspace.new_id(),
         type=request.type,
         content=content,
-        category=checks.category(
-            request.category or DEFAULT_CATEGORY[request.type], workspace.settings.categories
-        ),
+        category=category,
         subject=checks.text(request.subject, "a subject", limits.subject)
         if request.subject is not None
         else None,
@@ -342,7 +357,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
                 event=EventKind.ADD,
                 at=now,
                 actor=workspace.actor,
-                agent=request.agent or workspace.caller.agent or "",
+                agent=workspace.caller.agent or request.agent or "",
             ),
         ),
     )

@@ -1,10 +1,12 @@
 """The gate before a memory: what an agent or extraction proposes, and people must agree to.
 
+An agent may change and remove what agents wrote; of what a person wrote it proposes that.
+
 A value that waits stands in the clone's own queue and nowhere else: no record, index or log holds
 it. What people add themselves passes, and what nobody is asked about.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -13,7 +15,9 @@ import msgspec
 from pmem.core import style_rules
 from pmem.core.consent import TOLD, benign, field_of
 from pmem.core.extraction.facts import key
+from pmem.core.trust import Trust, trust_of
 from pmem.errors import InvalidValue, Refused
+from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
     Kind,
@@ -26,7 +30,7 @@ from pmem.storage.local.proposals import (
 )
 from pmem.values.config import Settings
 from pmem.values.ids import short
-from pmem.values.records import Memory, Scope, plain
+from pmem.values.records import Episode, Memory, Scope, plain
 from pmem.values.times import shifted
 
 APART: Final = timedelta(hours=1)
@@ -36,8 +40,8 @@ APART: Final = timedelta(hours=1)
 class Held(msgspec.Struct, frozen=True, kw_only=True):
     """A proposal as its proposer sees it, without the value.
 
-    `kind` says what it waits for: a person's `consent`, or further `signals`. One that was
-    rejected before waits for nothing.
+    `kind` says what it waits for: a person's `consent`, further `signals`, or a person's leave for
+    a `change` or a `removal`. One that was rejected before waits for nothing.
     """
 
     id: str
@@ -52,7 +56,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
         """What became of the proposal."""
         if self.rejected:
             return "rejected"
-        return "queued" if self.kind == "consent" else "waiting"
+        return "waiting" if self.kind == "signals" else "queued"
 
     @property
     def sentence(self) -> str:
@@ -64,6 +68,8 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
             return (
                 f"{name} is remembered once it is heard again elsewhere; this waits as a candidate"
             )
+        if self.kind in ("change", "removal"):
+            return f"a person wrote this: its {self.kind} waits for a person as {short(self.id)}"
         return f"{name} is remembered only with a person's consent: {short(self.id)} waits for it"
 
     @property
@@ -115,7 +121,7 @@ def gate(
 
 
 def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
-    """Hold back what an agent changes of a memory where that needs consent.
+    """Hold back what an agent changes of a memory that a person wrote, or that needs consent.
 
     Args:
         memory: As it stands.
@@ -125,20 +131,75 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
         Withheld: The change waits for consent.
         Damaged, StorageRefused: The queue.
     """
-    if workspace.caller.agent is None or not TOLD & fields.keys():
+    if workspace.caller.agent is None:
         return
-    new = msgspec.structs.replace(memory, **fields)
-    field = field_of(new, workspace.settings.consent.fields)
+    check_writer(workspace, workspace.caller.agent, fields.get("category", memory.category))
+    kind: Kind = "consent"
+    field = None
+    if TOLD & fields.keys():
+        new = msgspec.structs.replace(memory, **fields)
+        field = field_of(new, workspace.settings.consent.fields)
+    if field is None and needs_leave(workspace, memory):
+        field = kind = "change"
     if field is None:
         return
     changes = plain(dict(fields))
     wanted = _Wanted(
-        "consent", field, workspace.caller.agent, (memory.id, repr(sorted(changes.items())))
+        kind, field, workspace.caller.agent, (memory.id, repr(sorted(changes.items())))
     )
     given = {"target": memory.id, "changes": changes, "user": memory.scope.user}
     held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
     if held is not None:
         raise Withheld(held)
+
+
+def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> None:
+    """Hold back an agent's removal of memories that a person wrote.
+
+    Args:
+        records: All that it would remove; as long as one of them waits, none is removed.
+
+    Raises:
+        Withheld: The removal waits for a person.
+        Refused: A person wrote an episode among them.
+        Damaged, StorageRefused: The queue.
+    """
+    for record in records:
+        if isinstance(record, Episode):
+            check_leave(workspace, record, "a person removes it")
+    held = [
+        _hold_removal(workspace, record)
+        for record in records
+        if isinstance(record, Memory) and needs_leave(workspace, record)
+    ]
+    if held:
+        raise Withheld(held[0])
+
+
+def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
+    """See that no agent does to what a person wrote what it cannot propose.
+
+    Args:
+        record: What it would change.
+        hint: What it can do instead.
+
+    Raises:
+        Refused: A person wrote it.
+    """
+    if needs_leave(workspace, record):
+        agent = workspace.caller.agent
+        raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)
+
+
+def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
+    """Tell whether whoever writes here needs a person's leave to change a record.
+
+    Args:
+        record: As it stands.
+    """
+    if workspace.caller.agent is None or not workspace.settings.consent.changes:
+        return False
+    return trust_of(record) is Trust.HIGH
 
 
 def check_form(settings: Settings, text: str) -> None:
@@ -176,6 +237,14 @@ def drop_expired(workspace: Workspace) -> None:
     if without_expired(queue, workspace.now()) is not queue:
         with workspace.transaction():
             proposals.update(lambda found: found, workspace.now())
+
+
+def _hold_removal(workspace: Workspace, memory: Memory) -> Held:
+    wanted = _Wanted("removal", "removal", workspace.caller.agent, (memory.id,))
+    given = {"target": memory.id, "user": memory.scope.user}
+    held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
+    assert held is not None  # only further signals let something pass
+    return held
 
 
 class _Wanted(msgspec.Struct, frozen=True):

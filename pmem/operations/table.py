@@ -482,12 +482,12 @@ SETTING: Final[Operation[SettingRequest, Resolved]] = Operation(
 )
 CHANGE_SETTING: Final[Operation[SettingChangeRequest, SettingChanged]] = Operation(
     "config.set", "Change one of the project's settings", "project.setup:change_setting",
-    "whole", doing="change settings", writes="beside", effect="idempotent"
+    "whole", doing="change settings", writes="beside", effect="idempotent", by_person=True
 )  # fmt: skip
 RESET_SETTING: Final[Operation[SettingRequest, SettingReset]] = Operation(
     "config.unset", "Take one of the project's settings back to what holds without it",
     "project.setup:reset_setting", "whole", doing="change settings", writes="beside",
-    effect="idempotent"
+    effect="idempotent", by_person=True
 )  # fmt: skip
 
 TABLE: Final[dict[str, Operation[Any, Any]]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, Refused
 from pmem.values.config import Settings
 
 if TYPE_CHECKING:
@@ -125,6 +125,21 @@ def within(workspace: "Workspace", reach: "Reach") -> "Workspace":
     other = _anew(workspace)
     other.reach = reach
     return other
+
+
+def check_writer(workspace: "Workspace", agent: str | None, category: str) -> None:
+    """See that an agent that something is added for may write it, whoever asks.
+
+    Args:
+        agent: The agent that the request names; None is none besides the one that asks.
+        category: Where it is to be kept.
+
+    Raises:
+        Refused: The agent has no allowlist where there are some, or the category lies beyond it.
+    """
+    reach = None if agent is None else Caller(agent).reach(workspace.settings)
+    if reach is not None and not reach.covers(category):
+        raise Refused(f"{reach.who} may not write in the category {category}", reach.hint)
 
 
 def _anew(workspace: "Workspace") -> "Workspace":

@@ -34,6 +34,7 @@ _ONLY_YOURS: Final = (
 """Settings that no project makes at all."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""
+_LEAVE: Final = "consent.changes"
 _MOST_NAMED: Final = 20
 """Unknown settings that are told one by one."""
 _MOST_DOTS: Final = 100
@@ -105,6 +106,8 @@ class Configuration:
             for name, value in project.items()
             if is_liberty(name, value)
         ]
+        if project.get(_LEAVE) is False and resolve_one(_LEAVE, others).value:
+            said.append(f"{_LEAVE} is false: agents change what people wrote")
         for name in _ASKED_FOR:
             if name in project:
                 own = checked(name, project[name])

@@ -186,7 +186,11 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     two_signals: Annotated[
         tuple[str, ...], says("What an agent must learn twice before it is remembered.")
     ] = ("tone", "goals")
-    days: Annotated[int, number(1, "How long both wait, in days.")] = 7
+    changes: Annotated[
+        bool,
+        says("Whether what an agent changes or removes of what a person wrote waits likewise."),
+    ] = True
+    days: Annotated[int, number(1, "How long all this waits, in days.")] = 7
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):

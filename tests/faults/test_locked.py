@@ -78,6 +78,7 @@ WRITING: dict[str, tuple[str, ...]] = {
 }
 READING = {
     "completion",
+    "mcp",  # by itself: what is called through it is tried in tests/mcp
     "show",
     "list",
     "history",

@@ -241,7 +241,9 @@ def test_a_marked_file_that_is_about_to_be_committed_is_told() -> None:
     assert (done.code, "conflict markers" in done.out.decode()) == (1, True)
 
 
-NAMES: Final = ("chunk_size", "secrets.gate", "secrets.allow", "consent.fields", "allowlists.a")
+NAMES: Final = (
+    "chunk_size secrets.gate secrets.allow consent.fields consent.changes allowlists.a".split()
+)
 LISTS: Final = st.lists(st.sampled_from("abcd"), max_size=3, unique=True)
 SIDES: Final = st.fixed_dictionaries(
     {},
@@ -250,6 +252,7 @@ SIDES: Final = st.fixed_dictionaries(
         "secrets.gate": st.sampled_from(("refuse", "redact")),
         "secrets.allow": LISTS,
         "consent.fields": LISTS,
+        "consent.changes": st.booleans(),
         "allowlists.a": LISTS,
         "allowlists.b": LISTS,
     },
@@ -287,6 +290,8 @@ def test_an_open_merge_guards_no_less_than_either_side(ours: Any, theirs: Any) -
             for side in (ours, theirs):
                 if value in side.get("consent.fields", []):
                     assert value in found["consent.fields"]
+        if found.get("consent.changes") is False:
+            assert ours.get("consent.changes") is theirs.get("consent.changes") is False
         if "redact" in (found.get("secrets.gate"),):
             assert ours.get("secrets.gate") == theirs.get("secrets.gate") == "redact"
     assert all(is_guard(name) for name in NAMES[1:])

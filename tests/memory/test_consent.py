@@ -223,7 +223,7 @@ def test_what_has_expired_can_be_neither_approved_nor_rejected(root: str) -> Non
 
 
 def test_an_agent_may_edit_what_is_nobodys(root: str) -> None:
-    memory = opened(root).add("The release is on Monday.").memory
+    memory = opened(root, "planner").add("The release is on Monday.").memory
     changed = opened(root, "planner").edit(memory.id, "The release is on Tuesday.")
     assert changed.content == "The release is on Tuesday."
 
@@ -241,7 +241,7 @@ def test_an_agent_sees_that_something_waits_and_decides_nothing(root: str) -> No
 
 def test_no_other_way_leads_an_agent_around_consent(root: str) -> None:
     memory = opened(root).add("The user lives in Graz.").memory
-    agent = opened(root, "planner")
+    agent = Project(root, agent="planner", now=NOW, consent={"changes": False})
     with pytest.raises(Refused, match="consent"):
         agent.add_episode("The user lives in Quuxville now")
     with pytest.raises(Refused, match="consent"):

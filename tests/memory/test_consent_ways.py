@@ -17,8 +17,8 @@ from tests.faults.console import pmem
 
 
 def running(root: str, agent: str | None = None) -> Project:
-    """Open a memory whose clock runs, as it does where nobody fixes it."""
-    return Project(root, actor="kim", agent=agent)
+    """Open a memory whose clock runs, and where agents change what people wrote."""
+    return Project(root, actor="kim", agent=agent, consent={"changes": False})
 
 
 def test_a_new_memory_in_the_place_of_one_needs_consent_while_the_clock_runs(
@@ -49,7 +49,7 @@ def test_what_takes_a_memorys_place_has_the_size_that_agents_are_held_to(
 
 def test_what_takes_a_memorys_place_has_the_form_where_that_is_enforced(root: str) -> None:
     memory = running(root).add("The release is on Monday.").memory
-    agent = Project(root, agent="bot", writing={"enforce": True})
+    agent = Project(root, agent="bot", writing={"enforce": True}, consent={"changes": False})
     with pytest.raises(InvalidValue, match="writing rules"):
         agent.supersede(memory.id, "We release it on TUESDAY!")
     assert agent.supersede(memory.id, "The release is on Tuesday.").memory
@@ -77,7 +77,7 @@ def test_an_agent_may_take_what_a_persons_episode_refers_to_away_for_good(root: 
     person = Project(root, now=NOW)
     memory = person.add("The kettle is on the shelf.").memory
     episode = person.add_episode("The user moved to Graz last year.", memories=(memory.id,))
-    Project(root, now=NOW, agent="bot").purge(memory.id, force=True)
+    running(root, "bot").purge(memory.id, force=True)
     assert person.episodes().items[0].id == episode.id
 
 

@@ -108,7 +108,8 @@ def test_an_apps_memories_tell_it_beside_the_block(root: str) -> None:
 
 
 def test_what_an_agent_did_is_recorded_by_its_name(root: str, ids: dict[str, str]) -> None:
-    Project(root, actor="ada", agent="planner").edit(ids["high"], "The gear of bronze is old")
+    agent = Project(root, actor="ada", agent="planner", consent={"changes": False})
+    agent.edit(ids["high"], "The gear of bronze is old")
     record = Project(root).show(ids["high"])
     assert isinstance(record, Memory)
     assert [(event.actor, event.agent) for event in record.history] == [

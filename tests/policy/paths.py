@@ -31,6 +31,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "search": ("TEXT", "-k", "50"),
     "query": (),
     "context": ("TEXT",),
+    "mcp": (),
     "consolidate": (),
     "sweep": (),
     "delta": ("--thread", "t"),
@@ -96,6 +97,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 OTHERWISE: Final = {
     "unpin": "pin",
     "completion": None,
+    "mcp": "search",
     **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
 }
 """Commands that are called otherwise than their operation, or are none."""

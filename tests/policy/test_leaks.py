@@ -21,8 +21,9 @@ DAY = timedelta(days=1)
 
 
 def opened(root: str, agent: str | None = None, days: float = 0) -> Project:
-    """Open the memory so many days later."""
-    return Project(root, actor="ada", now=NOW + days * DAY, agent=agent)
+    """Open the memory so many days later; agents change what people wrote."""
+    now = NOW + days * DAY
+    return Project(root, actor="ada", now=now, agent=agent, consent={"changes": False})
 
 
 def allow(root: str, **lists: list[str]) -> None:

@@ -84,7 +84,9 @@ def test_an_agent_finds_its_own(ids: dict[str, str]) -> None:
     for line in (["search", "goaltoken"], ["list"], ["show", ids["OWN"]], ["events"], ["context"]):
         done = pmem(*line, "--agent", "planner")
         assert b"goaltoken" in done.out, line
-    assert pmem("edit", ids["OWN"], "goaltoken has a plan", "--agent", "planner").code == 0
+    environment = {"PMEM_CONSENT_CHANGES": "false"}
+    change = ("edit", ids["OWN"], "goaltoken has a plan", "--agent", "planner")
+    assert pmem(*change, environment=environment).code == 0
 
 
 def test_neither_an_agent_without_a_list_nor_one_of_another_name_sees_anything(

@@ -384,6 +384,7 @@ def test_a_project_cannot_switch_the_gate_off(root: str, ids: dict[str, str]) ->
 
 WEAKER = [
     ('[secrets]\ngate = "off"', "secrets.gate = 'off' counts for nothing"),
+    ("[consent]\nchanges = false", "consent.changes is false: agents change what people wrote"),
     ("[consent]\nfields = []", "consent.fields leaves out preferred_name, pronouns"),
     ('[consent]\nfields = ["shoe size"]\ntwo_signals = []', "consent.two_signals leaves out tone"),
 ]

@@ -42,7 +42,8 @@ def test_scenario_3_what_changed_is_updated_and_not_added_beside(project: Projec
     (sarah,) = project.list().items
     suggested = project.add("Sarah works on the Design team", category="person", subject="sarah")
     assert (suggested.action, suggested.memory.id) == ("suggested", sarah.id)
-    agent = Project(project.workspace.root, actor="kim", agent="bot", now=NOW)
+    root, rules = project.workspace.root, {"changes": False}
+    agent = Project(root, actor="kim", agent="bot", now=NOW, consent=rules)
     updated = agent.edit(sarah.id[-8:], "Sarah works on the Design team")
     assert updated.id == sarah.id
     assert [item.content for item in project.list().items] == ["Sarah works on the Design team"]

@@ -581,6 +581,12 @@ def _days(**environment: Any) -> Any:
     return data("consent", "list")["items"][0]["until"]
 
 
+def _changed(**environment: Any) -> Any:
+    name = data("add", "The door is open.")["memory"]["id"]
+    line = ("edit", name, "The door is shut.", "--agent", "planner")
+    return pmem(*line, environment=NOW | environment).code
+
+
 def _operations(**environment: Any) -> Any:
     pmem("add", "Something", environment=NOW | environment)
     return data("events", "--operations")["total"]
@@ -712,6 +718,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "limits.agent_least": ("5", "50", _by_agent("The door is open.")),
     "consent.fields": ("city,health", "health", _by_agent("The user lives in Graz.")),
     "consent.two_signals": ("tone", "goals", _by_agent("The door is open.", "--tag", "tone")),
+    "consent.changes": ("true", "false", _changed),
     "consent.days": ("7", "3", _days),
     "writing.lint": ("off", "everyone", _by_agent("We like it.")),
     "writing.enforce": ("false", "true", _by_agent("We like it.")),

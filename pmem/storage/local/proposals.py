@@ -29,7 +29,7 @@ _MADE: Final = "select 1 from sqlite_master where name = 'consent'"
 _DIGEST_BYTES: Final = 16
 _START_AFRESH: Final = "move it away to start afresh; what waits for consent goes with it"
 
-Kind = Literal["consent", "signals"]
+Kind = Literal["consent", "signals", "change", "removal"]
 Outcome = Literal["approved", "rejected", "expired"]
 
 
@@ -45,8 +45,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is not remembered yet: a new memory, or `changes` of the memory `target`.
 
     Attributes:
-        kind: whether it waits for a person's consent or for a second signal.
-        field: what it is about, as the setting names it.
+        kind: what it waits for: a person's consent to what is said of somebody, a second signal,
+            or the leave to change or to remove what a person wrote.
+        field: what it is about, as the setting names it; the kind again where a person wrote it.
         agent: who proposed it; None where it was extracted from a conversation.
         fact: the short id of the fact that it was extracted as.
         user: whom the memory that it changes concerns.

@@ -1,0 +1,112 @@
+"""The command that serves the memory to assistants."""
+
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, BinaryIO, Final
+
+import typer
+
+from pmem.cli.session import CommandSession
+from pmem.errors import InvalidValue
+from pmem.project.caller import Caller, asked_by
+from pmem.storage.shared import Shared
+
+AGENT: Final = "assistant"
+"""Who calls, where nobody says."""
+_AUTO: Final = "auto"
+_SESSION: Final = "CLAUDE_CODE_SESSION_ID"
+"""Where a client says of which session it is."""
+_TURN: Final = "x-codex-turn-metadata"
+"""Where a client says so with each call."""
+
+
+def mcp(
+    ctx: typer.Context,
+    tools: Annotated[
+        str,
+        typer.Option(metavar="NAME,...", help="What to offer: read, agent, admin, all, or tools."),
+    ] = "agent",
+    thread: Annotated[
+        str,
+        typer.Option(metavar="NAME|auto", help="The thread of contexts: a name, or the session's."),
+    ] = "auto",
+    structured: Annotated[
+        bool, typer.Option("--structured", help="Answer JSON as well, for programs.")
+    ] = False,
+) -> None:
+    """Serve the memory to an assistant over the Model Context Protocol, on standard input.
+
+    Whoever calls is an agent: the one that --agent names, else `assistant`.
+    """
+    session: CommandSession = ctx.obj
+    from pmem.server.tools import chosen
+
+    offered = chosen(tools, read_only=session.read_only)
+    root, shared = session.found_root, Shared()
+    agent = session.caller.agent
+    if agent is None:
+        agent = session.environment.get("PMEM_AGENT", AGENT)
+    asked_by(session.opened_anew(root, shared), Caller(agent)).reach  # noqa: B018 - is it allowed?
+    source, sink = _own_streams()
+    serve = _protocol()
+
+    def make_calls() -> Any:
+        from pmem.server.calls import ToolCalls
+
+        opened = partial(session.opened_anew, root, shared)
+        return ToolCalls(opened, agent, offered, structured=structured)
+
+    serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
+    shared.indexes.close()
+
+
+def _protocol() -> Any:
+    """Load what speaks the protocol.
+
+    Raises:
+        InvalidValue: It is not installed.
+    """
+    try:
+        from pmem.server.mcp import serve
+    except ImportError as error:
+        raise InvalidValue(
+            f"`pmem mcp` needs the extra `mcp`: {error}", "pip install 'pmem-cli[mcp]'"
+        ) from None
+    return serve
+
+
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Take standard input and output for the protocol alone.
+
+    Whatever is printed goes to standard error from now on, and no child reads what is ours.
+    """
+    sys.stdout.flush()
+    try:
+        sys.stdin.fileno(), sys.stdout.fileno()
+    except OSError:  # they are no files: nobody else has them
+        return sys.stdin.buffer, sys.stdout.buffer
+    source, sink = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    os.close(nothing)
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
+
+
+def thread_of(
+    named: str, environment: Mapping[str, str], metadata: Mapping[str, Any]
+) -> str | None:
+    """Return the thread of a call: as it was named at the start, else the client's session.
+
+    Args:
+        named: As the command line names it; `auto` is the session's.
+        environment: The environment's variables.
+        metadata: Of the call.
+    """
+    turn = metadata.get(_TURN)
+    session = turn.get("session_id") if isinstance(turn, Mapping) else None
+    if named != _AUTO:
+        return named
+    return session if isinstance(session, str) else environment.get(_SESSION)

@@ -1,0 +1,223 @@
+"""One call of a tool: arguments to a request, through the pipeline, to an answer for a model."""
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, Final, get_args
+
+import msgspec
+
+from pmem.core.queries import parse
+from pmem.core.secrets import unsecret
+from pmem.errors import InvalidValue, PmemError
+from pmem.library.typed import made
+from pmem.operations import table
+from pmem.operations.outcome import Outcome
+from pmem.operations.pipeline import function_of, run
+from pmem.project.caller import Caller
+from pmem.project.failures import note_failure
+from pmem.project.workspace import Workspace
+from pmem.search.search import SearchRequest
+from pmem.server import answers
+from pmem.server.answers import NotDone
+from pmem.server.arguments import fields_of
+from pmem.server.tools import PROFILES, SPELLINGS, Form, ModelTool
+from pmem.values.records import dump_line
+
+_FORMAT: Final = "format"
+_BUDGETED: Final = {"context": "budget", "memory_query": "budget_tokens"}
+"""The field of the request by which an operation holds its answer to a budget by itself."""
+_MASKED: Final = frozenset(("search", "context", "memory_query"))
+"""Tools whose operation takes secrets out of what it answers."""
+_CHANGING: Final = frozenset(("update_memory", "forget"))
+
+
+class UnknownTool(Exception):
+    """No tool of that name is offered."""
+
+
+class ToolAnswer(msgspec.Struct, frozen=True):
+    """What a call led to.
+
+    Attributes:
+        text: As a model reads it.
+        is_refused: Whether nothing was done; the text says what to do next.
+        data: The plain form of the answer, where that was asked for.
+    """
+
+    text: str
+    is_refused: bool = False
+    data: dict[str, Any] | None = None
+
+
+class ToolCalls:
+    """Answers calls on one project, each a unit of work of its own.
+
+    Args:
+        opened: Opens the project for one call.
+        agent: The agent that calls.
+        tools: Those that are offered, by name.
+        structured: Whether every answer comes with its plain form.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], Workspace],
+        agent: str,
+        tools: Mapping[str, ModelTool],
+        *,
+        structured: bool = False,
+    ) -> None:
+        self._opened = opened
+        self._caller = Caller(agent)
+        self._tools = tools
+        self._structured = structured
+
+    def warm_up(self) -> None:
+        """Load what calls need, and bring the index up to date."""
+        try:
+            for tool in self._tools.values():
+                function_of(tool.operation)
+            workspace = self._opened()
+            workspace.budget_counter.count("warm")
+            run(workspace, table.SEARCH, SearchRequest(query="warm", counts=False), self._caller)
+        except Exception:
+            return  # the first call says what is wrong
+
+    def call(self, name: str, given: Mapping[str, Any], thread: str | None = None) -> ToolAnswer:
+        """Run a tool.
+
+        Args:
+            name: Its name; it is one of those that are offered.
+            given: The arguments.
+            thread: The thread of contexts that name none.
+        """
+        return self._run(self._tools[SPELLINGS.get(name, name)], given, thread)
+
+    def answer(self, name: str, given: Mapping[str, Any]) -> ToolAnswer:
+        """Run a tool that only reads, whether it is offered or not.
+
+        Args:
+            name: Its name.
+            given: The arguments.
+        """
+        (tool,) = (tool for tool in PROFILES["all"]() if tool.name == name and tool.is_reading)
+        return self._run(tool, {**given, _FORMAT: "text"}, None)
+
+    def _run(self, tool: ModelTool, given: Mapping[str, Any], thread: str | None) -> ToolAnswer:
+        workspace: Workspace | None = None
+        try:
+            workspace = self._opened()
+            return self._answered(workspace, tool, given, thread)
+        except NotDone as declined:
+            return ToolAnswer(unsecret(str(declined)), is_refused=True)
+        except PmemError as error:
+            hint = f"\n{error.hint}" if error.hint else ""
+            return ToolAnswer(unsecret(f"{error.message}{hint}"), is_refused=True)
+        except Exception as error:
+            return ToolAnswer(_bug(workspace, error), is_refused=True)
+
+    def _answered(
+        self, workspace: Workspace, tool: ModelTool, given: Mapping[str, Any], thread: str | None
+    ) -> ToolAnswer:
+        asked = _read_call(tool, given)
+        if tool.operation is table.CONTEXT:
+            asked.fields.setdefault("thread", thread)
+        is_structured = asked.form == "json" or (self._structured and asked.form is None)
+        outcome = run(workspace, tool.operation, _request(tool, asked), self._caller)
+        if is_structured:
+            return _structured(workspace, outcome)
+        if tool.name in _CHANGING and not outcome.has_written:
+            return ToolAnswer("nothing changed: it is so already")
+        count = workspace.budget_counter.count
+        text = answers.written(tool.name, outcome.result, asked.budget, count)
+        text = text if tool.name in _MASKED else workspace.mask.text(text)
+        return ToolAnswer("\n".join([text, *_notes(outcome)]))
+
+
+def _bug(workspace: Workspace | None, error: Exception) -> str:
+    """Say that something happened that never should, and keep the rest for a report."""
+    trace = unsecret("".join(traceback.format_exception(error)))
+    where = None if workspace is None else note_failure(workspace, trace)
+    more = f"; {where} has more" if where else ""
+    return f"this is a bug in pmem: {type(error).__name__}{more}"
+
+
+class _ReadCall(msgspec.Struct):
+    """What a call asks for: the request's fields, tokens of the answer, and its form."""
+
+    fields: dict[str, Any]
+    budget: int
+    form: Any
+
+
+def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
+    """Read the arguments of a call.
+
+    Raises:
+        InvalidValue: One means nothing here.
+    """
+    form = given.get(_FORMAT)
+    if form not in (None, *get_args(Form)):
+        raise InvalidValue(f"there is no format {form!r}", f"there are {', '.join(get_args(Form))}")
+    rest = {name: value for name, value in given.items() if name != _FORMAT}
+    fields, own = fields_of(rest, tool.takes, tool.request)
+    usual = answers.BUDGETS.get(tool.name, answers.OTHERS_BUDGET)
+    field = _BUDGETED.get(tool.name)
+    budget = own.get("budget", usual) if field is None else fields.setdefault(field, usual)
+    if type(budget) is not int or budget < 1:
+        raise InvalidValue(f"a budget is a number of tokens, not {budget!r}")
+    return _ReadCall(fields, budget, form)
+
+
+def _request(tool: ModelTool, asked: _ReadCall) -> Any:
+    """Make the request of a call.
+
+    Raises:
+        InvalidValue: A value has another type, or nothing is to be done.
+    """
+    fields = asked.fields
+    if tool.operation is table.QUERY:
+        return parse({"return" if name == "form" else name: fields[name] for name in fields})
+    if tool.operation is table.CONTEXT:
+        fields |= {"ids": True, "omitted": asked.form == "json"}
+    if tool.operation is table.EDIT and fields.keys() == {"reference"}:
+        raise InvalidValue("there is nothing to change", "give the new content")
+    try:
+        return made(tool.request, **fields)
+    except InvalidValue as error:
+        raise _in_its_words(tool, error) from None
+
+
+def _in_its_words(tool: ModelTool, error: InvalidValue) -> InvalidValue:
+    """Name an argument as the tool does, and say what may stand there."""
+    for one in tool.takes:
+        rest = error.message.removeprefix(one.field)
+        if one.field and rest != error.message and rest[:1] in (" ", "["):
+            schema = tool.schema["properties"][one.name]
+            words = schema.get("items", schema).get("enum", ())
+            hint = f"there are {', '.join(words)}" if words else error.hint
+            return InvalidValue(f"{one.name}{rest}", hint)
+    return error
+
+
+def _structured(workspace: Workspace, outcome: Outcome[Any]) -> ToolAnswer:
+    """Return an answer's plain form, and the same as a text."""
+    plain = msgspec.json.decode(dump_line(outcome.plain))
+    data = _without_secrets(workspace, plain)
+    data = data if isinstance(data, dict) else {"items": data}
+    return ToolAnswer(dump_line(data).decode(), data=data)
+
+
+def _without_secrets(workspace: Workspace, value: Any, name: str = "") -> Any:
+    if isinstance(value, str):
+        return workspace.mask.text(value, name)
+    if isinstance(value, list):
+        return [_without_secrets(workspace, part) for part in value]
+    if isinstance(value, dict):
+        return {key: _without_secrets(workspace, part, key) for key, part in value.items()}
+    return value
+
+
+def _notes(outcome: Outcome[Any]) -> list[str]:
+    left = [f"pmem: left out: {problem.message}" for problem in outcome.problems]
+    return [unsecret(note) for note in (*outcome.notes, *left)]

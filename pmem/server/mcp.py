@@ -1,0 +1,256 @@
+"""The Model Context Protocol, through its official SDK: what a client asks, handed to pmem.
+
+The SDK speaks every revision of the protocol; here stands only what there is. Calls run one after
+another in a thread, so that the protocol is answered meanwhile. This module and `lines` are the
+only ones that know the SDK.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types.methods import CacheableMethod
+
+from pmem import __version__
+from pmem.server import notices
+from pmem.server.lines import Lines
+from pmem.server.tools import SPELLINGS, ModelTool, schema_by_name
+
+if TYPE_CHECKING:
+    from pmem.server.calls import ToolAnswer, ToolCalls
+
+T = TypeVar("T")
+Asked = ServerRequestContext[Any, Any]
+Paged = types.PaginatedRequestParams | None
+Session = Callable[[Mapping[str, Any]], str | None]
+
+_DAY: Final = CacheHint(ttl_ms=24 * 60 * 60 * 1000)
+_LISTS: Final[tuple[CacheableMethod, ...]] = (
+    "tools/list", "prompts/list", "resources/list", "resources/templates/list",
+)  # fmt: skip
+"""What does not change while the server runs."""
+
+
+def serve(
+    make_calls: "Callable[[], ToolCalls]",
+    tools: Mapping[str, ModelTool],
+    source: BinaryIO,
+    sink: BinaryIO,
+    session: Session,
+) -> None:
+    """Answer a client until its input ends, or it reads no more.
+
+    Args:
+        make_calls: Makes what answers calls, and loads what that needs.
+        tools: Those that are offered, by name.
+        source: Where messages come from.
+        sink: Where answers go.
+        session: Returns the thread that a call belongs to, from the metadata of its request.
+    """
+    anyio.run(_serve, make_calls, tools, source, sink, session)
+
+
+async def _serve(
+    make_calls: "Callable[[], ToolCalls]",
+    tools: Mapping[str, ModelTool],
+    source: BinaryIO,
+    sink: BinaryIO,
+    session: Session,
+) -> None:
+    desk = _Desk(make_calls, tools, session)
+    lines = Lines(source, sink)
+    server = desk.server()
+    incoming, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def until_gone(work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        except OSError:  # nobody is there any more
+            tasks.cancel_scope.cancel()
+
+    async def warm_up() -> None:
+        await desk.is_listed.wait()  # what a client waits for goes first
+        await desk.run(lambda calls: calls.warm_up())
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(until_gone, partial(lines.read, incoming))
+        tasks.start_soon(until_gone, partial(lines.write, outgoing))
+        tasks.start_soon(warm_up)
+        await server.run(to_read, to_write, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+class _Desk:
+    """Answers the methods of the protocol."""
+
+    def __init__(
+        self,
+        make_calls: "Callable[[], ToolCalls]",
+        tools: Mapping[str, ModelTool],
+        session: Session,
+    ) -> None:
+        self._make_calls, self._tools, self._session = make_calls, tools, session
+        self._calls: ToolCalls | None = None
+        self._turn = anyio.Lock()
+        self.is_listed = anyio.Event()
+        """Set once a client has asked for the tools: calls may follow."""
+
+    def server(self) -> Server[Any]:
+        """Return the SDK's server that asks here."""
+        return Server(
+            "pmem",
+            version=__version__,
+            title="Project memory",
+            instructions=notices.INSTRUCTIONS,
+            cache_hints=dict.fromkeys(_LISTS, _DAY),
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_templates,
+            on_read_resource=self.read_resource,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+        )
+
+    async def run(self, work: "Callable[[ToolCalls], T]") -> T:
+        """Do something with the project when it is its turn, beside the protocol."""
+
+        def working() -> T:
+            if self._calls is None:
+                self._calls = self._make_calls()
+            return work(self._calls)
+
+        async with self._turn:
+            return await anyio.to_thread.run_sync(working, abandon_on_cancel=True)
+
+    async def list_tools(self, _: Asked, params: Paged) -> types.ListToolsResult:
+        """Answer `tools/list`."""
+        _check_page(params)
+        listed = [_tool(tool) for tool in self._tools.values()]
+        self.is_listed.set()
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(
+        self, asked: Asked, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Answer `tools/call`."""
+        if SPELLINGS.get(params.name, params.name) not in self._tools:
+            raise _wrong(f"there is no tool {params.name!r}; there are {', '.join(self._tools)}")
+        given = params.arguments or {}
+        thread = self._session((asked.params or {}).get("_meta") or {})
+        return _result(await self.run(lambda calls: calls.call(params.name, given, thread)))
+
+    async def list_resources(self, _: Asked, params: Paged) -> types.ListResourcesResult:
+        """Answer `resources/list`."""
+        _check_page(params)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=one.uri, name=one.name, description=one.meaning, mime_type=notices.MIME
+                )
+                for one in notices.RESOURCES
+            ]
+        )
+
+    async def list_templates(self, _: Asked, params: Paged) -> types.ListResourceTemplatesResult:
+        """Answer `resources/templates/list`."""
+        _check_page(params)
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=one.uri,
+                    name=one.name,
+                    description=one.meaning,
+                    mime_type=notices.MIME,
+                )
+                for one in notices.TEMPLATES
+            ]
+        )
+
+    async def read_resource(
+        self, _: Asked, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Answer `resources/read`."""
+        uri = str(params.uri)
+        try:
+            text = await self.run(lambda calls: notices.read(calls, uri))
+        except notices.NotOffered as error:
+            raise _wrong(str(error)) from None
+        found = types.TextResourceContents(uri=uri, mime_type=notices.MIME, text=text)
+        return types.ReadResourceResult(contents=[found])
+
+    async def list_prompts(self, _: Asked, params: Paged) -> types.ListPromptsResult:
+        """Answer `prompts/list`."""
+        _check_page(params)
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=one.name,
+                    description=one.meaning,
+                    arguments=[
+                        types.PromptArgument(
+                            name=one.argument,
+                            description=one.argument_meaning,
+                            required=one.is_needed,
+                        )
+                    ],
+                )
+                for one in notices.PROMPTS.values()
+            ]
+        )
+
+    async def get_prompt(
+        self, _: Asked, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Answer `prompts/get`."""
+        name, given = params.name, params.arguments or {}
+        try:
+            text = await self.run(lambda calls: notices.prompt_text(calls, name, given))
+        except notices.NotOffered as error:
+            raise _wrong(str(error)) from None
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(
+            description=notices.PROMPTS[name].meaning,
+            messages=[types.PromptMessage(role="user", content=content)],
+        )
+
+
+def _tool(tool: ModelTool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=schema_by_name(tool.name),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.is_reading,
+            destructive_hint=tool.is_destructive,
+            idempotent_hint=tool.is_idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _result(answer: "ToolAnswer") -> types.CallToolResult:
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+    if answer.data is None:
+        return types.CallToolResult(content=content, is_error=answer.is_refused)
+    return types.CallToolResult(content=content, structured_content=answer.data)
+
+
+def _check_page(params: Paged) -> None:
+    """See that the one page is asked for that there is."""
+    if params is not None and params.cursor is not None:
+        raise _wrong("there is no further page")
+
+
+def _wrong(sentence: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=sentence)

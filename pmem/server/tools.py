@@ -1,0 +1,230 @@
+"""The tools that models are offered: rows of the table of operations, and how each is said.
+
+Seven are made for models, with few arguments and answers in words. The others take a whole request
+and answer its plain form: they are for who asks for them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from inspect import signature
+from typing import Any, Final, Literal
+
+import msgspec
+
+from pmem.errors import InvalidValue
+from pmem.operations import table
+from pmem.operations.operation import Operation
+from pmem.operations.pipeline import function_of
+from pmem.server.arguments import Argument, schema_of, schema_of_request
+
+Form = Literal["text", "json"]
+
+
+class ModelTool(msgspec.Struct, frozen=True):
+    """A tool that models may call.
+
+    Attributes:
+        name: How it is called.
+        operation: The row that it runs.
+        description: When to call it, and what it answers.
+        arguments: What it takes; none where it takes the whole request.
+    """
+
+    name: str
+    operation: Operation[Any, Any]
+    description: str
+    arguments: tuple[Argument, ...] = ()
+
+    @property
+    def request(self) -> type[msgspec.Struct]:
+        """The request that it makes."""
+        function = function_of(self.operation)
+        _, request = list(signature(function).parameters.values())[:2]
+        made: type[msgspec.Struct] = request.annotation
+        return made
+
+    @property
+    def takes(self) -> tuple[Argument, ...]:
+        """Its arguments; the request's fields where it takes the whole of it."""
+        return self.arguments or tuple(
+            Argument(field.encode_name, field.name, is_needed=field.required)
+            for field in msgspec.structs.fields(self.request)
+        )
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        if self.arguments:
+            return schema_of(self.arguments, self.request)
+        return schema_of_request(self.request)
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether it changes nothing that is kept."""
+        return not self.operation.writes
+
+    @property
+    def is_destructive(self) -> bool:
+        """Whether what it takes away does not come back."""
+        return self.operation.effect == "destructive"
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether a second call with the same arguments changes nothing more."""
+        return self.is_reading or self.operation.effect == "idempotent"
+
+
+_QUERY: Final = Argument("query", "query", is_needed=True)
+_BUDGET: Final = Argument("budget", "", "Tokens of the answer", hint=int)
+_FORM: Final = Argument("format", "", hint=Form)
+_ID: Final = Argument("id", "reference", is_needed=True)
+
+FOR_MODELS: Final = (
+    ModelTool(
+        "search", table.SEARCH,
+        "Find what is remembered of this project: decisions, constraints, preferences, how-to, and"
+        " what was said. Look before you decide or ask. Answers ids and texts, the best first.",
+        (_QUERY, Argument("limit", "top_k"), Argument("kinds", "kinds"), _BUDGET, _FORM),
+    ),
+    ModelTool(
+        "fetch", table.SHOW,
+        "Read one record whole, with its history.",
+        (Argument("id", "reference", "As search answers it", is_needed=True), _BUDGET, _FORM),
+    ),
+    ModelTool(
+        "context", table.CONTEXT,
+        "What this project's memory has for a task, chosen to fit a budget. Call it when a task"
+        " begins. With a thread, also what is new since that thread last asked.",
+        (
+            Argument("query", "query", "The task; without one, what always counts"),
+            Argument("budget", "budget", "Tokens of the answer"),
+            Argument("thread", "thread", "A name for this line of work [the session]"),
+            _FORM,
+        ),
+    ),
+    ModelTool(
+        "add_to_memory", table.ADD,
+        "Remember something that later sessions need: a decision with its reason, a constraint, a"
+        " preference, a fact that is not in the code. One statement in one or two sentences that"
+        " stand alone. Ask before you store what nobody asked you to keep. Not for passing details"
+        " or secrets. Where a memory on the subject exists, nothing is added: update that one.",
+        (
+            Argument("content", "content", "5 to 500 characters", is_needed=True),
+            Argument("type", "type"),
+            Argument("subject", "subject", "Whom or what it is about, in a word or two"),
+            Argument("category", "category"),
+            Argument("tags", "tags"),
+            Argument("cite", "cite", "What it rests on, as src/main.py:10-20"),
+            Argument("force", "force", "Add it beside a similar one"),
+        ),
+    ),
+    ModelTool(
+        "update_memory", table.EDIT,
+        "Change a memory that does not hold as it stands; its history keeps what it was. What a"
+        " person wrote changes once a person agrees.",
+        (
+            _ID,
+            Argument("content", "content", "5 to 500 characters"),
+            Argument("type", "type"),
+            Argument("subject", "subject"),
+            Argument("category", "category"),
+            Argument("tags", "tags"),
+            Argument("importance", "importance", "0 to 1"),
+        ),
+    ),
+    ModelTool(
+        "forget", table.REMOVE,
+        "Remove a memory that is wrong or not needed any more; a person can bring it back. What a"
+        " person wrote goes once a person agrees.",
+        (Argument("id", "references", is_needed=True, hint=str),),
+    ),
+    ModelTool(
+        "memory_query", table.QUERY,
+        "Search with filters, within an agent's categories.",
+        (
+            _QUERY,
+            Argument("categories", "categories"),
+            Argument("filters", "filters"),
+            Argument("top_k", "top_k"),
+            Argument("threshold", "threshold"),
+            Argument("agent", "agent"),
+            Argument("return", "form"),
+            Argument("budget_tokens", "budget_tokens"),
+        ),
+    ),
+)  # fmt: skip
+"""The tools of the profile `agent`."""
+
+SPELLINGS: Final = {"memory.query": "memory_query"}
+"""Other names by which a tool is called."""
+
+_FURTHER: Final[tuple[Operation[Any, Any], ...]] = (
+    table.LIST, table.HISTORY, table.EVENTS, table.LINK, table.UNLINK, table.RESTORE, table.PIN,
+    table.START, table.SAY, table.END, table.CONVERSATIONS, table.TRANSCRIPT, table.USAGE,
+    table.FACTS, table.PROMOTE, table.REJECT_FACTS, table.ADD_EPISODE, table.EPISODES,
+    table.EPISODE, table.ARC, table.WAITING, table.DELTA, table.SAVE_CHECKPOINT,
+    table.LOAD_CHECKPOINT,
+    table.CHECKPOINTS, table.VERIFY, table.CHECK, table.STATS, table.CHANGELOG,
+)  # fmt: skip
+
+
+def _further(row: Operation[Any, Any]) -> ModelTool:
+    return ModelTool(row.name.replace(".", "_"), row, f"{row.meaning}.")
+
+
+ADMIN: Final = tuple(map(_further, _FURTHER))
+"""The tools of the profile `admin`: a whole request each."""
+
+PROFILES: Final[Mapping[str, Callable[[], Iterable[ModelTool]]]] = {
+    "read": lambda: (tool for tool in FOR_MODELS if tool.is_reading),
+    "agent": lambda: FOR_MODELS,
+    "admin": lambda: ADMIN,
+    "all": lambda: (*FOR_MODELS, *ADMIN),
+}
+"""The tools that a word stands for."""
+
+
+def chosen(names: str, *, read_only: bool) -> dict[str, ModelTool]:
+    """Return the tools that are offered, by their names, always in the same order.
+
+    Args:
+        names: Profiles and names of tools, with commas between them.
+        read_only: Whether those that change something are left out.
+
+    Raises:
+        InvalidValue: A name is neither, or nothing is left.
+    """
+    known = {tool.name: tool for tool in PROFILES["all"]()}
+    wanted: set[str] = set()
+    for name in filter(None, map(str.strip, names.split(","))):
+        if name in PROFILES:
+            wanted.update(tool.name for tool in PROFILES[name]())
+        elif SPELLINGS.get(name, name) in known:
+            wanted.add(SPELLINGS.get(name, name))
+        else:
+            hint = f"there are {', '.join(PROFILES)}; `all` offers every tool by its name"
+            raise InvalidValue(f"there is no tool {name!r}", hint)
+    offered = {
+        name: tool
+        for name, tool in known.items()
+        if name in wanted and (tool.is_reading or not read_only)
+    }
+    if not offered:
+        raise InvalidValue("no tool is left to offer", "name others, or leave out --read-only")
+    return offered
+
+
+@cache
+def schema_by_name(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments; it is made once.
+
+    Args:
+        name: The tool's.
+    """
+    (tool,) = (tool for tool in PROFILES["all"]() if tool.name == name)
+    return tool.schema

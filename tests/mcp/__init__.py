@@ -1,0 +1,1 @@
+"""How assistants are served."""

@@ -1,0 +1,65 @@
+"""The official client, in each of its modes, over standard input and output."""
+
+import os
+from typing import Any, Final
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from pmem import Project
+from pmem.server.tools import FOR_MODELS
+from tests.conftest import NOW
+from tests.faults.console import PROGRAM
+
+GIVEN: Final[dict[str, dict[str, Any]]] = {
+    "search": {"query": "queue"},
+    "fetch": {},
+    "context": {"query": "queue"},
+    "add_to_memory": {"content": "We use Go for the tools of this project.", "subject": "tools"},
+    "update_memory": {"content": "We use Go and Rust for tools."},
+    "forget": {},
+    "memory_query": {"query": "queue"},
+}
+
+
+@pytest.mark.parametrize(
+    ("mode", "version"),
+    [("auto", "2026-07-28"), ("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")],
+)
+def test_the_client_lists_and_calls_every_tool(mode: Any, version: str, root: str) -> None:
+    Project(root, now=NOW).add("The queue is RabbitMQ.")
+    name = Project(root, agent="other").add("The door of the lab is green.").memory.id
+    texts = anyio.run(_session, root, mode, version, name)
+    assert texts.keys() == GIVEN.keys() == {tool.name for tool in FOR_MODELS}
+    assert "RabbitMQ" in texts["search"]
+    assert "RabbitMQ" in texts["context"]
+    assert "RabbitMQ" in texts["memory_query"]
+    assert "green" in texts["fetch"]
+    assert texts["add_to_memory"].startswith("added ")
+    assert texts["update_memory"].startswith("updated ")
+    assert texts["forget"].startswith("removed ")
+
+
+async def _session(root: str, mode: Any, version: str, name: str) -> dict[str, str]:
+    server = StdioServerParameters(command=PROGRAM, args=["mcp"], cwd=os.path.dirname(root))
+    found = {}
+    async with Client(server, mode=mode) as client:
+        assert client.protocol_version == version
+        if mode != version:  # a client that asks nothing first is told nothing first
+            assert client.server_info is not None
+            assert client.server_info.name == "pmem"
+            assert client.instructions
+        listed = await client.list_tools()
+        for tool in listed.tools:
+            given = dict(GIVEN[tool.name])
+            if "id" in tool.input_schema["properties"]:
+                given["id"] = name
+            result = await client.call_tool(tool.name, given)
+            assert not result.is_error, result
+            found[tool.name] = result.content[0].text  # type: ignore[union-attr]
+        assert (await client.read_resource("pmem://context")).contents
+        assert len((await client.list_resources()).resources) == 2
+        assert len((await client.list_prompts()).prompts) == 3
+        assert (await client.get_prompt("handover")).messages
+    return found
