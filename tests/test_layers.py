@@ -32,13 +32,14 @@ ARROWS: Final[dict[str, str]] = {
     "conversation": "errors values core interchange storage storage.files project memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project embedding memory conversation",
+    "assistants": "core storage.local project memory search",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "
     "vcs apps",
     "operations": "errors core storage project embedding memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",
     "cli": "errors values core storage storage.files storage.local storage.git project "
-    "memory vcs apps conversation search upkeep operations",
+    "memory vcs apps conversation search assistants upkeep operations",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""

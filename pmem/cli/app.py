@@ -20,6 +20,8 @@ from pmem.cli import render
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
+_HOOK: Final = "hook"
+"""The command that never fails: assistants take any other exit code for an order to stop."""
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
@@ -63,6 +65,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "scan": CommandEntry("checking", "scan", "pmem scan --staged"),
     "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
     "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
+    "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
     "completion": CommandEntry("project", "completion", "pmem completion bash"),
 }
 
@@ -199,7 +202,7 @@ def run(arguments: Sequence[str]) -> int:
         return _answer(session, arguments)
     except PmemError as error:
         render.fail(session, _as_it_is(session, error))
-        return error.exit_code
+        return 0 if arguments[:1] == [_HOOK] else error.exit_code
     except (KeyboardInterrupt, Abort):
         return 130
     except BrokenPipeError:
@@ -425,31 +428,14 @@ def _bug(session: CommandSession, error: Exception) -> int:
     """Say one sentence about what should never happen, and keep the rest for a report."""
     import traceback
 
+    from pmem.cli import log
     from pmem.core.secrets import unsecret
 
     trace = unsecret("".join(traceback.format_exception(error)))
-    where = _log(session, trace)
+    where = log.append(session, trace)
     sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
     if where is None:
         render.fail(session, PmemError(f"{sentence}\n{trace}"))
     else:
         render.fail(session, PmemError(sentence, f"please report it with {where}"))
     return PmemError.exit_code
-
-
-def _log(session: CommandSession, trace: str) -> str | None:
-    workspace = session.opened
-    if workspace is None or session.read_only:
-        return None
-    path = os.path.join(workspace.root, "local", "pmem.log")
-    from pmem.storage.files.safe_files import is_own
-
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.islink(os.path.dirname(path)) or not is_own(path):
-            return None
-        with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"{workspace.now().isoformat()}\n{trace}\n")
-    except OSError:
-        return None
-    return path

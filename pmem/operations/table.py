@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
     from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
+    from pmem.assistants.hook_answers import HookAnswer, HookRequest
     from pmem.conversation.conversations import (
         ConversationsRequest,
         Ended,
@@ -351,6 +352,10 @@ CONTEXT: Final[Operation[ContextRequest, BuiltContext]] = Operation(
     "search.contexts:build_context", gate="thread", recalls=True, logged="context:search"
 )  # fmt: skip
 
+HOOK: Final[Operation[HookRequest, HookAnswer]] = Operation(
+    "hook", "Answer a coding assistant's hook: a session's start, a prompt, an end",
+    "assistants.hook_answers:answer_hook", gate="thread", recalls=True, logged="context:hook"
+)  # fmt: skip
 QUERY: Final[Operation[QueryRequest, QueryAnswer]] = Operation(
     "query", "Answer an agent's request, within its allowlist and its budget",
     "search.queries:query", recalls=True, logged="hotpath:query"

@@ -888,6 +888,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("scan --staged", Scanned),
     ("scan --history", Scanned),
     ("doctor", dict[str, Any]),
+    ("hook prompt", dict[str, str]),
     ("completion bash", dict[str, str]),
     ("conversation start", Conversation),
     ("conversation say hello", Heard),

@@ -71,6 +71,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "eval add": ("breakfast", "OTHER"),
 }
 READING = {
+    "hook",
     "completion",
     "show",
     "list",

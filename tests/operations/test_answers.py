@@ -12,6 +12,7 @@ import pytest
 from pmem.apps.reading import AppContextRequest, AppLookRequest, AppShowRequest
 from pmem.apps.remembering import CompactRequest, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
+from pmem.assistants.hook_answers import HookRequest
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
@@ -75,6 +76,7 @@ class Kept(NamedTuple):
 
 
 REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
+    "hook": lambda kept: HookRequest(event="prompt", prompt="which one is known?", longest=1500),
     "add": lambda _: AddRequest(content="The office is in Lisbon."),
     "show": lambda kept: ShowRequest(reference=kept.memory),
     "list": lambda _: ListRequest(),

@@ -40,6 +40,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "scan": (),
     "repair": (),
     "doctor": (),
+    "hook": ("prompt",),
     "completion": ("bash",),
     "conversation start": (),
     "conversation say": ("TEXT",),
