@@ -5,25 +5,16 @@ has not been shown.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from pmem.assistants.events import NOTED, SESSION_START
-from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
-from pmem.search.hits import REMEMBERED, LoadedHit, SearchKind, opened
-from pmem.search.search import SearchRequest, pick
 
 PATIENCE: Final = 0.5
 """Seconds that a hook waits for others who hold this clone's state: somebody waits for it."""
-LEAST_TERMS: Final = 2
-"""A prompt with fewer words to look for asks for nothing that can be found."""
-LEAST_SCORE: Final = 0.3
-"""What scores less is not told: it has a word of the prompt, and hardly answers it."""
-LOOKED_AT: Final = 10
-"""How many of the best hits are looked at."""
 _AFRESH: Final = ("startup", "new", "clear", "compact")
 """Sources of a session that has nothing before its eyes of what it was shown earlier."""
 
@@ -60,9 +51,9 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     thread: str | None = None
 
     @property
-    def noted(self) -> dict[str, str | None]:
-        """What the log of operations says of it."""
-        return {"status": "ok" if self.text else "skipped", "thread": self.thread}
+    def noted(self) -> dict[str, str | None] | None:
+        """What the log of operations says of it; silence is not logged."""
+        return {"thread": self.thread} if self.text else None
 
 
 def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
@@ -82,7 +73,16 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
         return HookAnswer()
     if request.event == SESSION_START:
         return start_session(workspace, request)
-    return answer_prompt(workspace, request)
+    from pmem.assistants.prompt_answers import answer_prompt
+
+    shown, text = answer_prompt(
+        workspace, request.prompt, request.thread, request.longest, in_bytes=request.in_bytes
+    )
+    if not shown:
+        return HookAnswer(thread=request.thread)
+    _note_shown(workspace, request, shown)
+    recalled = tuple(identifier for identifier, _ in shown)
+    return HookAnswer(text=text, recalled=recalled, thread=request.thread)
 
 
 def note_transcript(workspace: Workspace, request: HookRequest) -> None:
@@ -125,43 +125,6 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     return HookAnswer(
         text=built.text.rstrip("\n"), recalled=tuple(built.recalled), thread=request.thread
     )
-
-
-def answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
-    """Write what answers a prompt and its session has not been shown; nothing where nothing does.
-
-    A memory is shown whole, or where it alone is too long, as far as there is room.
-    """
-    if len(set(terms(request.prompt))) < LEAST_TERMS:
-        return HookAnswer(thread=request.thread)
-    wanted = SearchRequest(query=request.prompt, kinds=REMEMBERED, top_k=LOOKED_AT, related=0)
-    ranked = pick(workspace, wanted).ranked
-    good = [found for found in ranked if found[2].score >= LEAST_SCORE]
-    if not good:
-        return HookAnswer(thread=request.thread)
-    from pmem.assistants.prompt_text import PromptText
-
-    text = PromptText(workspace, request.longest, in_bytes=request.in_bytes)
-    shown = list(text.add(_unseen(workspace, request.thread, opened(workspace, good))))
-    if not shown:
-        return HookAnswer(thread=request.thread)
-    _note_shown(workspace, request, shown)
-    return HookAnswer(
-        text=text.written(), recalled=tuple(id_ for id_, _ in shown), thread=request.thread
-    )
-
-
-def _unseen(
-    workspace: Workspace, thread: str | None, found: Iterable[LoadedHit]
-) -> Iterator[LoadedHit]:
-    """Yield what a thread has not been shown, or not as it is now."""
-    from pmem.storage.local.shown import key_of
-
-    known = workspace.own.shown.known(thread) if thread else ()
-    for one in found:
-        said = one.document.content if one.kind is SearchKind.MEMORY else one.document.summary
-        if key_of(one.document.id, workspace.mask.text(said)) not in known:
-            yield one
 
 
 def _note_shown(
