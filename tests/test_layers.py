@@ -32,7 +32,7 @@ ARROWS: Final[dict[str, str]] = {
     "conversation": "errors values core interchange storage storage.files project memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project embedding memory conversation",
-    "assistants": "core storage.local project memory search",
+    "assistants": "errors values core storage.files storage.local project memory search",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "
     "vcs apps",
     "operations": "errors core storage project embedding memory",

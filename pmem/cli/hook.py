@@ -75,10 +75,12 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
         return nothing
     try:
         given = parse(_read())
-        harness = given.harness or harness
+        called, harness = harness, given.harness or harness
         nothing = written(harness, event, "")
         place = folder or (given.folder if os.path.isdir(given.folder) else os.getcwd())
         if not _is_wanted(event, harness, given) or not _may_have_memory(place, environment):
+            return nothing
+        if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
         return written(harness, event, _ask_memory(event, harness, given, place, environment))
     except Exception:  # also what comes before there is a memory to log it in
@@ -116,6 +118,20 @@ def _may_have_memory(place: str, environment: "Mapping[str, str]") -> bool:
             return False
         here = above
     return True
+
+
+def _is_told_by_claude(place: str, environment: "Mapping[str, str]") -> bool:
+    """Tell whether VS Code runs the hooks of Claude Code's files too, which answer then."""
+    home = environment.get("HOME") or os.path.expanduser("~")
+    for top in (place, home):
+        for name in ("settings.json", "settings.local.json"):
+            try:
+                with open(os.path.join(top, ".claude", name), "rb") as file:
+                    if b"pmem hook " in file.read():
+                        return True
+            except OSError:
+                continue
+    return False
 
 
 def _names_folder(environment: "Mapping[str, str]") -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
     from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
     from pmem.assistants.hook_answers import HookAnswer, HookRequest
+    from pmem.assistants.setup import AssistantSetup, AssistantSetupRequest, SetupOverviews
     from pmem.conversation.conversations import (
         ConversationsRequest,
         Ended,
@@ -362,13 +363,11 @@ QUERY: Final[Operation[QueryRequest, QueryAnswer]] = Operation(
 )  # fmt: skip
 EVALUATE: Final[Operation[EvaluationRequest, Evaluation]] = Operation(
     "eval.run", "Measure recall on a golden set", "search.evaluation:evaluate",
-    "whole", doing="evaluate recall", writes="beside", only_if="accept",
-    effect="idempotent"
+    "whole", doing="evaluate recall", writes="beside", only_if="accept", effect="idempotent"
 )  # fmt: skip
 ADD_QUESTION: Final[Operation[QuestionRequest, QuestionAdded]] = Operation(
     "eval.add", "Add what a query must find to a golden set", "search.golden:add",
-    "whole", doing="add to a golden set", writes="records", gate="request",
-    effect="idempotent"
+    "whole", doing="add to a golden set", writes="records", gate="request", effect="idempotent"
 )  # fmt: skip
 
 # threads and checkpoints
@@ -413,8 +412,7 @@ SCAN: Final[Operation[ScanRequest, Scanned]] = Operation(
 )  # fmt: skip
 DOCTOR: Final[Operation[DoctorRequest, Examination]] = Operation(
     "doctor", "Look at everything that pmem needs around the records", "upkeep.doctor:doctor",
-    "whole", doing="look after the memory", writes="beside", only_if="fix",
-    effect="idempotent"
+    "whole", doing="look after the memory", writes="beside", only_if="fix", effect="idempotent"
 )  # fmt: skip
 CONSOLIDATE: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "consolidate", "Archive what has faded, merge duplicates, link neighbours, fold recalls in",
@@ -455,18 +453,23 @@ CHECK_MERGES: Final[Operation[RangeRequest, MergesChecked]] = Operation(
 )  # fmt: skip
 REPAIR: Final[Operation[RepairRequest, Repair]] = Operation(
     "repair", "Finish what merges have left unfinished", "vcs.repair:repair",
-    "whole", doing="repair the memory", writes="beside", unless="dry_run",
-    effect="idempotent"
+    "whole", doing="repair the memory", writes="beside", unless="dry_run", effect="idempotent"
 )  # fmt: skip
 SETUP_GIT: Final[Operation[SetupRequest, GitSetup]] = Operation(
     "setup.git", "Let git merge records field by field in this clone", "vcs.gitsetup:set_up",
-    "whole", doing="set up git", writes="beside", unless="check",
-    effect="idempotent"
+    "whole", doing="set up git", writes="beside", unless="check", effect="idempotent"
 )  # fmt: skip
 SETUP_PRE_COMMIT: Final[Operation[SetupRequest, HookSetup]] = Operation(
     "setup.pre-commit", "Have every commit checked", "vcs.hooksetup:set_up",
-    "whole", doing="set up hooks", writes="beside", unless="check",
-    effect="idempotent"
+    "whole", doing="set up hooks", writes="beside", unless="check", effect="idempotent"
+)  # fmt: skip
+SETUP_ASSISTANT: Final[Operation[AssistantSetupRequest, AssistantSetup]] = Operation(
+    "setup.assistant", "Tell a coding assistant about the memory", "assistants.setup:set_up",
+    "whole", doing="set up assistants", writes="beside", unless="check", effect="idempotent"
+)  # fmt: skip
+SETUP_LIST: Final[Operation[NoArguments, SetupOverviews]] = Operation(
+    "setup.list", "Say which coding assistants know the memory, and which could",
+    "assistants.setup:list_setups", "whole", doing="look at assistants"
 )  # fmt: skip
 INIT: Final[Operation[InitRequest, Started]] = Operation(
     "init", "Start a memory, or complete the one that is there", "vcs.starting:start",

@@ -65,6 +65,14 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import arrays": ("../arrays",),
     "setup git": (),
     "setup pre-commit": (),
+    "setup claude-code": (),
+    "setup codex": (),
+    "setup gemini": (),
+    "setup cursor": (),
+    "setup vscode": (),
+    "setup opencode": (),
+    "setup zed": ("--user",),
+    "setup agents-md": (),
     "export arrays": ("../exported",),
     "export audit": ("../trail.jsonl",),
     "eval run": ("--accept",),
@@ -72,6 +80,7 @@ WRITING: dict[str, tuple[str, ...]] = {
 }
 READING = {
     "hook",
+    "setup list",
     "completion",
     "show",
     "list",

@@ -5,6 +5,7 @@ It is read from the table of operations; only the arguments to try commands with
 
 from typing import Any, Final, Literal
 
+from pmem.assistants.harnesses import HARNESSES
 from pmem.operations.operation import Operation
 from pmem.operations.table import TABLE
 
@@ -81,6 +82,15 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "config unset": ("chunk_size",),
     "setup git": (),
     "setup pre-commit": (),
+    "setup claude-code": (),
+    "setup codex": (),
+    "setup gemini": (),
+    "setup cursor": (),
+    "setup vscode": (),
+    "setup opencode": (),
+    "setup zed": ("--user",),
+    "setup agents-md": (),
+    "setup list": (),
     "import messages": ("-",),
     "import arrays": ("../absent",),
     "export arrays": (),
@@ -90,7 +100,11 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """For each command arguments to try it with."""
 
-OTHERWISE: Final = {"unpin": "pin", "completion": None}
+OTHERWISE: Final = {
+    "unpin": "pin",
+    "completion": None,
+    **{f"setup {name}": "setup.assistant" for name in HARNESSES},
+}
 """Commands that are called otherwise than their operation, or are none."""
 
 
