@@ -46,6 +46,7 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.commands
 	$(BIN)/python -m tests.benchmarks.search
 	$(BIN)/python -m tests.benchmarks.conversations
+	$(BIN)/python -m tests.benchmarks.hooks
 
 mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
 	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))

@@ -11,8 +11,7 @@ from pmem.search.search import SearchRequest, pick
 LEAST_TERMS: Final = 2
 """A prompt with fewer words to look for asks for nothing that can be found."""
 LEAST_SCORE: Final = 0.2
-"""What scores less is not told: it has a word of the prompt, and hardly answers it. Of what tasks
-are told at this score three in five are what they need, and one foreign task in five is told any."""
+"""What scores less is not told: it shares a word and hardly answers (see decision 44)."""
 LOOKED_AT: Final = 10
 """How many of the best hits are looked at."""
 
