@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Scope = Literal["project", "user"]
 SECONDS: Final = 10
 """How long a hook may take."""
+LAST_SECONDS: Final = 3
+"""How long one may take at a session's end: Codex allows no more."""
 _EVERY_EVENT: Final[Mapping[str, "Event"]] = {
     "SessionStart": SESSION_START,
     "UserPromptSubmit": PROMPT,
@@ -47,13 +49,14 @@ class HookForm(NamedTuple):
     """How an assistant lists hooks: for which events, and how one is written.
 
     `nested` hooks stand in groups, `extra` beside each command, `alone` beside all of them in a
-    file that has nothing else.
+    file that has nothing else. Time-outs are in parts of a second.
     """
 
     events: Mapping[str, "Event"]
     nested: bool = True
-    extra: Mapping[str, Any] = {"timeout": SECONDS}
+    extra: Mapping[str, Any] = {}
     alone: Mapping[str, Any] = {}
+    parts: int = 1
 
 
 class SetupFile(NamedTuple):
@@ -77,7 +80,7 @@ class Harness(NamedTuple):
     said: Mapping[Scope, str] = {}
 
 
-_CLAUDE_HOOKS: Final = HookForm(_EVERY_EVENT, extra={"type": "command", "timeout": SECONDS})
+_CLAUDE_HOOKS: Final = HookForm(_EVERY_EVENT, extra={"type": "command"})
 _GEMINI_HOOKS: Final = HookForm(
     {
         "SessionStart": SESSION_START,
@@ -86,7 +89,8 @@ _GEMINI_HOOKS: Final = HookForm(
         "AfterAgent": STOP,
         "SessionEnd": SESSION_END,
     },
-    extra={"type": "command", "name": "pmem", "timeout": SECONDS * 1000},
+    extra={"type": "command", "name": "pmem"},
+    parts=1000,
 )
 _CURSOR_HOOKS: Final = HookForm(
     {
@@ -101,7 +105,7 @@ _CURSOR_HOOKS: Final = HookForm(
 _VSCODE_HOOKS: Final = HookForm(
     {"SessionStart": SESSION_START, "PreCompact": PRE_COMPACT, "Stop": STOP},
     nested=False,
-    extra={"type": "command", "timeout": SECONDS},
+    extra={"type": "command"},
 )
 _SERVERS: Final = ("mcpServers",)
 _TRUST: Final = "Codex asks once whether these hooks may run: `/hooks` there shows them"
@@ -204,7 +208,9 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
             command = f"{_quote_word(program)} hook {event} --harness {harness}"
             extra = dict(file.hooks.extra)
             kind = {"type": extra.pop("type")} if "type" in extra else {}
-            handler = {**kind, "command": command, **extra}
+            seconds = LAST_SECONDS if event == SESSION_END else SECONDS
+            timeout = {"timeout": seconds * file.hooks.parts}
+            handler = {**kind, "command": command, **extra, **timeout}
             value = {"hooks": [handler]} if file.hooks.nested else handler
             found.append(Entry(path=("hooks", name), value=value, event=event))
     if file.server is not None:
