@@ -145,6 +145,11 @@ def _left_to_do(
     workspace: Workspace, request: AssistantSetupRequest, hooked: Sequence[_Change]
 ) -> str:
     """Return what is left for a person to do."""
+    other: Scope = "user" if request.scope == "project" else "project"
+    for file in HARNESSES[request.harness].files.get(other, ()) if hooked else ():
+        path = _path(workspace, other, file)
+        if file.hooks and _has_any(path, entries(request.harness, file, "pmem")):
+            return f"{path} has these hooks, too, so they run twice: take one of them back"
     said = HARNESSES[request.harness].said.get(request.scope, "")
     if request.harness != "codex" or not hooked:
         return said if request.harness != "codex" else ""
@@ -284,6 +289,9 @@ def _elsewhere(workspace: Workspace, request: AssistantSetupRequest, file: Setup
 
 
 def _has_any(path: str, wanted: Sequence[Entry]) -> bool:
+    """Tell whether a file has one of some entries; one that cannot be read has none."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read(MOST_BYTES)

@@ -77,8 +77,10 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
         given = parse(_read())
         called, harness = harness, given.harness or harness
         nothing = written(harness, event, "")
-        place = folder or (given.folder if os.path.isdir(given.folder) else os.getcwd())
-        if not _is_wanted(event, harness, given) or not _may_have_memory(place, environment):
+        place = folder or _place(given, environment)
+        if not place or not _is_wanted(event, harness, given):
+            return nothing
+        if folder and not _may_have_memory(folder, environment):
             return nothing
         if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
@@ -104,6 +106,14 @@ def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
     return event != PROMPT or is_asked(given)
 
 
+def _place(given: HookInput, environment: "Mapping[str, str]") -> str:
+    """Return the first place with a memory: where a session is, then where it began."""
+    here = given.folder if os.path.isdir(given.folder) else os.getcwd()
+    began = environment.get("CLAUDE_PROJECT_DIR", "")
+    places = (here, began) if os.path.isdir(began) else (here,)
+    return next((place for place in places if _may_have_memory(place, environment)), "")
+
+
 def _may_have_memory(place: str, environment: "Mapping[str, str]") -> bool:
     """Tell whether a place or a parent may have a memory folder; surely not where this says so."""
     name = environment.get("PMEM_MEMORY_DIR") or ".project-memory"
@@ -125,13 +135,18 @@ def _is_told_by_claude(place: str, environment: "Mapping[str, str]") -> bool:
     home = environment.get("HOME") or os.path.expanduser("~")
     for top in (place, home):
         for name in ("settings.json", "settings.local.json"):
-            try:
-                with open(os.path.join(top, ".claude", name), "rb") as file:
-                    if b"pmem hook " in file.read():
-                        return True
-            except OSError:
-                continue
+            path = os.path.join(top, ".claude", name)
+            if os.path.isfile(path) and _holds(path, b"pmem hook "):
+                return True
     return False
+
+
+def _holds(path: str, what: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return what in file.read(MOST_BYTES)
+    except OSError:
+        return False
 
 
 def _names_folder(environment: "Mapping[str, str]") -> bool:

@@ -302,6 +302,8 @@ def test_the_folder_that_the_harness_names_counts(orders: str, tmp_path: Path) -
     assert ask() == ""
     assert "PostgreSQL" in ask(cwd=here)
     assert ask(cwd="/nowhere/at/all", session="t") == ""
+    with mock.patch.dict(os.environ, {"CLAUDE_PROJECT_DIR": here}):
+        assert "PostgreSQL" in ask(cwd=str(elsewhere), session="u")
 
 
 @pytest.fixture

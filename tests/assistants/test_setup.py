@@ -428,6 +428,14 @@ def test_moved_folders_of_codex_and_claude_code_are_followed(
     assert not (home / ".codex").exists()
 
 
+def test_hooks_that_would_run_twice_are_told(home: Path) -> None:
+    assert setup("gemini", "user").err == ""
+    assert "run twice" in setup("gemini", "project").err
+    assert "run twice" in setup("gemini", "user", "--check").err
+    assert setup("gemini", "user", "--remove").err == ""
+    assert setup("gemini", "project", "--check").err == ""
+
+
 def test_codex_is_said_to_wait_until_somebody_trusts_the_hooks(home: Path) -> None:
     assert "/hooks" in setup("codex", "project").err
     path = home / "project" / ".codex" / "hooks.json"
