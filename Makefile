@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(abspath $(VENV))/bin
 
-.PHONY: demo test thorough faults check format lint types docs bench mutants clean
+.PHONY: demo test thorough assistants faults check format lint types docs bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
@@ -14,6 +14,9 @@ test: $(VENV)/.developing
 
 thorough: $(VENV)/.developing  # with all the examples that the properties ask for
 	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
+	$(BIN)/python -m tests.assistants.real
 
 faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.sweep
@@ -47,6 +50,7 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.search
 	$(BIN)/python -m tests.benchmarks.conversations
 	$(BIN)/python -m tests.benchmarks.mcp
+	$(BIN)/python -m tests.benchmarks.hooks
 
 mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
 	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))

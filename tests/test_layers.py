@@ -29,10 +29,11 @@ ARROWS: Final[dict[str, str]] = {
     "memory": "errors values core storage storage.local storage.git project",
     "vcs": "errors values core storage storage.files storage.git storage.jsonfiles project memory",
     "apps": "errors values core storage.local project memory",
-    "conversation": "errors values core interchange storage storage.files storage.git project "
-    "memory apps",
+    "conversation": "errors values core interchange storage storage.files storage.local "
+    "storage.git project memory apps",
     "search": "errors values core storage storage.files storage.local storage.jsonfiles "
     "project embedding memory conversation",
+    "assistants": "errors values core storage.files storage.local project memory search",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "
     "vcs apps",
     "operations": "errors core storage project embedding memory",
@@ -40,7 +41,7 @@ ARROWS: Final[dict[str, str]] = {
     "project memory vcs apps conversation search upkeep operations",
     "server": "errors values core project memory search operations library",
     "cli": "errors values core storage storage.local storage.shared storage.git "
-    "project memory vcs apps conversation search upkeep operations server",
+    "project memory vcs apps conversation search assistants upkeep operations server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""

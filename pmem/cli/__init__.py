@@ -29,6 +29,12 @@ def main() -> None:
         from pmem.vcs.gitmerge import run as run_for_git
 
         leave(*run_for_git(sys.argv[1], sys.argv[2:]))
+    if sys.argv[1:2] == ["hook"]:
+        from pmem.cli.hook import quick_answer
+
+        answer = quick_answer(sys.argv[2:], os.environ)
+        if answer is not None:
+            leave(0, answer.encode())
     from pmem.cli.app import run
 
     leave(run(sys.argv[1:]))

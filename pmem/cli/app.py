@@ -20,6 +20,8 @@ from pmem.cli import render
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
+_HOOK: Final = "hook"
+"""The command that never fails: assistants take any other exit code for an order to stop."""
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
@@ -64,6 +66,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "scan": CommandEntry("checking", "scan", "pmem scan --staged"),
     "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
     "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
+    "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
     "completion": CommandEntry("project", "completion", "pmem completion bash"),
 }
 
@@ -155,6 +158,15 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         {
             "git": CommandEntry("setup", "git", "pmem setup git"),
             "pre-commit": CommandEntry("setup", "pre_commit", "pmem setup pre-commit"),
+            "claude-code": CommandEntry("assistants", "claude_code", "pmem setup claude-code"),
+            "codex": CommandEntry("assistants", "codex", "pmem setup codex"),
+            "gemini": CommandEntry("assistants", "gemini", "pmem setup gemini --print"),
+            "cursor": CommandEntry("assistants", "cursor", "pmem setup cursor"),
+            "vscode": CommandEntry("assistants", "vscode", "pmem setup vscode"),
+            "opencode": CommandEntry("assistants", "opencode", "pmem setup opencode"),
+            "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
+            "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
+            "list": CommandEntry("assistants", "list_", "pmem setup list"),
         },
     ),
     "import": (
@@ -186,8 +198,10 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
     ),
 }
 
-DEFAULTS: Final = {"eval": "run"}
+DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto"}
 """What a group does when its name is not followed by one of its commands."""
+ALONE: Final = ("setup",)
+"""Groups that do so only when nothing follows: what does is a slip in a command's name."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -204,7 +218,7 @@ def run(arguments: Sequence[str]) -> int:
         return _answer(session, arguments)
     except PmemError as error:
         render.fail(session, _as_it_is(session, error))
-        return error.exit_code
+        return 0 if arguments[:1] == [_HOOK] else error.exit_code
     except (KeyboardInterrupt, Abort):
         return 130
     except BrokenPipeError:
@@ -258,7 +272,8 @@ class _LazyGroup(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if self._default and not ctx.resilient_parsing:
             options, rest, _ = self.make_parser(ctx).parse_args(list(args))
-            if "help" not in options and rest[:1] not in [[name] for name in self._entries]:
+            is_named = rest[:1] in [[name] for name in self._entries]
+            if "help" not in options and not is_named and not (rest and self.name in ALONE):
                 args = [self._default, *args]
         return super().parse_args(ctx, args)
 

@@ -2,14 +2,16 @@
 
 from typing import Annotated
 
+import msgspec
 import typer
 
 from pmem.cli import render
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.session_files import NoSession
 from pmem.conversation.sessions import SessionsImported, SessionsRequest
+from pmem.errors import UsageError
 from pmem.operations import table
-from pmem.values.harness import Harness
+from pmem.values.programs import SessionProgram
 
 _PATH = Annotated[
     str | None,
@@ -40,7 +42,7 @@ def claude_code(
     Without a path, the sessions of this project and of its other work trees are read from
     ~/.claude/projects, or from CLAUDE_CONFIG_DIR. What pmem itself said is left out.
     """
-    return _import(ctx, Harness.CLAUDE_CODE, path, since, learn, sub_agents, dry_run)
+    return _import(ctx, SessionProgram.CLAUDE_CODE, path, since, learn, sub_agents, dry_run)
 
 
 def codex(
@@ -56,7 +58,7 @@ def codex(
     Without a path, the sessions of this project and of its other work trees are read from
     ~/.codex/sessions, or from CODEX_HOME. What pmem itself said is left out.
     """
-    return _import(ctx, Harness.CODEX, path, since, learn, sub_agents, dry_run)
+    return _import(ctx, SessionProgram.CODEX, path, since, learn, sub_agents, dry_run)
 
 
 def gemini(
@@ -72,12 +74,17 @@ def gemini(
     Without a path, the sessions of this project and of its other work trees are read from
     ~/.gemini/tmp. What pmem itself said is left out.
     """
-    return _import(ctx, Harness.GEMINI, path, since, learn, sub_agents, dry_run)
+    return _import(ctx, SessionProgram.GEMINI, path, since, learn, sub_agents, dry_run)
 
 
 def auto(
     ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A session or a transcript.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="A session or a transcript.")
+    ] = None,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="The sessions that hooks noted, instead.")
+    ] = False,
     since: _SINCE = None,
     learn: _LEARN = False,
     sub_agents: _SUB_AGENTS = False,
@@ -85,37 +92,45 @@ def auto(
 ) -> Answer:
     """Import a session or a transcript, whichever a file is.
 
-    The options are for sessions. A transcript is taken in as `pmem import messages` does.
+    `pmem import FILE` and `pmem import --pending` are short for it. The other options are for
+    sessions. A transcript is taken in as `pmem import messages` does.
     """
+    if pending == (file is not None):
+        raise UsageError(
+            "name either a file or --pending", "`pmem import --help` shows what can be imported"
+        )
+    given = SessionsRequest(
+        path=file, pending=pending, sub_agents=sub_agents, learn=learn, dry_run=dry_run
+    )
     try:
-        return _import(ctx, None, file, since, learn, sub_agents, dry_run)
+        return _run(ctx, given, since)
     except NoSession:
         if since or learn or sub_agents or dry_run:
             raise
     from pmem.cli.exchange import import_messages
 
-    return import_messages(ctx, file)
+    return import_messages(ctx, file or "-")
 
 
 def _import(
     ctx: typer.Context,
-    harness: Harness | None,
+    program: SessionProgram,
     path: str | None,
     since: str | None,
     learn: bool,
     sub_agents: bool,
     dry_run: bool,
 ) -> Answer:
-    session: CommandSession = ctx.obj
-    request = SessionsRequest(
-        harness=harness,
-        path=path,
-        since=session.time(since),
-        sub_agents=sub_agents,
-        learn=learn,
-        dry_run=dry_run,
-        progress=render.progress(session, "bytes"),
+    given = SessionsRequest(
+        harness=program, path=path, sub_agents=sub_agents, learn=learn, dry_run=dry_run
     )
+    return _run(ctx, given, since)
+
+
+def _run(ctx: typer.Context, given: SessionsRequest, since: str | None) -> Answer:
+    session: CommandSession = ctx.obj
+    told = render.progress(session, "bytes")
+    request = msgspec.structs.replace(given, since=session.time(since), progress=told)
     return _imported(session.run(table.IMPORT_SESSIONS, request))
 
 

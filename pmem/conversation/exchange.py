@@ -27,8 +27,8 @@ from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import sweep_dead, write_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
-from pmem.values.harness import TITLES
 from pmem.values.ids import short
+from pmem.values.programs import TITLES
 from pmem.values.records import (
     KINDS,
     SAID,

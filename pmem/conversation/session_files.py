@@ -12,7 +12,7 @@ from pmem.errors import InvalidValue, StorageRefused
 from pmem.interchange.sessions import SessionNotes, objects, recognise, text_of
 from pmem.storage.git import git
 from pmem.values.bounds import LINE_BYTES
-from pmem.values.harness import TITLES, Harness
+from pmem.values.programs import TITLES, SessionProgram
 
 _NO_LETTER: Final = re.compile(r"[^A-Za-z0-9]")
 _LOOKED_AT: Final = 50
@@ -30,7 +30,7 @@ class NoSession(InvalidValue):
 
 
 def sessions_of(
-    harness: Harness, root: str, environment: Mapping[str, str], *, sub_agents: bool = False
+    harness: SessionProgram, root: str, environment: Mapping[str, str], *, sub_agents: bool = False
 ) -> tuple[str, ...]:
     """Return the files of a project's sessions where their program keeps them, the oldest first.
 
@@ -42,16 +42,18 @@ def sessions_of(
     """
     roots = work_trees(root, environment)
     home = environment.get("HOME") or os.path.expanduser("~")
-    places: dict[Harness, partial[Iterator[str]]] = {
-        Harness.CLAUDE_CODE: partial(_claude_code, home, environment, roots, sub_agents=sub_agents),
-        Harness.CODEX: partial(_codex, home, environment),
-        Harness.GEMINI: partial(_gemini, home),
+    places: dict[SessionProgram, partial[Iterator[str]]] = {
+        SessionProgram.CLAUDE_CODE: partial(
+            _claude_code, home, environment, roots, sub_agents=sub_agents
+        ),
+        SessionProgram.CODEX: partial(_codex, home, environment),
+        SessionProgram.GEMINI: partial(_gemini, home),
     }
     return _of_project(harness, places[harness](), roots)
 
 
 def sessions_in(
-    harness: Harness, path: str, root: str, environment: Mapping[str, str]
+    harness: SessionProgram, path: str, root: str, environment: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return a file that somebody names, or the files of the project's sessions in a folder.
 
@@ -83,7 +85,7 @@ def sessions_in(
     raise InvalidValue(f"{path} is a session of {TITLES[found]}, not of {TITLES[harness]}", hint)
 
 
-def harness_of(path: str) -> Harness:
+def harness_of(path: str) -> SessionProgram:
     """Return the program that wrote a session.
 
     Args:
@@ -157,19 +159,21 @@ def _gemini(home: str) -> Iterator[str]:
                 yield os.path.join(chats, name)
 
 
-def _of_project(harness: Harness, files: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
+def _of_project(
+    harness: SessionProgram, files: Iterable[str], roots: tuple[str, ...]
+) -> tuple[str, ...]:
     digests = {sha256(root.encode("utf-8", "surrogateescape")).hexdigest() for root in roots}
     kept = [path for path in files if _is_of(harness, path, roots, digests)]
     return tuple(sorted(kept, key=lambda path: (os.path.getmtime(path), path)))
 
 
-def _is_of(harness: Harness, path: str, roots: tuple[str, ...], digests: set[str]) -> bool:
+def _is_of(harness: SessionProgram, path: str, roots: tuple[str, ...], digests: set[str]) -> bool:
     """Tell whether a file is a program's session in one of some folders, or below."""
     first = (line for line, _ in zip(lines_of(path), range(_LOOKED_AT), strict=False))
     for _, value in objects(first, SessionNotes()):
-        if harness is Harness.GEMINI and "projectHash" in value:
+        if harness is SessionProgram.GEMINI and "projectHash" in value:
             return value["projectHash"] in digests
-        payload = value.get("payload") if harness is Harness.CODEX else value
+        payload = value.get("payload") if harness is SessionProgram.CODEX else value
         folder = text_of(payload.get("cwd")) if isinstance(payload, dict) else ""
         if folder:
             place = os.path.realpath(folder)

@@ -23,7 +23,8 @@ from pmem.interchange.sessions import Line, Lines, SessionNotes
 from pmem.memory.noted_facts import noted
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.values.harness import TITLES, Harness
+from pmem.storage.local.inbox import NotedTranscript
+from pmem.values.programs import TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
 from pmem.values.requests import Progress, ignore_progress
 
@@ -41,6 +42,7 @@ class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
         harness: The program; None for the one that wrote the file.
         path: A session's file, or a folder with some of this project; None for those of this
             project where their program keeps them.
+        pending: Those that hooks noted, instead.
         since: Only what was said from then on.
         sub_agents: What sub-agents said is wanted as well.
         learn: Facts and key moments are noted as they are of what is said, as pending ones.
@@ -49,8 +51,9 @@ class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
         admit: Lets in what holds no secret, message by message.
     """
 
-    harness: Harness | None = None
+    harness: SessionProgram | None = None
     path: str | None = None
+    pending: bool = False
     since: datetime | None = None
     sub_agents: bool = False
     learn: bool = False
@@ -85,25 +88,27 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         InvalidValue: The file is no session, or one of another program.
         StorageRefused: A file may not be read, or nothing can be written.
     """
-    harness = request.harness or harness_of(request.path or os.curdir)
-    request = msgspec.structs.replace(request, harness=harness)
-    sizes = {path: _size(path) for path in _files(workspace, request, harness)}
+    waiting = workspace.own.inbox.all() if request.pending else []
+    meant = _pending(waiting) if request.pending else _meant(workspace, request)
+    sizes = {path: _size(path) for _, path in meant}
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     skipped: list[Skipped] = []
     done = 0
-    for path, size in sizes.items():
+    for program, path in meant:
         told = partial(_tell, request.progress, done, sum(sizes.values()))
-        session = _SessionImport(workspace, request, path)
+        session = _SessionImport(workspace, request, program, path)
         for batch in _batches(session.messages(told)):
             session.take(batch)
-        done += size
+        done += sizes[path]
         counts.update(session.counts)
         left_out.update(session.notes.left_out)
         skipped += session.reader.skipped
     request.progress(done, done)
+    if waiting and not request.dry_run:
+        workspace.own.inbox.remove(waiting)
     return SessionsImported(
-        sessions=len(sizes),
+        sessions=len(meant),
         added=counts["added"],
         updated=counts["updated"],
         unchanged=counts["unchanged"],
@@ -121,13 +126,16 @@ class _SessionImport:
         notes: What was left out so far.
     """
 
-    def __init__(self, workspace: Workspace, request: SessionsRequest, path: str) -> None:
+    def __init__(
+        self, workspace: Workspace, request: SessionsRequest, program: SessionProgram, path: str
+    ) -> None:
         name = os.path.basename(path)
         self.counts: Counter[str] = Counter()
         self.notes = SessionNotes()
         self.reader = MessageReader(name, workspace.settings.limits.message, self._admit)
         self._workspace = workspace
         self._request = request
+        self._program = program
         self._path = path
         self._name = name
         self._known: _Known = {}
@@ -135,7 +143,7 @@ class _SessionImport:
 
     def messages(self, told: Callable[[int], None]) -> Iterator[tuple[str, Message]]:
         """Yield what was said with the session's id."""
-        read = _reader_of(str(self._request.harness))
+        read = _reader_of(self._program)
         lines: Lines = partial(lines_of, self._path, told)
         found: Iterable[Line] = read(lines, self.notes, sub_agents=self._request.sub_agents)
         for number, line in enumerate(found, start=1):
@@ -198,7 +206,7 @@ class _SessionImport:
         if session in self._conversations:
             known = self._conversations[session]
             return known if self._request.dry_run else conversations.get(known.id)
-        source = f"import {self._request.harness}"
+        source = f"import {self._program}"
         made = conversation_of(self._workspace, session, messages, source)
         named = (one.id for one in conversations.find() if one.external_id == session)
         kept = next(named, None)
@@ -221,23 +229,34 @@ class _SessionImport:
             raise InvalidValue(why) from None
 
 
-def _files(workspace: Workspace, request: SessionsRequest, harness: Harness) -> tuple[str, ...]:
-    """Return the files of the sessions that are meant."""
+def _meant(workspace: Workspace, request: SessionsRequest) -> list[tuple[SessionProgram, str]]:
+    """Return the sessions' programs and files."""
+    program = request.harness or harness_of(request.path or os.curdir)
     project, environment = os.path.dirname(workspace.root), workspace.environment
     if request.path is None:
         agents = request.sub_agents
-        found = sessions_of(harness, project, environment, sub_agents=agents)
+        found = sessions_of(program, project, environment, sub_agents=agents)
     else:
-        found = sessions_in(harness, request.path, project, environment)
+        found = sessions_in(program, request.path, project, environment)
     if not found:
         raise NotFound(
-            f"there is no session of {TITLES[harness]} for {project}",
+            f"there is no session of {TITLES[program]} for {project}",
             "name a session's file, or the folder that holds them",
         )
-    return found
+    return [(program, path) for path in found]
 
 
-def _reader_of(harness: str) -> Callable[..., Iterable[Line]]:
+def _pending(waiting: Iterable[NotedTranscript]) -> list[tuple[SessionProgram, str]]:
+    """Return the sessions that hooks noted and that are still there, of programs that are known."""
+    known = {str(program): program for program in SessionProgram}
+    return [
+        (known[one.harness], one.path)
+        for one in waiting
+        if one.harness in known and os.path.isfile(one.path)
+    ]
+
+
+def _reader_of(harness: SessionProgram) -> Callable[..., Iterable[Line]]:
     """Load the format of a program, and no other."""
     module = import_module(f"pmem.interchange.{harness.replace('-', '_')}")
     read: Callable[..., Iterable[Line]] = module.read

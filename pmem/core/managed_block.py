@@ -15,16 +15,18 @@ class Unclear(Exception):
     """A text whose blocks cannot be told apart: a marker is missing, or stands there twice."""
 
 
-def found(text: str) -> str | None:
+def found(text: str, begin: str = BEGIN, end: str = END) -> str | None:
     """Return the block that stands in a text, with its markers; None where there is none.
 
     Args:
         text: The whole text.
+        begin: How the line before the block begins.
+        end: How the line behind it begins.
 
     Raises:
         Unclear: Its markers do not make one block.
     """
-    place = _place(text)
+    place = _place(text, begin, end)
     return None if place is None else text[place[0] : place[1]].replace("\r\n", "\n")
 
 
@@ -98,14 +100,72 @@ def _indent(lines: list[str]) -> str | None:
     return ""
 
 
-def _place(text: str) -> tuple[int, int] | None:
+def at_end(text: str | None, block: str) -> str:
+    """Put a block at the end of a text; a text without a final line end stays without one.
+
+    Args:
+        text: The whole text; None for a file that is made for the block.
+        block: Whole lines, markers included.
+    """
+    newline = "\r\n" if text and "\r\n" in text else "\n"
+    lines = block.replace("\n", newline)
+    if text is None or text.endswith("\n"):
+        return (text or "") + lines
+    return text + newline * bool(text) + lines.removesuffix(newline)
+
+
+def replaced(text: str, block: str, begin: str, end: str) -> str:
+    """Put a block in the place of the one that stands in a text.
+
+    Args:
+        text: The whole text.
+        block: Whole lines, markers included.
+        begin: How the first line of the block begins.
+        end: How its last line begins.
+
+    Raises:
+        Unclear: There is none, or its markers do not make one block.
+    """
+    place = _place(text, begin, end)
+    if place is None:
+        raise Unclear
+    lines = block.replace("\n", "\r\n" if "\r\n" in text else "\n")
+    if not text[: place[1]].endswith("\n"):
+        lines = lines.rstrip("\r\n")
+    return text[: place[0]] + lines + text[place[1] :]
+
+
+def without_end(text: str, begin: str, end: str) -> str | None:
+    """Take out what `at_end` put in.
+
+    Args:
+        text: The whole text.
+        begin: How the first line of the block begins.
+        end: How its last line begins.
+
+    Returns:
+        The text as it was before; None where there was none.
+
+    Raises:
+        Unclear: Its markers do not make one block.
+    """
+    place = _place(text, begin, end)
+    if place is None:
+        return text
+    before, after = text[: place[0]], text[place[1] :]
+    if not text[: place[1]].endswith("\n"):
+        return before.removesuffix("\n").removesuffix("\r")
+    return before + after or None
+
+
+def _place(text: str, begin: str = BEGIN, end: str = END) -> tuple[int, int] | None:
     """Return where a block begins and ends."""
     starts, ends, place = [], [], 0
     for line in text.split("\n"):
         after = min(place + len(line) + 1, len(text))
-        if line.lstrip(" ").startswith(BEGIN):
+        if line.lstrip(" ").startswith(begin):
             starts.append(place)
-        elif line.lstrip(" ").startswith(END):
+        elif line.lstrip(" ").startswith(end):
             ends.append(after)
         place = after
     if not starts and not ends:

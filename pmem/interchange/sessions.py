@@ -13,7 +13,7 @@ import msgspec
 
 from pmem.core.text.calls import RecordedCall
 from pmem.values.bounds import LINE_BYTES
-from pmem.values.harness import Harness
+from pmem.values.programs import SessionProgram
 from pmem.values.records import Role, dump_line
 
 MOST_RESULT: Final = 4000
@@ -195,7 +195,7 @@ def objects(lines: Iterable[bytes], notes: SessionNotes) -> Iterator[tuple[int, 
             notes.leave_out("lines that are no JSON object")
 
 
-def recognise(lines: Iterable[bytes]) -> Harness | None:
+def recognise(lines: Iterable[bytes]) -> SessionProgram | None:
     """Tell which program wrote a session by its first lines; None for none of these.
 
     Args:
@@ -205,11 +205,11 @@ def recognise(lines: Iterable[bytes]) -> Harness | None:
         (line for line, _ in zip(lines, range(RECOGNISED_BY), strict=False)), _NOBODY
     ):
         if "projectHash" in value and "sessionId" in value:
-            return Harness.GEMINI
+            return SessionProgram.GEMINI
         if isinstance(value.get("payload"), dict) and isinstance(value.get("type"), str):
-            return Harness.CODEX
+            return SessionProgram.CODEX
         if isinstance(value.get("sessionId"), str) and isinstance(value.get("type"), str):
-            return Harness.CLAUDE_CODE
+            return SessionProgram.CLAUDE_CODE
     return None
 
 

@@ -35,8 +35,8 @@ from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
 from pmem.upkeep.integrity import Checked, CheckRequest
 from pmem.upkeep.statistics import MemoryFigures
-from pmem.values.harness import Harness
 from pmem.values.notation import flatten
+from pmem.values.programs import SessionProgram
 from pmem.values.requests import AtRequest, RangeRequest
 from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
@@ -213,7 +213,7 @@ class Project(Memories, Conversations):
         return self._run(table.IMPORT_MESSAGES, request)
 
     def import_sessions(
-        self, harness: Harness | None = None, path: str | None = None, **options: Any
+        self, harness: SessionProgram | None = None, path: str | None = None, **options: Any
     ) -> SessionsImported:
         """Take in the sessions of a coding assistant; again adds what is new.
 

@@ -141,10 +141,11 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
 
 def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
     """Count what an answer shows as recalled, where reading it is a recall."""
-    if operation.recalls:
+    recalled = result.recalled if operation.recalls else ()
+    if recalled:
         from pmem.memory import recalls
 
-        recalls.note(unit, result.recalled)
+        recalls.note(unit, recalled)
 
 
 def _note_run(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:

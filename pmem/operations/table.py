@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
     from pmem.apps.remembering import CompactRequest, Remembered, RememberRequest
     from pmem.apps.removal import AppDeleteRequest, Purged, Uninstalled, UninstallRequest
+    from pmem.assistants.hook_answers import HookAnswer, HookRequest
+    from pmem.assistants.setup import AssistantSetup, AssistantSetupRequest, SetupOverviews
     from pmem.conversation.conversations import (
         ConversationsRequest,
         Ended,
@@ -132,7 +134,6 @@ SHOW: Final[Operation[ShowRequest, ShownRecord]] = Operation(
 LIST: Final[Operation[ListRequest, MemoryListing]] = Operation(
     "list", "List memories, the oldest first", "memory.reading:list_memories"
 )
-
 BLOCK: Final[Operation[ListRequest, Block]] = Operation(
     "block", "Write memories as the block of a system prompt", "memory.reading:write_block"
 )
@@ -356,20 +357,21 @@ CONTEXT: Final[Operation[ContextRequest, BuiltContext]] = Operation(
     "context", "Write the block that a model reads, within a token budget",
     "search.contexts:build_context", gate="thread", recalls=True, logged="context:search"
 )  # fmt: skip
-
+HOOK: Final[Operation[HookRequest, HookAnswer]] = Operation(
+    "hook", "Answer a coding assistant's hook: a session's start, a prompt, an end",
+    "assistants.hook_answers:answer_hook", gate="thread", recalls=True, logged="context:hook"
+)  # fmt: skip
 QUERY: Final[Operation[QueryRequest, QueryAnswer]] = Operation(
     "query", "Answer an agent's request, within its allowlist and its budget",
     "search.queries:query", recalls=True, logged="hotpath:query"
 )  # fmt: skip
 EVALUATE: Final[Operation[EvaluationRequest, Evaluation]] = Operation(
     "eval.run", "Measure recall on a golden set", "search.evaluation:evaluate",
-    "whole", doing="evaluate recall", writes="beside", only_if="accept",
-    effect="idempotent"
+    "whole", doing="evaluate recall", writes="beside", only_if="accept", effect="idempotent"
 )  # fmt: skip
 ADD_QUESTION: Final[Operation[QuestionRequest, QuestionAdded]] = Operation(
     "eval.add", "Add what a query must find to a golden set", "search.golden:add",
-    "whole", doing="add to a golden set", writes="records", gate="request",
-    effect="idempotent"
+    "whole", doing="add to a golden set", writes="records", gate="request", effect="idempotent"
 )  # fmt: skip
 
 # threads and checkpoints
@@ -388,11 +390,9 @@ LOAD_CHECKPOINT: Final[Operation[CheckpointRequest, Checkpoint]] = Operation(
     "search.threads:load_checkpoint", scope="nothing"
 )  # fmt: skip
 CHECKPOINTS: Final[Operation[CheckpointsRequest, CheckpointListing]] = Operation(
-    "checkpoint.list",
-    "List checkpoints, the last saved first",
-    "search.threads:list_checkpoints",
-    scope="nothing",
-)
+    "checkpoint.list", "List checkpoints, the last saved first",
+    "search.threads:list_checkpoints", scope="nothing"
+)  # fmt: skip
 REMOVE_CHECKPOINT: Final[Operation[CheckpointRequest, CheckpointRequest]] = Operation(
     "checkpoint.rm", "Remove a thread's saved state for good", "search.threads:remove_checkpoint",
     writes="beside", effect="destructive", scope="nothing"
@@ -414,8 +414,7 @@ SCAN: Final[Operation[ScanRequest, Scanned]] = Operation(
 )  # fmt: skip
 DOCTOR: Final[Operation[DoctorRequest, Examination]] = Operation(
     "doctor", "Look at everything that pmem needs around the records", "upkeep.doctor:doctor",
-    "whole", doing="look after the memory", writes="beside", only_if="fix",
-    effect="idempotent"
+    "whole", doing="look after the memory", writes="beside", only_if="fix", effect="idempotent"
 )  # fmt: skip
 CONSOLIDATE: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
     "consolidate", "Archive what has faded, merge duplicates, link neighbours, fold recalls in",
@@ -456,18 +455,23 @@ CHECK_MERGES: Final[Operation[RangeRequest, MergesChecked]] = Operation(
 )  # fmt: skip
 REPAIR: Final[Operation[RepairRequest, Repair]] = Operation(
     "repair", "Finish what merges have left unfinished", "vcs.repair:repair",
-    "whole", doing="repair the memory", writes="beside", unless="dry_run",
-    effect="idempotent"
+    "whole", doing="repair the memory", writes="beside", unless="dry_run", effect="idempotent"
 )  # fmt: skip
 SETUP_GIT: Final[Operation[SetupRequest, GitSetup]] = Operation(
     "setup.git", "Let git merge records field by field in this clone", "vcs.gitsetup:set_up",
-    "whole", doing="set up git", writes="beside", unless="check",
-    effect="idempotent"
+    "whole", doing="set up git", writes="beside", unless="check", effect="idempotent"
 )  # fmt: skip
 SETUP_PRE_COMMIT: Final[Operation[SetupRequest, HookSetup]] = Operation(
     "setup.pre-commit", "Have every commit checked", "vcs.hooksetup:set_up",
-    "whole", doing="set up hooks", writes="beside", unless="check",
-    effect="idempotent"
+    "whole", doing="set up hooks", writes="beside", unless="check", effect="idempotent"
+)  # fmt: skip
+SETUP_ASSISTANT: Final[Operation[AssistantSetupRequest, AssistantSetup]] = Operation(
+    "setup.assistant", "Tell a coding assistant about the memory", "assistants.setup:set_up",
+    "whole", doing="set up assistants", writes="beside", unless="check", effect="idempotent"
+)  # fmt: skip
+SETUP_LIST: Final[Operation[NoArguments, SetupOverviews]] = Operation(
+    "setup.list", "Say which coding assistants know the memory, and which could",
+    "assistants.setup:list_setups", "whole", doing="look at assistants"
 )  # fmt: skip
 INIT: Final[Operation[InitRequest, Started]] = Operation(
     "init", "Start a memory, or complete the one that is there", "vcs.starting:start",

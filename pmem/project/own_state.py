@@ -10,9 +10,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pmem.storage.local.access import AccessLog
+    from pmem.storage.local.inbox import Inbox
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
     from pmem.storage.local.seen_pairs import JudgedPairs
+    from pmem.storage.local.shown import ShownItems
     from pmem.storage.local.state import LocalState
 
 
@@ -29,6 +31,8 @@ class OwnState:
         self._folder = folder
         self._environment = environment
         self._read_only = read_only
+        self.patience: float | None = None
+        """How long to wait for other processes, in seconds; as long as is usual when None."""
 
     @property
     def is_ours(self) -> bool:
@@ -52,9 +56,10 @@ class OwnState:
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.state import LocalState
+        from pmem.storage.local.state import BUSY_SECONDS, LocalState
 
-        return LocalState(self.root, read_only=self._read_only)
+        patience = BUSY_SECONDS if self.patience is None else self.patience
+        return LocalState(self.root, read_only=self._read_only, busy_seconds=patience)
 
     @property
     def proposals(self) -> "Proposals":
@@ -66,6 +71,28 @@ class OwnState:
         from pmem.storage.local.proposals import Proposals
 
         return Proposals(self.state)
+
+    @property
+    def inbox(self) -> "Inbox":
+        """The transcripts of assistants' sessions that wait to be taken in.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.inbox import Inbox
+
+        return Inbox(self.state)
+
+    @property
+    def shown(self) -> "ShownItems":
+        """What each thread has been shown.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.shown import ShownItems
+
+        return ShownItems(self.state)
 
     def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately.

@@ -19,6 +19,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     `trust` is the least that memories and episodes are trusted; nothing that was said in other
     conversations is recalled then. `only` leaves out the conversations, or the memories, and
     `ids` names what is shown by its short id. `explain` wants to know how what is left out begins.
+    `longest` is how many characters the text may have whatever the budget: bytes with `in_bytes`.
     """
 
     query: str | None = None
@@ -39,6 +40,8 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     ids: bool = False
     explain: bool = False
     omitted: bool = True
+    longest: int | None = None
+    in_bytes: bool = False
 
     @property
     def names_omitted(self) -> bool:

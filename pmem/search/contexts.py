@@ -9,7 +9,7 @@ import msgspec
 from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
-from pmem.core.context.parts import Context, Item, Omitted
+from pmem.core.context.parts import Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
@@ -97,7 +97,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
             budget,
             recent_share=settings.recent_share,
             format_=request.format,
-            count=workspace.budget_counter.count,
+            count=_counting(workspace, request, budget),
         )
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
@@ -170,6 +170,22 @@ def _budget(workspace: Workspace, request: ContextRequest) -> int:
     if budget < 1:
         raise InvalidValue(f"a budget must be at least 1 token, not {budget}")
     return budget
+
+
+def _counting(workspace: Workspace, request: ContextRequest, budget: int) -> Counter:
+    """Return what counts a text's tokens, or its share of the longest text if that is more.
+
+    So a text that keeps the budget keeps to that length as well.
+    """
+    count, longest = workspace.budget_counter.count, request.longest
+    if longest is None:
+        return count
+
+    def counted(text: str) -> int:
+        size = len(text.encode()) if request.in_bytes else len(text)
+        return max(count(text), -(-size * budget // longest))
+
+    return counted
 
 
 def _news(workspace: Workspace, request: ContextRequest) -> Delta | None:

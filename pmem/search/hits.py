@@ -13,7 +13,6 @@ from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import LinkedMemory, RelatedHit, brought_along
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import short
@@ -110,6 +109,8 @@ def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[Search
     Args:
         found: What was found.
     """
+    from pmem.memory.reading import Staleness  # what finds nothing needs none of it
+
     staleness = Staleness(workspace)
     mask = workspace.mask.fields
     return (

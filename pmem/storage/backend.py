@@ -1,9 +1,9 @@
 """What a store of records must do, and the simplest one that does it."""
 
+from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -327,7 +327,7 @@ class InMemory:
     """A backend without files, for tests and for what need not last; threads may share it."""
 
     def __init__(self) -> None:
-        self._turn = Lock()
+        self._turn = allocate_lock()
         self.problems: list[Problem] = []
         self._records: dict[type[Record], dict[str, Record]] = {type_: {} for type_ in STORES}
 

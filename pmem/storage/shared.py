@@ -1,8 +1,8 @@
 """What the units of work on one memory folder have in common, in one process."""
 
 import time
+from _thread import allocate_lock
 from collections.abc import Callable
-from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -26,7 +26,7 @@ class Shared:
         self.indexes = OpenIndexes()
         self.problems: dict[str, Problem] = {}
         self.revisions: WeakValueDictionary[tuple[str, str], Revision] = WeakValueDictionary()
-        self._clock = Lock()
+        self._clock = allocate_lock()
         self._last_moment = 0
         self._user = ("", 0.0)
 

@@ -20,6 +20,7 @@ from pmem.values.rules import (
     Consent,
     ContextRules,
     Fading,
+    HookRules,
     Limits,
     Scoring,
     Secrets,
@@ -223,6 +224,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     apps: AppRules = AppRules()
     fading: Fading = Fading()
     consent: Consent = Consent()
+    hooks: HookRules = HookRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
     vectors: VectorRules = VectorRules()

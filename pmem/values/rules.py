@@ -219,6 +219,15 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
+class HookRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What coding assistants are told by their hooks."""
+
+    enabled: Annotated[bool, says("Answer the hooks of coding assistants.")] = True
+    session_tokens: Annotated[
+        int, number(1, "Tokens of the context that a session starts with, at the most.")
+    ] = 1500
+
+
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
     """Whether texts are embedded, and by what. A project cannot set any of it."""
 

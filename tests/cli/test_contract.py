@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
+from pmem.assistants.harnesses import HARNESSES
 from pmem.cli.app import COMMANDS, GROUPS, root
 from pmem.search import search
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
@@ -801,6 +802,36 @@ class GitSetup(Strict):
     program: bool
 
 
+class AssistantPart(Strict):
+    path: str
+    what: str
+    state: Literal["set", "missing", "differs"]
+    why: str
+
+
+class AssistantSetup(Strict):
+    harness: str
+    scope: Literal["project", "user"]
+    parts: list[AssistantPart]
+    program: bool
+    said: str
+    trouble: str
+    ok: bool
+
+
+class AssistantOverview(Strict):
+    harness: str
+    title: str
+    scope: Literal["project", "user"]
+    state: Literal["set", "partly", "missing", "unclear"]
+    seen: bool
+    why: str
+
+
+class AssistantOverviews(Strict):
+    items: list[AssistantOverview]
+
+
 class HookSetup(Strict):
     kind: Literal["hook", "config"]
     path: str
@@ -900,6 +931,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("scan --staged", Scanned),
     ("scan --history", Scanned),
     ("doctor", dict[str, Any]),
+    ("hook prompt", dict[str, str]),
     ("completion bash", dict[str, str]),
     ("conversation start", Conversation),
     ("conversation say hello", Heard),
@@ -952,6 +984,11 @@ ANSWERS: list[tuple[str, Any]] = [
     ("repair", Repair),
     ("setup git --print", dict[str, str]),
     ("setup git --remove", GitSetup),
+    *((f"setup {name}", AssistantSetup) for name in HARNESSES if name != "zed"),
+    ("setup zed --user", AssistantSetup),
+    ("setup codex --print", dict[str, Any]),
+    ("setup codex --remove", AssistantSetup),
+    ("setup list", AssistantOverviews),
     ("setup pre-commit", HookSetup),
     ("setup pre-commit --print", HookSetup),
     ("setup pre-commit --remove", HookSetup),

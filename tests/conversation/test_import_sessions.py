@@ -25,18 +25,19 @@ from pmem.memory.reading import LookRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.values.harness import Harness
+from pmem.storage.local.inbox import NotedTranscript
+from pmem.values.programs import SessionProgram
 from pmem.values.records import Message
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.conversation.assistants import HOOK, SESSION, ClaudeCode, Codex, Gemini, written
 
-CLAUDE, CODEX, GEMINI = Harness.CLAUDE_CODE, Harness.CODEX, Harness.GEMINI
+CLAUDE, CODEX, GEMINI = SessionProgram.CLAUDE_CODE, SessionProgram.CODEX, SessionProgram.GEMINI
 
 
 def take(
     workspace: Workspace,
-    harness: Harness,
+    harness: SessionProgram,
     data: bytes,
     name: str = "session.jsonl",
     **options: Any,
@@ -447,7 +448,7 @@ def _spoiled(data: st.DataObject, value: Any) -> Any:
     ("harness", "data"),
     [(CLAUDE, claude().bytes()), (CODEX, Codex().bytes()), (GEMINI, Gemini().bytes())],
 )
-def test_a_session_is_known_by_its_form(harness: Harness, data: bytes) -> None:
+def test_a_session_is_known_by_its_form(harness: SessionProgram, data: bytes) -> None:
     assert recognise(data.splitlines(keepends=True)) is harness
 
 
@@ -545,3 +546,18 @@ def test_an_import_that_was_killed_is_finished_by_the_next(
     assert [one.content for one in transcript(workspace).messages] == [
         f"Question {turn}?" for turn in range(3 * BATCH)
     ]
+
+
+def test_what_hooks_noted_is_taken_in_once(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "noted.jsonl"
+    path.write_bytes(claude().bytes())
+    for name, place in (("claude-code", path), ("codex", tmp_path / "gone"), ("zed", path)):
+        workspace.own.inbox.note(
+            NotedTranscript(
+                harness=name, path=str(place), offset=0, session=SESSION, noted_at=workspace.now()
+            )
+        )
+    done = ask(workspace, table.IMPORT_SESSIONS, SessionsRequest(pending=True))
+    assert (done.sessions, done.added) == (1, 2)
+    assert workspace.own.inbox.all() == []
+    assert ask(workspace, table.IMPORT_SESSIONS, SessionsRequest(pending=True)).sessions == 0

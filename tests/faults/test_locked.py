@@ -71,12 +71,22 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import arrays": ("../arrays",),
     "setup git": (),
     "setup pre-commit": (),
+    "setup claude-code": (),
+    "setup codex": (),
+    "setup gemini": (),
+    "setup cursor": (),
+    "setup vscode": (),
+    "setup opencode": (),
+    "setup zed": ("--user",),
+    "setup agents-md": (),
     "export arrays": ("../exported",),
     "export audit": ("../trail.jsonl",),
     "eval run": ("--accept",),
     "eval add": ("breakfast", "OTHER"),
 }
 READING = {
+    "hook",
+    "setup list",
     "completion",
     "mcp",  # by itself: what is called through it is tried in tests/mcp
     "show",

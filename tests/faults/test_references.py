@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 from pmem import Project
+from pmem.assistants.harnesses import HARNESSES
 from pmem.storage.jsonfiles import JsonFiles
 from tests.effort import examples
 from tests.faults.console import added, bytes_of, pmem
@@ -62,6 +63,8 @@ _NAMES_NONE = {
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
     *("import claude-code", "import codex", "import gemini", "import auto", "eval run"),
+    "eval run",
+    *(f"setup {name}" for name in HARNESSES),
 }
 _GOES = {"HELD": "MEMORY", "FACT": "TALK"}
 _VICTIMS = ("MEMORY", "EPISODE", "TALK", "NOTE", *_GOES)

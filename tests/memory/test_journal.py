@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.assistants.harnesses import HARNESSES
 from pmem.cli.app import COMMANDS, GROUPS
 from pmem.conversation import exchange
 from pmem.core.audit import digest
@@ -90,6 +91,7 @@ WRITES_NEITHER = {
     "import codex",
     "import gemini",
     "import auto",
+    *(f"setup {name}" for name in HARNESSES),
     "export arrays",
     "export audit",
     "eval run",

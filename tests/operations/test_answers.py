@@ -12,6 +12,8 @@ import pytest
 from pmem.apps.reading import AppContextRequest, AppLookRequest, AppShowRequest
 from pmem.apps.remembering import CompactRequest, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
+from pmem.assistants.hook_answers import HookRequest
+from pmem.assistants.setup import AssistantSetupRequest
 from pmem.conversation.conversations import (
     ConversationsRequest,
     EndRequest,
@@ -77,6 +79,9 @@ class Kept(NamedTuple):
 
 
 REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
+    "setup.assistant": lambda kept: AssistantSetupRequest(harness="codex", scope="project"),
+    "setup.list": lambda kept: NoArguments(),
+    "hook": lambda kept: HookRequest(event="prompt", prompt="which one is known?", longest=1500),
     "add": lambda _: AddRequest(content="The office is in Lisbon."),
     "show": lambda kept: ShowRequest(reference=kept.memory),
     "list": lambda _: ListRequest(),

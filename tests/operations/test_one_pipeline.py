@@ -26,7 +26,16 @@ OWN_WAYS: Final[frozenset[str]] = frozenset()
 OWN_WORKSPACE: Final[frozenset[str]] = frozenset({"pmem.cli.checking"})
 """Modules of commands that still open the workspace by themselves."""
 
-ROOMS: Final = ("apps", "conversation", "interchange", "memory", "search", "upkeep", "vcs")
+ROOMS: Final = (
+    "apps",
+    "assistants",
+    "conversation",
+    "interchange",
+    "memory",
+    "search",
+    "upkeep",
+    "vcs",
+)
 SERVICES: Final = [path for path in source.FILES if path.parent != source.PACKAGE]
 BELOW: Final = [path for path in SERVICES if source.name(path).split(".")[1] in ROOMS]
 COMMANDS: Final = [path for path in SERVICES if source.name(path).split(".")[1] == "cli"]

@@ -23,8 +23,9 @@ BELOW: Final = {
     for group, (_, entries) in GROUPS.items()
     for name, entry in entries.items()
 }
-OTHER_WORDS: Final = {"memories"}
-"""What is one command with another: `app list` with an app's name lists its memories."""
+OTHER_WORDS: Final = {"memories", "assistant"}
+"""What is one command with another, or several: `app list` with an app's name lists its memories,
+and every `setup` of an assistant is one operation."""
 
 
 def test_every_row_has_a_name_of_its_own() -> None:

@@ -5,6 +5,7 @@ It is read from the table of operations; only the arguments to try commands with
 
 from typing import Any, Final, Literal
 
+from pmem.assistants.harnesses import HARNESSES
 from pmem.operations.operation import Operation
 from pmem.operations.table import TABLE
 
@@ -41,6 +42,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "scan": (),
     "repair": (),
     "doctor": (),
+    "hook": ("prompt",),
     "completion": ("bash",),
     "conversation start": (),
     "conversation say": ("TEXT",),
@@ -81,6 +83,15 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "config unset": ("chunk_size",),
     "setup git": (),
     "setup pre-commit": (),
+    "setup claude-code": (),
+    "setup codex": (),
+    "setup gemini": (),
+    "setup cursor": (),
+    "setup vscode": (),
+    "setup opencode": (),
+    "setup zed": ("--user",),
+    "setup agents-md": (),
+    "setup list": (),
     "import messages": ("-",),
     "import claude-code": ("../absent",),
     "import codex": ("../absent",),
@@ -99,6 +110,7 @@ OTHERWISE: Final = {
     "completion": None,
     "mcp": "search",
     **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
+    **{f"setup {name}": "setup.assistant" for name in HARNESSES},
 }
 """Commands that are called otherwise than their operation, or are none."""
 

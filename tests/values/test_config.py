@@ -635,6 +635,14 @@ def _safe(**environment: Any) -> Any:
     return pmem("list", environment=environment).code
 
 
+def _hook(**environment: Any) -> Any:
+    """Say what a session starts with, where more is kept than the least context holds."""
+    for number in range(40):
+        data("add", f"Service {number} of the shop listens on port {number + 9000}")
+    told = b'{"hook_event_name": "SessionStart", "session_id": "s"}'
+    return len(data("hook", "session-start", stdin=told, **environment)["answer"])
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "safe_folders": ("/elsewhere", "*", _safe),
@@ -661,6 +669,8 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "max_promotions": ("3", "1", _wishes),
     "max_promotions_per_day": ("100", "2", _wishes),
     "detect_episodes": ("true", "false", _episodes),
+    "hooks.enabled": ("true", "false", _hook),
+    "hooks.session_tokens": ("1500", "200", _hook),
     "tokenizer": ("auto", "cl100k_base", _tokens),
     **{
         f"importance.{field.name}": (str(field.default), "0", _importances)

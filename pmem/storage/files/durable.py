@@ -7,7 +7,6 @@ changed nothing; one that dies after it is finished by whoever comes next.
 
 import os
 import re
-import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -120,7 +119,7 @@ def sweep(folder: str) -> None:
         if name.startswith(_TEMPORARY):
             path = os.path.join(folder, name)
             folder_left = os.path.isdir(path) and not os.path.islink(path)
-            shutil.rmtree(path) if folder_left else os.unlink(path)
+            _remove_folder(path) if folder_left else os.unlink(path)
 
 
 def sweep_dead(folder: str) -> None:
@@ -282,7 +281,7 @@ def _stage(root: str, local: str, changes: Sequence[FileChange]) -> None:
         sync_folder(draft)
         os.rename(draft, os.path.join(local, STAGED))
     except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
+        _remove_folder(draft, ignore_errors=True)
         raise
 
 
@@ -378,6 +377,12 @@ def _write_new(path: str, data: bytes, mode: int | None) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _remove_folder(path: str, *, ignore_errors: bool = False) -> None:
+    from shutil import rmtree  # rarely needed
+
+    rmtree(path, ignore_errors=ignore_errors)
 
 
 def _remove_quietly(path: str) -> None:

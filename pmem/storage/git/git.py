@@ -1,7 +1,6 @@
 """Asking git, without letting the project around us run anything."""
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -85,6 +84,8 @@ def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | N
     Returns:
         The path, or None when there is no git, or no repository.
     """
+    import subprocess
+
     asked = ["git", *_SAFE, "rev-parse", "--git-path", f"hooks/{name}"]
     try:
         done = _run(folder, asked, environment)
@@ -100,6 +101,8 @@ def _run(
     stdin: bytes = b"",
     index: str = "",
 ) -> GitResult:
+    import subprocess  # most commands need no git
+
     done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
         words,
         cwd=folder,
@@ -123,6 +126,8 @@ def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -
     Returns:
         What it printed, or None when there is no git, or git says no.
     """
+    import subprocess
+
     try:
         done = run(folder, arguments, environment)
     except (OSError, subprocess.SubprocessError):

@@ -7,7 +7,6 @@ tracked; only where that cannot be told is git itself asked.
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -109,6 +108,8 @@ def _may_hold(index: str, stamp: tuple[int, ...], place: str) -> bool:  # noqa: 
 
 
 def _tracked_files(top: str, place: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    import subprocess
+
     name = "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in place)
     wanted = f":(top{',icase' * _FOLDS_CASE}){name}"
     try:

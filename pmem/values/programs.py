@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Harness(StrEnum):
+class SessionProgram(StrEnum):
     """The programs whose sessions can be read."""
 
     CLAUDE_CODE = "claude-code"
@@ -13,8 +13,8 @@ class Harness(StrEnum):
 
 
 TITLES: Final = {
-    Harness.CLAUDE_CODE: "Claude Code",
-    Harness.CODEX: "Codex",
-    Harness.GEMINI: "Gemini",
+    SessionProgram.CLAUDE_CODE: "Claude Code",
+    SessionProgram.CODEX: "Codex",
+    SessionProgram.GEMINI: "Gemini",
 }
 """What people call them."""

@@ -1,0 +1,223 @@
+"""What the hooks of coding assistants say, and what each of them takes for an answer.
+
+Every harness spells the same few events in its own way, in snake or camel case, and leaves fields
+out. One parser reads them all, and one table says who takes a text at which event, in which form,
+and how much of it. Only the standard library is loaded: most calls end here.
+"""
+
+TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Literal
+
+    Event = Literal["session-start", "prompt", "pre-compact", "stop", "session-end"]
+    Unit = Literal["characters", "bytes"]
+
+SESSION_START: "Event" = "session-start"
+PROMPT: "Event" = "prompt"
+PRE_COMPACT: "Event" = "pre-compact"
+STOP: "Event" = "stop"
+SESSION_END: "Event" = "session-end"
+EVENTS: "tuple[Event, ...]" = (SESSION_START, PROMPT, PRE_COMPACT, STOP, SESSION_END)
+NOTED: "tuple[Event, ...]" = (PRE_COMPACT, STOP, SESSION_END)
+"""Events at which the transcript is noted and nothing is said."""
+
+PROMPT_CHARACTERS = 1500
+"""What a prompt is given at the most."""
+LEAST_WORDS = 3
+"""A prompt of fewer words asks for nothing that a memory could know, where words have spaces."""
+_SPELLINGS: "Mapping[str, Event]" = {
+    "sessionstart": SESSION_START,
+    "prompt": PROMPT,
+    "userpromptsubmit": PROMPT,
+    "userpromptsubmitted": PROMPT,
+    "beforeagent": PROMPT,
+    "beforesubmitprompt": PROMPT,
+    "precompact": PRE_COMPACT,
+    "precompress": PRE_COMPACT,
+    "stop": STOP,
+    "agentstop": STOP,
+    "afteragent": STOP,
+    "sessionend": SESSION_END,
+}
+_PEOPLE = ("", "user", "sdk")
+"""Sources of prompts that a person, or a person's program, wrote; others are machines'."""
+_BLOCKS = ("hook_context", "session_context", "system-reminder")
+"""What harnesses put into a prompt around what somebody said, by its tag."""
+
+
+class Taken:
+    """What a harness takes at an event.
+
+    Args:
+        name: How it calls the event.
+        most: How much of a text, in `unit`; beyond it would cut the text itself.
+        unit: What it counts.
+        nested: Whether the text stands in `hookSpecificOutput`, or flat in the answer.
+    """
+
+    def __init__(self, name: str, most: int, unit: "Unit", *, nested: bool = True) -> None:
+        self.name, self.most, self.unit, self.nested = name, most, unit, nested
+
+
+_CLAUDE_CODE = {
+    SESSION_START: Taken("SessionStart", 9500, "characters"),
+    PROMPT: Taken("UserPromptSubmit", PROMPT_CHARACTERS, "characters"),
+}
+_STRICT = {
+    SESSION_START: Taken("SessionStart", 9500, "bytes"),
+    PROMPT: Taken("UserPromptSubmit", PROMPT_CHARACTERS, "characters"),
+}
+TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
+    "claude-code": _CLAUDE_CODE,
+    "codex": _STRICT,
+    "gemini": {
+        SESSION_START: Taken("SessionStart", 9500, "characters"),
+        PROMPT: Taken("BeforeAgent", PROMPT_CHARACTERS, "characters"),
+    },
+    "cursor": {SESSION_START: Taken("sessionStart", 9500, "characters", nested=False)},
+    "vscode": {SESSION_START: Taken("SessionStart", 9500, "characters")},
+}
+"""Who takes a text at which event. Codex counts bytes, and refuses a key that it does not know."""
+_SILENT: "Mapping[tuple[str, Event], dict[str, Any]]" = {("cursor", PROMPT): {"continue": True}}
+"""What is said instead of nothing where an empty object will not do."""
+
+
+class HookInput:
+    """What a hook was told; a text that is missing is empty.
+
+    Args:
+        told: What stood on its standard input, nonsense included.
+    """
+
+    def __init__(self, told: "Any") -> None:
+        self._told: dict[str, Any] = told if isinstance(told, dict) else {}
+        self.session = self._text("session_id", "sessionId", "conversation_id")
+        self.transcript = self._text("transcript_path", "transcriptPath")
+        self.folder = self._text("cwd") or next(self._roots(), "")
+        self.prompt = spoken(self._text("prompt", "user_prompt"))
+        self.source = self._text("source")
+        self.is_of_subagent = bool(self._text("agent_id", "agentId"))
+
+    @property
+    def harness(self) -> str:
+        """Which harness writes like this; empty where several do."""
+        if "sessionId" in self._told or "hookEventName" in self._told:
+            return "vscode"
+        if "cursor_version" in self._told or "workspace_roots" in self._told:
+            return "cursor"
+        return ""
+
+    @property
+    def event(self) -> "Event | None":
+        """The event that it says itself; None where it is missing or not known."""
+        return event_of(self._text("hook_event_name", "hookEventName"))
+
+    def _text(self, *names: str) -> str:
+        """Return the first of some fields that is a text."""
+        found = (self._told.get(name) for name in names)
+        return next((value for value in found if isinstance(value, str) and _is_utf8(value)), "")
+
+    def _roots(self) -> "Iterator[str]":
+        roots = self._told.get("workspace_roots")
+        return (
+            root for root in (roots if isinstance(roots, list) else ()) if isinstance(root, str)
+        )
+
+
+def parse(data: bytes) -> HookInput:
+    """Read what a harness wrote to a hook; nonsense reads as nothing.
+
+    Args:
+        data: What stood on its standard input.
+    """
+    import json
+
+    try:
+        return HookInput(json.loads(data.decode()))
+    except (ValueError, RecursionError):
+        return HookInput(None)
+
+
+def event_of(name: str) -> "Event | None":
+    """Return the event that a name means, in anybody's spelling; None where there is none.
+
+    Args:
+        name: Such as `session-start`, `SessionStart` or `BeforeAgent`.
+    """
+    return _SPELLINGS.get(name.replace("-", "").replace("_", "").lower())
+
+
+def taken(harness: str, event: "Event") -> Taken | None:
+    """Return what a harness takes at an event; None where it takes no text.
+
+    Args:
+        harness: Its name; one that is not known is given what every strict one takes.
+        event: What happened.
+    """
+    return TAKEN.get(harness, _STRICT).get(event)
+
+
+def written(harness: str, event: "Event", text: str) -> str:
+    """Write an answer as a harness takes it: one line of JSON.
+
+    Args:
+        harness: Its name.
+        event: What happened.
+        text: What the model is to read; empty for nothing.
+    """
+    form = taken(harness, event)
+    if not text or form is None:
+        silent = _SILENT.get((harness, event), {})
+        return "{}\n" if not silent else _line(silent)
+    if not form.nested:
+        return _line({"additional_context": text})
+    return _line({"hookSpecificOutput": {"hookEventName": form.name, "additionalContext": text}})
+
+
+def is_asked(given: HookInput) -> bool:
+    """Tell whether a prompt may have an answer: a person's words, and no command.
+
+    Args:
+        given: What the hook was told.
+    """
+    has_words = len(given.prompt.split()) >= LEAST_WORDS or not given.prompt.isascii()
+    return given.source in _PEOPLE and has_words and not _is_command(given.prompt)
+
+
+def spoken(prompt: str) -> str:
+    """Return a prompt without what a harness, or another hook, put into it.
+
+    Args:
+        prompt: As the hook was told it.
+    """
+    for tag in _BLOCKS:
+        start = prompt.find(f"<{tag}>")
+        while start >= 0:
+            end = prompt.find(f"</{tag}>", start)
+            after = len(prompt) if end < 0 else end + len(tag) + 3
+            prompt = prompt[:start] + prompt[after:]
+            start = prompt.find(f"<{tag}>")
+    return prompt.strip()
+
+
+def _is_utf8(text: str) -> bool:
+    """Tell whether a text can be written down: JSON can spell half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_command(prompt: str) -> bool:
+    """Tell a command of the harness from a prompt that begins with a path."""
+    word = prompt.split(maxsplit=1)[0]
+    return word.startswith("/") and "/" not in word[1:]
+
+
+def _line(value: "dict[str, Any]") -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"

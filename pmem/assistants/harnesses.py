@@ -1,0 +1,250 @@
+"""How each coding assistant is told about the memory: which file, which entry, in whose scope.
+
+A project's files are shared, so they name `pmem`; a user's own name the program's whole path, as
+hooks often run with a short PATH. Only what the assistants document for others to write is here.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from pmem.assistants.events import (
+    PRE_COMPACT,
+    PROMPT,
+    SESSION_END,
+    SESSION_START,
+    STOP,
+    TYPE_CHECKING,
+)
+
+if TYPE_CHECKING:
+    from pmem.assistants.events import Event
+
+Scope = Literal["project", "user"]
+SECONDS: Final = 10
+"""How long a hook may take."""
+LAST_SECONDS: Final = 3
+"""How long one may take at a session's end: Codex allows no more."""
+_EVERY_EVENT: Final[Mapping[str, "Event"]] = {
+    "SessionStart": SESSION_START,
+    "UserPromptSubmit": PROMPT,
+    "PreCompact": PRE_COMPACT,
+    "Stop": STOP,
+    "SessionEnd": SESSION_END,
+}
+
+
+class ServerForm(NamedTuple):
+    """How an assistant lists servers of tools: below which names, and with what beside them."""
+
+    path: tuple[str, ...]
+    extra: Mapping[str, Any] = {}
+    one_list: bool = False
+    """Whether the program and its arguments are one list."""
+
+
+class HookForm(NamedTuple):
+    """How an assistant lists hooks: for which events, and how one is written.
+
+    `nested` hooks stand in groups, `extra` beside each command, `alone` beside all of them in a
+    file that has nothing else. Time-outs are in parts of a second.
+    """
+
+    events: Mapping[str, "Event"]
+    nested: bool = True
+    extra: Mapping[str, Any] = {}
+    alone: Mapping[str, Any] = {}
+    parts: int = 1
+
+
+class SetupFile(NamedTuple):
+    """A file of an assistant's, from the project's folder or the user's home, and what goes in.
+
+    `variable` names an environment variable that may have the first folder of the path.
+    """
+
+    path: str
+    server: ServerForm | None = None
+    hooks: HookForm | None = None
+    block: Literal["", "toml", "markdown"] = ""
+    variable: str = ""
+
+
+class Harness(NamedTuple):
+    """An assistant: its name, its files in each scope, and what is said when they are written."""
+
+    title: str
+    files: Mapping[Scope, tuple[SetupFile, ...]]
+    said: Mapping[Scope, str] = {}
+
+
+_CLAUDE_HOOKS: Final = HookForm(_EVERY_EVENT, extra={"type": "command"})
+_GEMINI_HOOKS: Final = HookForm(
+    {
+        "SessionStart": SESSION_START,
+        "BeforeAgent": PROMPT,
+        "PreCompress": PRE_COMPACT,
+        "AfterAgent": STOP,
+        "SessionEnd": SESSION_END,
+    },
+    extra={"type": "command", "name": "pmem"},
+    parts=1000,
+)
+_CURSOR_HOOKS: Final = HookForm(
+    {
+        "sessionStart": SESSION_START,
+        "preCompact": PRE_COMPACT,
+        "stop": STOP,
+        "sessionEnd": SESSION_END,
+    },
+    nested=False,
+    alone={"version": 1},
+)
+_VSCODE_HOOKS: Final = HookForm(
+    {"SessionStart": SESSION_START, "PreCompact": PRE_COMPACT, "Stop": STOP},
+    nested=False,
+    extra={"type": "command"},
+)
+_SERVERS: Final = ("mcpServers",)
+_TRUST: Final = "Codex asks once whether these hooks may run: `/hooks` there shows them"
+_OPENCODE: Final = ServerForm(("mcp",), {"type": "local", "enabled": True}, one_list=True)
+
+
+def _codex(folder: str, variable: str = "") -> tuple[SetupFile, ...]:
+    return (
+        SetupFile(f"{folder}/config.toml", block="toml", variable=variable),
+        SetupFile(f"{folder}/hooks.json", hooks=_CLAUDE_HOOKS, variable=variable),
+    )
+
+
+def _gemini() -> tuple[SetupFile, ...]:
+    return (SetupFile(".gemini/settings.json", ServerForm(_SERVERS), _GEMINI_HOOKS),)
+
+
+def _cursor() -> tuple[SetupFile, ...]:
+    return (
+        SetupFile(".cursor/mcp.json", ServerForm(_SERVERS)),
+        SetupFile(".cursor/hooks.json", hooks=_CURSOR_HOOKS),
+    )
+
+
+HARNESSES: Final[Mapping[str, Harness]] = {
+    "claude-code": Harness(
+        "Claude Code",
+        {
+            "project": (
+                SetupFile(".mcp.json", ServerForm(_SERVERS, {"type": "stdio"})),
+                SetupFile(".claude/settings.json", hooks=_CLAUDE_HOOKS),
+            ),
+            "user": (
+                SetupFile(
+                    ".claude/settings.json", hooks=_CLAUDE_HOOKS, variable="CLAUDE_CONFIG_DIR"
+                ),
+            ),
+        },
+        {"user": "for its tools in every project: claude mcp add --scope user pmem -- pmem mcp"},
+    ),
+    "codex": Harness(
+        "Codex",
+        {"project": _codex(".codex"), "user": _codex(".codex", "CODEX_HOME")},
+        {"project": _TRUST, "user": _TRUST},
+    ),
+    "gemini": Harness("Gemini CLI", {"project": _gemini(), "user": _gemini()}),
+    "cursor": Harness("Cursor", {"project": _cursor(), "user": _cursor()}),
+    "vscode": Harness(
+        "VS Code",
+        {
+            "project": (
+                SetupFile(".vscode/mcp.json", ServerForm(("servers",), {"type": "stdio"})),
+                SetupFile(".github/hooks/pmem.json", hooks=_VSCODE_HOOKS),
+            )
+        },
+    ),
+    "opencode": Harness(
+        "OpenCode",
+        {
+            "project": (SetupFile("opencode.json", _OPENCODE),),
+            "user": (SetupFile(".config/opencode/opencode.json", _OPENCODE),),
+        },
+    ),
+    "zed": Harness(
+        "Zed",
+        {
+            "user": (
+                SetupFile(
+                    ".config/zed/settings.json", ServerForm(("context_servers",), {"env": {}})
+                ),
+            )
+        },
+    ),
+    "agents-md": Harness("AGENTS.md", {"project": (SetupFile("AGENTS.md", block="markdown"),)}),
+}
+"""Every assistant by its name on the command line."""
+READ_BY_VSCODE: Final = (".claude/settings.json", ".claude/settings.local.json")
+"""Files of Claude Code's whose hooks VS Code runs as well, in the project and in the home."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes into a JSON file at one place: a server, or a hook."""
+
+    path: tuple[str, ...]
+    value: dict[str, Any]
+    event: str = ""
+
+
+def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
+    """Return what goes into a JSON file.
+
+    Args:
+        harness: The assistant.
+        file: Which of its files.
+        program: What runs pmem.
+    """
+    found = []
+    if file.hooks is not None:
+        for name, event in file.hooks.events.items():
+            command = f"{_quote_word(program)} hook {event} --harness {harness}"
+            extra = dict(file.hooks.extra)
+            kind = {"type": extra.pop("type")} if "type" in extra else {}
+            seconds = LAST_SECONDS if event == SESSION_END else SECONDS
+            timeout = {"timeout": seconds * file.hooks.parts}
+            handler = {**kind, "command": command, **extra, **timeout}
+            value = {"hooks": [handler]} if file.hooks.nested else handler
+            found.append(Entry(path=("hooks", name), value=value, event=event))
+    if file.server is not None:
+        extra = dict(file.server.extra)
+        kind = {"type": extra.pop("type")} if "type" in extra else {}
+        called: dict[str, Any] = {"command": program, "args": ["mcp"]}
+        if file.server.one_list:
+            called = {"command": [program, "mcp"]}
+        value = {**kind, **called, **extra}
+        found.append(Entry(path=(*file.server.path, "pmem"), value=value))
+    return found
+
+
+def place_of(file: SetupFile, scope: Scope, top: str, environment: Mapping[str, str]) -> str:
+    """Return a file's path.
+
+    Args:
+        file: Which one.
+        scope: Whose it is.
+        top: The project's folder.
+        environment: The environment's variables.
+    """
+    if scope == "project":
+        return os.path.join(top, *file.path.split("/"))
+    base = environment.get("HOME") or os.path.expanduser("~")
+    moved = environment.get(file.variable) if file.variable else ""
+    if moved:
+        return os.path.join(moved, *file.path.split("/")[1:])
+    if file.path.startswith(".config/") and environment.get("XDG_CONFIG_HOME"):
+        return os.path.join(environment["XDG_CONFIG_HOME"], *file.path.split("/")[1:])
+    return os.path.join(base, *file.path.split("/"))
+
+
+def _quote_word(program: str) -> str:
+    import shlex
+
+    return shlex.quote(program)

@@ -1,0 +1,64 @@
+"""Trying what was set up: does the hook answer, and does the assistant let it run."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Final
+
+SECONDS: Final = 20
+_TOLD: Final = {"hook_event_name": "SessionStart", "source": "startup"}
+_QUIET: Final = {"PMEM_RECORD_ACCESS": "false", "PMEM_RECORD_OPERATIONS": "false"}
+
+
+def trouble_of(program: str, harness: str, folder: str, environment: Mapping[str, str]) -> str:
+    """Call a hook as the assistant would, and say what is wrong with its answer; else nothing.
+
+    Args:
+        program: What runs pmem.
+        harness: The assistant.
+        folder: Where its session is.
+        environment: The environment's variables.
+    """
+    import subprocess
+
+    around = {key: value for key, value in environment.items() if key != "PMEM_HOOKS"}
+    try:
+        done = subprocess.run(  # noqa: S603 - pmem itself, without a shell
+            [program, "hook", "session-start", "--harness", harness],
+            cwd=folder,
+            env={**around, **_QUIET},
+            input=json.dumps({**_TOLD, "cwd": folder}).encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"the hook cannot be run: {error}"
+    if done.returncode:
+        return f"the hook exits with {done.returncode}"
+    try:
+        answered = isinstance(json.loads(done.stdout), dict)
+    except ValueError:
+        answered = False
+    return "" if answered else "the hook's answer is no JSON object"
+
+
+def is_trusted_by_codex(path: str, environment: Mapping[str, str]) -> bool:
+    """Tell whether somebody has told Codex that hooks of a file may run.
+
+    Args:
+        path: The file.
+        environment: The environment's variables.
+    """
+    import tomllib
+
+    home = environment.get("CODEX_HOME") or os.path.join(
+        environment.get("HOME") or os.path.expanduser("~"), ".codex"
+    )
+    try:
+        with open(os.path.join(home, "config.toml"), "rb") as file:
+            hooks = tomllib.load(file).get("hooks", {})
+    except (OSError, ValueError):
+        return False
+    states = hooks.get("state", {}) if isinstance(hooks, dict) else {}
+    return isinstance(states, dict) and any(name.startswith(f"{path}:") for name in states)

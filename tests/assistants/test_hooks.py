@@ -1,0 +1,419 @@
+"""Hooks: every harness is understood, told little and only once, and never stopped.
+
+The inputs are made by us in the form that each program writes.
+"""
+
+import io
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem import Project
+from pmem.assistants.events import (
+    EVENTS,
+    PROMPT_CHARACTERS,
+    TAKEN,
+    event_of,
+    parse,
+    spoken,
+    written,
+)
+from pmem.cli.hook import quick_answer
+from pmem.project.setup import initialise
+from pmem.storage.local.inbox import Inbox, NotedTranscript
+from pmem.storage.local.state import LocalState
+from tests.cli.shell import installed
+from tests.conftest import NOW
+from tests.effort import examples
+from tests.faults.console import added, pmem
+
+if TYPE_CHECKING:
+    from pmem.assistants.events import Event
+
+ASKED: Final = "Which database do we use for orders?"
+OF_VSCODE: Final = {"timestamp": "2026-11-21T14:30:00Z", "cwd": "/w", "sessionId": "v-1"}
+INPUTS: Final = Path(__file__).with_name("hook_inputs.jsonl")
+CAPTURED: Final[list[tuple[str, "Event", dict[str, Any], str | None]]] = [
+    (row["harness"], row["event"], row["told"], row["named"])
+    for row in map(json.loads, INPUTS.read_text(encoding="utf-8").splitlines())
+]
+"""Who says what at which event, and how the answer names it: not at all in Cursor; None is none."""
+
+
+def hook(event: str, told: Any, *options: str, **environment: str) -> Any:
+    """Call a hook, and return its answer: one line of JSON, always."""
+    data = told if isinstance(told, bytes) else json.dumps(told).encode()
+    done = pmem("hook", event, *options, stdin=data, environment={"PMEM_NOW": NOW_} | environment)
+    assert done.code == 0, done
+    assert done.out.count(b"\n") == 1, done
+    return json.loads(done.out)
+
+
+NOW_: Final = NOW.isoformat()
+
+
+def text_of(answer: Any) -> str:
+    """Return what a model reads of an answer."""
+    inner = answer.get("hookSpecificOutput", {})
+    return str(inner.get("additionalContext", answer.get("additional_context", "")))
+
+
+def start(session: str = "s", source: str = "startup", **more: Any) -> str:
+    told = {"session_id": session, "source": source, **more}
+    return text_of(hook("session-start", told, "--harness", "claude-code"))
+
+
+def ask(prompt: str = ASKED, session: str = "s", harness: str = "claude-code", **more: Any) -> str:
+    told = {"session_id": session, "prompt": prompt, **more}
+    return text_of(hook("prompt", told, "--harness", harness))
+
+
+@pytest.fixture
+def orders(root: str) -> str:
+    """Remember what the prompt asks for, and something else."""
+    assert pmem("add", "Orders use a PostgreSQL database", environment={"PMEM_NOW": NOW_}).code == 0
+    assert pmem("add", "Tests run with make test", environment={"PMEM_NOW": NOW_}).code == 0
+    return root
+
+
+@pytest.mark.parametrize(("harness", "event", "told", "name"), CAPTURED)
+def test_every_harness_is_understood(
+    harness: str, event: "Event", told: dict[str, Any], name: str | None, orders: str
+) -> None:
+    answer = hook(event, told, "--harness", harness)
+    if name is None:
+        assert answer == ({"continue": True} if harness == "cursor" else {})
+    elif name:
+        assert "PostgreSQL" in answer["hookSpecificOutput"].pop("additionalContext")
+        assert answer == {"hookSpecificOutput": {"hookEventName": name}}
+    else:
+        assert "PostgreSQL" in answer.pop("additional_context")
+        assert answer == {}
+
+
+@pytest.mark.parametrize(("harness", "event", "told", "name"), CAPTURED)
+def test_the_event_is_known_by_what_every_harness_calls_it(
+    harness: str, event: "Event", told: dict[str, Any], name: str | None
+) -> None:
+    given = parse(json.dumps(told).encode())
+    assert given.event == event
+    assert given.harness in ("", harness)
+    assert bool(given.session)
+    assert given.folder == "/w"
+    assert given.prompt in ("", ASKED)
+
+
+def test_every_event_is_called_by_its_own_name() -> None:
+    assert [event_of(event) for event in EVENTS] == list(EVENTS)
+    assert event_of("teleport") is None
+
+
+@given(st.text(alphabet="<>/hok_cntex \n", max_size=80))
+def test_a_prompt_loses_whole_blocks_only(text: str) -> None:
+    assert spoken(f"<hook_context>x{text}</hook_context>a") in ("a", spoken(f"{text}a"), "a" + "")
+    assert len(spoken(text)) <= len(text)
+
+
+def test_a_prompt_is_answered_once_in_a_session_and_again_when_the_answer_changes(
+    orders: str,
+) -> None:
+    assert "PostgreSQL database" in ask()
+    assert ask() == ""
+    assert "PostgreSQL database" in ask(session="another")
+    identifier = Project(orders).list(limit=9).items[0].id
+    for memory in Project(orders).list(limit=9).items:
+        identifier = memory.id if "PostgreSQL" in memory.content else identifier
+    assert pmem("edit", identifier, "Orders use a MariaDB database").code == 0
+    assert "MariaDB" in ask()
+
+
+def test_what_a_session_started_with_is_not_said_again_until_it_is_forgotten(orders: str) -> None:
+    assert "PostgreSQL" in start()
+    assert ask() == ""
+    assert "PostgreSQL" in start(source="compact")
+    assert ask() == ""
+    assert "PostgreSQL" in ask(session="other")
+
+
+def test_a_session_that_goes_on_is_told_what_is_new(orders: str) -> None:
+    assert "Updates" not in start()
+    added("The queue is RabbitMQ")
+    assert "RabbitMQ" in start(source="resume").partition("## Updates")[2]
+    assert "Updates" not in start(source="resume")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["/compact orders database now", "/clear", "yes please", "go on", "", "  \n ", "why?",
+     "What is the weather in Lisbon tomorrow?"],
+)  # fmt: skip
+def test_a_prompt_that_the_memory_does_not_answer_is_left_alone(prompt: str, orders: str) -> None:
+    assert ask(prompt) == ""
+
+
+def test_a_prompt_that_begins_with_a_path_is_no_command(orders: str) -> None:
+    assert "PostgreSQL" in ask("/src/db.py fails: which database do we use for orders?")
+
+
+def test_a_prompt_without_spaces_between_words_is_answered(root: str) -> None:
+    added("订单使用PostgreSQL数据库")
+    assert "PostgreSQL" in ask("订单使用什么数据库")
+
+
+@pytest.mark.parametrize("source", ["system", "loop_wakeup", "schedule_wakeup", "poll_event"])
+def test_machines_are_not_answered(source: str, orders: str) -> None:
+    assert ask(source=source) == ""
+
+
+WORD: Final = st.sampled_from(
+    ["orders", "数据库", "🌍" * 9, "`" * 7, "database", "x" * 90, "é\u0301"]
+)
+
+
+@given(st.lists(st.lists(WORD, min_size=1, max_size=60).map(" ".join), max_size=40))
+@settings(max_examples=examples(40))
+def test_answers_keep_to_what_each_harness_takes_with_the_fence_whole(contents: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        keeps_to_what_is_taken(os.path.join(place, ".project-memory"), contents)
+
+
+def keeps_to_what_is_taken(root: str, contents: list[str]) -> None:
+    initialise(root)
+    project = Project(root, now=NOW, link_on_add=False)
+    for content in contents:
+        project.add(content, force=True)
+    for harness, events in TAKEN.items():
+        for event, form in events.items():
+            told = {
+                "session_id": f"{harness}{event}",
+                "prompt": "orders and the database",
+                "cwd": root,
+            }
+            answer = hook(
+                event, told, "--harness", harness, "-C", root, PMEM_HOOKS_SESSION_TOKENS="90000"
+            )
+            text = text_of(answer)
+            size = len(text.encode()) if form.unit == "bytes" else len(text)
+            assert size <= form.most
+            assert event != "prompt" or len(text) <= PROMPT_CHARACTERS
+            fences = [line for line in text.split("\n") if line and set(line) == {"`"}]
+            assert len(fences) % 2 == 0
+            assert len(set(fences[::2])) <= 2
+            assert not text or len(fences) >= 2
+
+
+def test_a_single_memory_that_is_too_long_is_cut_within_its_fence(root: str) -> None:
+    added("Orders use the database " + "and more of it " * 200)
+    text = ask("orders database and more")
+    assert len(text) <= PROMPT_CHARACTERS
+    assert "more characters left out]\n```" in text
+
+
+def test_codex_is_given_no_key_that_it_does_not_know() -> None:
+    for event in EVENTS:
+        for text in ("", "x"):
+            answer = json.loads(written("codex", event, text))
+            assert set(answer) <= {"hookSpecificOutput"}
+            assert set(answer.get("hookSpecificOutput", {})) <= {
+                "hookEventName",
+                "additionalContext",
+            }
+
+
+@pytest.mark.parametrize("event", ["stop", "pre-compact", "session-end"])
+def test_where_a_transcript_is_waits_in_the_inbox(event: str, root: str, tmp_path: Path) -> None:
+    transcript = tmp_path / "talk.jsonl"
+    transcript.write_text("{}\n")
+    told = {"session_id": "s", "transcript_path": str(transcript)}
+    for _ in range(2):
+        assert hook(event, told, "--harness", "codex") == {}
+    (entry,) = Inbox(LocalState(root)).all()
+    assert entry == NotedTranscript(
+        harness="codex", path=str(transcript), offset=3, session="s", noted_at=NOW
+    )
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"session_id": "s", "transcript_path": None},
+        {"session_id": "s", "transcript_path": "/nowhere/at/all.jsonl"},
+        {"session_id": "s", "transcript_path": "talk.jsonl"},
+        {"session_id": "s", "transcript_path": "/"},
+        {"session_id": "s", "transcript_path": __file__, "agent_id": "sub"},
+    ],
+)
+def test_what_is_no_transcript_of_a_session_is_not_noted(told: Any, root: str) -> None:
+    Path("talk.jsonl").write_text("{}")
+    assert hook("stop", told) == {}
+    assert Inbox(LocalState(root)).all() == []
+
+
+def test_what_grew_while_it_was_taken_in_waits_on(root: str) -> None:
+    inbox = Inbox(LocalState(root))
+    first = NotedTranscript(harness="codex", path="/a", offset=1, session="s", noted_at=NOW)
+    inbox.note(first)
+    inbox.note(NotedTranscript(**{**_fields(first), "offset": 2, "noted_at": NOW.replace(hour=15)}))
+    inbox.remove([first])
+    assert [entry.offset for entry in inbox.all()] == [2]
+    inbox.remove(inbox.all())
+    assert inbox.all() == []
+
+
+def _fields(entry: NotedTranscript) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in entry.__struct_fields__}
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"PMEM_HOOKS": "off"}, {"PMEM_HOOKS": "0"}, {"PMEM_HOOKS_ENABLED": "false"}],
+    ids=str,
+)
+def test_hooks_can_be_turned_off(environment: dict[str, str], orders: str) -> None:
+    told = {"session_id": "s", "prompt": ASKED, "transcript_path": __file__}
+    for event in EVENTS:
+        assert hook(event, told, **environment) == {}
+    assert Inbox(LocalState(orders)).all() == []
+
+
+def test_vs_code_is_not_told_twice_where_it_runs_claude_codes_hooks_too(orders: str) -> None:
+    told = {**OF_VSCODE, "cwd": os.getcwd(), "source": "new"}
+    assert text_of(hook("session-start", told, "--harness", "vscode"))
+    Path(".claude").mkdir()
+    Path(".claude/settings.json").write_text('{"hooks": {"Stop": "pmem hook stop"}}')
+    assert hook("session-start", told, "--harness", "vscode") == {}
+    assert text_of(hook("session-start", told, "--harness", "claude-code"))
+
+
+def test_the_folder_that_the_harness_names_counts(orders: str, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    here = os.getcwd()
+    os.chdir(elsewhere)
+    assert ask() == ""
+    assert "PostgreSQL" in ask(cwd=here)
+    assert ask(cwd="/nowhere/at/all", session="t") == ""
+    with mock.patch.dict(os.environ, {"CLAUDE_PROJECT_DIR": here}):
+        assert "PostgreSQL" in ask(cwd=str(elsewhere), session="u")
+
+
+@pytest.fixture
+def troubled(request: pytest.FixtureRequest, orders: str) -> Iterator[str]:
+    """Break something of the memory."""
+    local = Path(orders, "local")
+    local.mkdir(exist_ok=True)
+    state = local / "state.sqlite3"
+    connection = None
+    if request.param == "settings":
+        Path(orders, "config.toml").write_text("chunk_size = 'many'\n")
+    elif request.param == "state":
+        state.write_bytes(b"no database" * 999)
+    elif request.param == "newer":
+        with sqlite3.connect(state) as made:
+            made.execute("pragma user_version = 99")
+    elif request.param == "lock":
+        start("first")
+        connection = sqlite3.connect(state, isolation_level=None)
+        connection.execute("begin exclusive")
+    yield orders
+    if connection is not None:
+        connection.close()
+
+
+@pytest.mark.parametrize("troubled", ["settings", "state", "newer", "lock"], indirect=True)
+@pytest.mark.parametrize("event", EVENTS)
+def test_trouble_is_an_empty_answer_and_a_line_in_the_log(event: str, troubled: str) -> None:
+    told = {"session_id": "s", "prompt": ASKED, "transcript_path": __file__}
+    with mock.patch.dict(os.environ, {"SECRET_OF_MINE": "hunter2-hunter2"}):
+        assert hook(event, told, "--harness", "codex") == {}
+    log = Path(troubled, "local", "pmem.log").read_text()
+    assert f"hook {event}: " in log
+    assert "Traceback" not in log
+    assert "hunter2" not in log
+
+
+def test_a_bug_is_an_empty_answer_and_a_trace_in_the_log(orders: str) -> None:
+    with mock.patch("pmem.search.search.pick_each", side_effect=ZeroDivisionError("ours")):
+        assert ask() == ""
+    assert "ZeroDivisionError: ours" in Path(orders, "local", "pmem.log").read_text()
+
+
+def test_where_nothing_may_be_written_a_session_is_answered_all_the_same(orders: str) -> None:
+    told = {"session_id": "s", "source": "startup"}
+    done = pmem("hook", "session-start", "--read-only", stdin=json.dumps(told).encode(),
+                environment={"PMEM_NOW": NOW_})  # fmt: skip
+    assert done.code == 0
+
+
+def test_a_memory_that_leads_elsewhere_is_not_read(orders: str, tmp_path: Path) -> None:
+    (tmp_path / "linked").mkdir()
+    os.chdir(tmp_path / "linked")
+    os.symlink(orders, ".project-memory")
+    assert ask() == ""
+
+
+def answered(event: str, data: bytes) -> Any:
+    """Answer a hook in this process."""
+    stdin = io.TextIOWrapper(io.BytesIO(data))
+    with mock.patch("sys.stdin", stdin):
+        return json.loads(quick_answer([event], os.environ) or "")
+
+
+@given(st.sampled_from(EVENTS), st.binary(max_size=200))
+@settings(max_examples=examples(200))
+def test_any_bytes_on_standard_input_are_answered(event: str, data: bytes) -> None:
+    assert answered(event, data) == {}
+
+
+FIELDS: Final = st.sampled_from(
+    ["session_id", "sessionId", "prompt", "cwd", "source", "transcript_path", "workspace_roots",
+     "hook_event_name", "agent_id", "conversation_id", "cursor_version"]
+)  # fmt: skip
+ANYTHING: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=4),
+    max_leaves=5,
+)
+
+
+@given(st.sampled_from(EVENTS), ANYTHING | st.dictionaries(FIELDS, ANYTHING))
+@settings(max_examples=examples(200))
+def test_any_json_on_standard_input_is_answered(event: str, told: Any) -> None:
+    data = json.dumps(told).encode()
+    assert isinstance(answered(event, data), dict)
+
+
+def test_half_a_character_in_a_session_is_no_session(orders: str) -> None:
+    assert "PostgreSQL" in text_of(
+        hook("prompt", b'{"session_id": "\\ud800", "prompt": "%s"}' % ASKED.encode())
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (), ("frobnicate",), ("prompt", "stop"), ("prompt", "--frob"), ("--harness",),
+        ("prompt", "--harness"), ("",), ("prompt", "-C"), ("prompt", "--now", "never"),
+        ("-x", "prompt"), ("prompt", "--agent", ""),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_wrong_use_is_one_sentence_and_never_stops_an_assistant(
+    words: tuple[str, ...], orders: str
+) -> None:
+    before = sorted(Path(orders).rglob("*.json"))
+    done = installed(["hook", *words], {"PMEM_NOW": NOW_})
+    assert done.code == 0, done
+    assert done.out in (b"", b"{}\n")
+    assert done.said == "" or done.said.startswith("pmem: ")
+    assert done.said.count("\n") <= 2
+    assert sorted(Path(orders).rglob("*.json")) == before

@@ -1,0 +1,107 @@
+"""What a hook of a coding assistant takes, beside a bare interpreter: `docs/benchmarks.md`.
+
+Bars at 1,000 memories: a prompt at most 9 with an answer and 7 without one; where there is no
+memory at most 2.5.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, pmem
+from tests.benchmarks.stores import make
+
+_SESSIONS: Final = count()
+
+
+class Call(NamedTuple):
+    """A command, where it runs, and what makes its standard input."""
+
+    command: Command
+    folder: Path
+    told: Callable[[], bytes]
+
+
+def main() -> None:
+    """Measure and print Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=9)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        full, empty = Path(place, "full"), Path(place, "empty")
+        empty.mkdir()
+        make(full, given.size)
+        figures = measured(calls(full, empty), given.runs)
+    print(f"\n| CPU time at {given.size:,} memories | times bare |\n|---|---|")
+    for name, seconds in figures.items():
+        print(f"| {name} | {seconds / figures['`python -c pass`']:.1f} |")
+
+
+def calls(full: Path, empty: Path) -> dict[str, Call]:
+    """Return what is measured.
+
+    Args:
+        full: A folder with a memory.
+        empty: One without.
+    """
+    asked = "the parser retries webhooks, which one?"
+    other = "what is the weather like in Lisbon tomorrow?"
+    return {
+        "`python -c pass`": Call(BARE, empty, bytes),
+        "a prompt with an answer": _hook("prompt", full, prompt=asked),
+        "a prompt without one": _hook("prompt", full, prompt=other),
+        "a prompt of two words": _hook("prompt", full, prompt="yes please"),
+        "a prompt in a project without a memory": _hook("prompt", empty, prompt=asked),
+        "a session's start": _hook("session-start", full, source="startup"),
+        "a stop, its transcript noted": _hook("stop", full, transcript_path=__file__),
+        "`search`, to compare": Call(pmem("search", asked), full, bytes),
+    }
+
+
+def measured(table: dict[str, Call], runs: int) -> dict[str, float]:
+    """Return each call's median CPU time in seconds, after one run each that counts for nothing."""
+    times: dict[str, list[float]] = {name: [] for name in table}
+    for turn in range(runs + 1):
+        for name, call in table.items():
+            seconds = _cpu_seconds(call)
+            if turn:
+                times[name].append(seconds)
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def _hook(event: str, folder: Path, **more: Any) -> Call:
+    def told() -> bytes:
+        session = f"bench-{os.getpid()}-{next(_SESSIONS)}"
+        return json.dumps({"session_id": session, "cwd": str(folder), **more}).encode()
+
+    return Call(pmem("hook", event, "--harness", "claude-code"), folder, told)
+
+
+def _cpu_seconds(call: Call) -> float:
+    with subprocess.Popen(
+        call.command,
+        cwd=call.folder,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(call.told())
+        process.stdin.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(" ".join(call.command))
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main()
