@@ -69,7 +69,7 @@ def add(
     ] = False,
     app: Annotated[str | None, typer.Option(help="The app that it concerns.")] = None,
     user: Annotated[str | None, typer.Option(help="The user whom it concerns.")] = None,
-    agent: Annotated[str | None, typer.Option(help="The agent that it concerns.")] = None,
+    agent: Annotated[str | None, typer.Option(help="The agent that adds it.")] = None,
     valid_from: Since = None,
     valid_until: Until = None,
     cite: Cite = None,
