@@ -179,6 +179,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "codex": CommandEntry("sessions", "codex", "pmem import codex --since 1w"),
             "gemini": CommandEntry("sessions", "gemini", "pmem import gemini --learn"),
             "auto": CommandEntry("sessions", "auto", "pmem import auto session.jsonl"),
+            "notes": CommandEntry("sessions", "notes", "pmem import notes AGENTS.md"),
             "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
         },
     ),

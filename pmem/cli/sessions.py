@@ -1,5 +1,6 @@
 """The commands that take in the sessions of coding assistants."""
 
+import os
 from typing import Annotated
 
 import msgspec
@@ -7,6 +8,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.conversation.notes import NotesRequest, note_files
 from pmem.conversation.session_files import NoSession
 from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import UsageError
@@ -147,3 +149,32 @@ def _imported(done: SessionsImported) -> Answer:
     told = [render.masked(item, "where", "why") for item in done.skipped]
     notes = [f"skipped {item.where}: it {item.why}" for item in told]
     return Answer(data=done, lines=lines, note="\n".join(notes))
+
+
+def notes(
+    ctx: typer.Context,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Such as CLAUDE.md, or a folder of rules."),
+    ],
+) -> Answer:
+    """Import instruction files: each bullet becomes a memory.
+
+    Its headings are its tags, and it cites its lines, so that `pmem verify` sees when they change.
+    Importing a file again changes the memories of bullets that have changed, and names those of
+    bullets that are gone: remove them if they do not hold any more. Code, tasks, and blocks that
+    other tools keep are left out.
+    """
+    session: CommandSession = ctx.obj
+    request = NotesRequest(files=tuple(note_files(os.path.dirname(session.found_root), files)))
+    done = session.run(table.IMPORT_NOTES, request)
+    figures = (
+        f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "
+        f"{len(done.skipped)} skipped"
+    )
+    lines: list[Line] = [[(figures, "")]]
+    lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
+    told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
+    if done.gone:
+        told.append(f"what does not hold any more: pmem rm {' '.join(g.id for g in done.gone)}")
+    return Answer(data=done, lines=lines, note="\n".join(told))

@@ -34,12 +34,8 @@ if TYPE_CHECKING:
         StartRequest,
     )
     from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
-    from pmem.conversation.exchange import (
-        ArraysRequest,
-        Exported,
-        Imported,
-        MessagesRequest,
-    )
+    from pmem.conversation.exchange import ArraysRequest, Exported, Imported, MessagesRequest
+    from pmem.conversation.notes import NotesImported, NotesRequest
     from pmem.conversation.pruning import PruneRequest, Pruning
     from pmem.conversation.sessions import SessionsImported, SessionsRequest
     from pmem.core.extraction.episodes import Arc
@@ -289,6 +285,10 @@ IMPORT_SESSIONS: Final[Operation[SessionsRequest, SessionsImported]] = Operation
     "import.auto", "Import a coding assistant's sessions; again adds what is new",
     "conversation.sessions:import_sessions", "whole", doing="import",
     writes="beside", unless="dry_run", gate="items", embeds=True, effect="idempotent"
+)  # fmt: skip
+IMPORT_NOTES: Final[Operation[NotesRequest, NotesImported]] = Operation(
+    "import.notes", "Make memories of instruction files, and change what has changed",
+    "conversation.notes:import_notes", "whole", doing="import", writes="records", gate="items"
 )  # fmt: skip
 IMPORT_ARRAYS: Final[Operation[ArraysRequest, Imported]] = Operation(
     "import.arrays", "Import the four array files of the multi-tier design",

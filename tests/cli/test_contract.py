@@ -780,6 +780,20 @@ class Imported(Strict):
     undecided: list[str]
 
 
+class GoneNote(Strict):
+    id: str
+    file: str
+    text: str
+
+
+class NotesImported(Strict):
+    added: int
+    updated: int
+    unchanged: int
+    skipped: list[Skipped]
+    gone: list[GoneNote]
+
+
 class SessionsImported(Strict):
     sessions: int
     added: int
@@ -979,6 +993,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("import codex codex.jsonl", SessionsImported),
     ("import gemini gemini.jsonl", SessionsImported),
     ("import auto session.jsonl", SessionsImported),
+    ("import notes AGENTS.md", NotesImported),
     ("setup git", GitSetup),
     ("repair --dry-run", Repair),
     ("repair", Repair),
@@ -1029,6 +1044,7 @@ def _build(project: str) -> dict[str, str]:
     session = ClaudeCode()
     session.ask("Which database?")
     Path("session.jsonl").write_bytes(session.bytes())
+    Path("AGENTS.md").write_text("- Use tabs\n")
     Path("codex.jsonl").write_bytes(Codex().bytes())
     Path("gemini.jsonl").write_bytes(Gemini().bytes())
     assert pmem("eval", "add", "Known", first).code == 0

@@ -99,6 +99,7 @@ def _keep_sessions(project: str) -> None:
         path.parent.mkdir(parents=True)
         path.write_bytes(data)
     Path(project, "session.jsonl").write_bytes(claude.bytes())
+    Path(project, "AGENTS.md").write_text("- Use tabs\n")
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ _NAMES_NONE = {
     *("consent reject", "app remember", "app compact", "app purge", "app uninstall", "app stats"),
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
-    *("import claude-code", "import codex", "import gemini", "import auto", "eval run"),
+    *("import claude-code", "import codex", "import gemini", "import auto", "import notes"),
     "eval run",
     *(f"setup {name}" for name in HARNESSES),
 }

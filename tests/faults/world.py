@@ -177,6 +177,7 @@ WRITES: Final[dict[str, Write]] = {
     "config unset": Write(("config", "unset", "chunk_size")),
     "import messages": Write(("import", "messages", "-"), TALK),
     "import claude-code": Write(("import", "claude-code", "session.jsonl", "--learn")),
+    "import notes": Write(("import", "notes", "RULES.md")),
     "import arrays": Write(("import", "arrays", "arrays")),
     "import arrays --untrusted": Write(("import", "arrays", "arrays", "--untrusted")),
     "setup git": Write(("setup", "git"), whole=False, prepare=_repository),
@@ -215,6 +216,8 @@ def build(place: str) -> None:
         session.say("The small one.")
         with open("session.jsonl", "wb") as file:
             file.write(session.bytes())
+        with open("RULES.md", "w", encoding="utf-8") as file:
+            file.write("# Kitchen\n\n- Never burn the pancakes.\n- Buy flour on Fridays.\n")
         os.mkdir("arrays")
         _must("export", "arrays", "arrays")
         _must("add", "Zebras sleep while they stand", "--force")

@@ -63,6 +63,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "consolidate": (("--now", "2027-03-01"), ["ARCHIVE", "ARCHIVE"]),
     "sweep": (("--now", "2027-03-01"), []),
     "import arrays": (("../arrays",), ["ADD", "UPDATE"]),
+    "import notes": (("RULES.md",), ["ADD"]),
 }
 """Commands that write memories or episodes, what they are given, and the events they leave."""
 
@@ -116,6 +117,7 @@ def ids(root: str, once: Once) -> dict[str, str]:
 
 def _build(root: str) -> dict[str, str]:
     found = {name: ran("add", f"Text of {name}") for name in ("REMOVED", "PINNED", "MEMORY")}
+    Path("RULES.md").write_text("- Never burn the pancakes\n")
     assert pmem("export", "arrays", "../arrays").code == 0
     with open("../arrays/long-term-memory.json", "r+", encoding="utf-8") as file:
         rows = json.load(file)

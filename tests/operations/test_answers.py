@@ -22,6 +22,7 @@ from pmem.conversation.conversations import (
 )
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.exchange import ArraysRequest, MessagesRequest
+from pmem.conversation.notes import NoteFile, NotesRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
 from pmem.core.queries import QueryRequest
@@ -124,6 +125,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "episode.arc": lambda _: LookRequest(),
     "import.messages": lambda _: MessagesRequest(lines=[b'{"content": "Hello."}', b"no JSON"]),
     "import.auto": lambda _: SessionsRequest(path="session.jsonl"),
+    "import.notes": lambda _: NotesRequest(files=(NoteFile("RULES.md", "- Never burn it.\n"),)),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
     "export.arrays": lambda _: AtRequest(),
     "app.remember": lambda _: RememberRequest(app="calendar", content="Meets at noon."),
@@ -197,6 +199,7 @@ def kept_in(root: str) -> Kept:
     session = ClaudeCode()
     session.ask("Which database?")
     Path("session.jsonl").write_bytes(session.bytes())
+    Path("RULES.md").write_text("- Never burn it.\n")
     os.mkdir("arrays")
     for name, data in ask(workspace, table.EXPORT_ARRAYS, AtRequest()).files.items():
         Path("arrays", name).write_bytes(data)

@@ -97,6 +97,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "import codex": ("../absent",),
     "import gemini": ("../absent",),
     "import auto": ("../absent",),
+    "import notes": ("../absent",),
     "import arrays": ("../absent",),
     "export arrays": (),
     "export audit": (),
