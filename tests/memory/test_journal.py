@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.assistants.harnesses import HARNESSES
 from pmem.cli.app import COMMANDS, GROUPS
 from pmem.conversation import exchange
 from pmem.core.audit import digest
@@ -71,6 +72,7 @@ DELETES = {"purge": "PINNED", "sweep": "REMOVED", "app purge": "OFAPP"}
 WRITES_NEITHER = {
     "init",
     "setup git",
+    *(f"setup {name}" for name in HARNESSES),
     "setup pre-commit",
     "repair",
     "doctor",
