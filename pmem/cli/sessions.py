@@ -1,6 +1,5 @@
 """The commands that take in the sessions of coding assistants."""
 
-import os
 from typing import Annotated
 
 import msgspec
@@ -8,7 +7,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.conversation.notes import NotesRequest, note_files
+from pmem.conversation.notes import NotesRequest
 from pmem.conversation.session_files import NoSession
 from pmem.conversation.sessions import SessionsImported, SessionsRequest
 from pmem.errors import UsageError
@@ -166,7 +165,7 @@ def notes(
     other tools keep are left out.
     """
     session: CommandSession = ctx.obj
-    request = NotesRequest(files=tuple(note_files(os.path.dirname(session.found_root), files)))
+    request = NotesRequest(paths=tuple(files))
     done = session.run(table.IMPORT_NOTES, request)
     figures = (
         f"{done.added} added, {done.updated} updated, {done.unchanged} unchanged, "

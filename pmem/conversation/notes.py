@@ -42,11 +42,11 @@ class NotesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Instruction files.
 
     Attributes:
-        files: What they say.
+        paths: The files, and folders of them.
         admit: Lets in what holds no secret, note by note.
     """
 
-    files: tuple[NoteFile, ...]
+    paths: tuple[str, ...]
     admit: Admit = as_it_is
 
 
@@ -103,9 +103,11 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     """Make a memory of every note, change those whose notes have changed, and name what is gone.
 
     Raises:
-        InvalidValue: There is not one note in the files.
+        InvalidValue: There is not one note in the files, or one of them is none (see `note_files`).
+        StorageRefused: A file may not be read.
     """
-    found = {one.file: list(notes_of(one.text)) for one in request.files}
+    files = note_files(os.path.dirname(workspace.root), request.paths)
+    found = {one.file: list(notes_of(one.text)) for one in files}
     if not any(found.values()):
         names = ", ".join(found) or "nothing"
         raise InvalidValue(f"{names} has no bullets", "each bullet of a file becomes a memory")

@@ -68,7 +68,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import codex": ("../codex.jsonl",),
     "import gemini": ("../gemini.jsonl",),
     "import auto": ("../claude.jsonl",),
-    "import notes": ("../RULES.md",),
+    "import notes": ("RULES.md",),
     "import arrays": ("../arrays",),
     "setup git": (),
     "setup pre-commit": (),
@@ -135,7 +135,7 @@ def _build() -> dict[str, str]:
     claude.ask("Which oven?")
     codex.message("user", "Which sink?")
     gemini.put("m1", "user", "Which door?")
-    Path("../RULES.md").write_text("- Never burn the pancakes\n")
+    Path("RULES.md").write_text("- Never burn the pancakes\n")
     for name, session in (("claude", claude), ("codex", codex), ("gemini", gemini)):
         Path(f"../{name}.jsonl").write_bytes(session.bytes())
     assert pmem("export", "arrays", "../arrays").code == 0

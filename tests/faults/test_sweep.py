@@ -6,6 +6,7 @@ from unittest import mock
 
 import pytest
 
+from pmem.assistants.harnesses import HARNESSES
 from pmem.storage.files import durable
 from tests.faults import injection, powercuts, world
 from tests.faults.sweep import ACTS, Bench, swept
@@ -27,7 +28,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_every_writing_command_is_swept() -> None:
     swept_ = {name.partition(" -")[0] for name in WRITES}
-    twins = {"checkpoint rm", "app list", "import codex", "import gemini", "import auto"}
+    twins = {"checkpoint rm", "app list", *(f"setup {name}" for name in HARNESSES)}
+    twins |= {"import codex", "import gemini", "import auto"}
+    twins -= {"setup gemini"}  # as others that are swept
     assert set(WRITING) - swept_ - twins == set()
 
 

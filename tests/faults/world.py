@@ -182,6 +182,7 @@ WRITES: Final[dict[str, Write]] = {
     "import arrays --untrusted": Write(("import", "arrays", "arrays", "--untrusted")),
     "setup git": Write(("setup", "git"), whole=False, prepare=_repository),
     "setup pre-commit": Write(("setup", "pre-commit"), whole=False, prepare=_repository),
+    "setup gemini": Write(("setup", "gemini"), whole=False),
     "setup git --remove": Write(("setup", "git", "--remove"), whole=False, prepare=_set_up),
     "setup pre-commit --remove": Write(
         ("setup", "pre-commit", "--remove"), whole=False, prepare=_set_up

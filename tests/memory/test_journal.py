@@ -73,6 +73,7 @@ DELETES = {"purge": "PINNED", "sweep": "REMOVED", "app purge": "OFAPP"}
 WRITES_NEITHER = {
     "init",
     "setup git",
+    *(f"setup {name}" for name in HARNESSES),
     "setup pre-commit",
     "repair",
     "doctor",

@@ -22,7 +22,7 @@ from pmem.conversation.conversations import (
 )
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.exchange import ArraysRequest, MessagesRequest
-from pmem.conversation.notes import NoteFile, NotesRequest
+from pmem.conversation.notes import NotesRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
 from pmem.core.queries import QueryRequest
@@ -125,7 +125,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "episode.arc": lambda _: LookRequest(),
     "import.messages": lambda _: MessagesRequest(lines=[b'{"content": "Hello."}', b"no JSON"]),
     "import.auto": lambda _: SessionsRequest(path="session.jsonl"),
-    "import.notes": lambda _: NotesRequest(files=(NoteFile("RULES.md", "- Never burn it.\n"),)),
+    "import.notes": lambda _: NotesRequest(paths=("RULES.md",)),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
     "export.arrays": lambda _: AtRequest(),
     "app.remember": lambda _: RememberRequest(app="calendar", content="Meets at noon."),
