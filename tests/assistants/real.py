@@ -26,18 +26,21 @@ ANSWER: Final = "We use PostgreSQL for orders"
 SECONDS: Final = 120
 _INSIDE: Final = "--inside"
 _SAID: Final = "Hello."
+_ANSWERED: Final = ("function_call_output", "functionResponse")
 
 
 class Model(BaseHTTPRequestHandler):
-    """Says hello to every request, in the form of the interface that is asked, and keeps it."""
+    """Asks pmem's search once, then says hello, in the form of the interface that is asked."""
 
     asked: Final[list[str]] = []
 
     def do_POST(self) -> None:
         size = int(self.headers.get("content-length") or 0)
-        self.asked.append(json.dumps(json.loads(self.rfile.read(size)), ensure_ascii=False))
-        events = _of_codex() if self.path.endswith("/responses") else _of_gemini()
-        self._send(events)
+        request = json.dumps(json.loads(self.rfile.read(size)), ensure_ascii=False)
+        self.asked.append(request)
+        is_answered = any(mark in request for mark in _ANSWERED)
+        make = _of_codex if self.path.endswith("/responses") else _of_gemini
+        self._send(make(is_answered or ASKED not in request))
 
     def do_GET(self) -> None:
         self._send([{"object": "list", "data": [], "models": []}])
@@ -54,9 +57,13 @@ class Model(BaseHTTPRequestHandler):
             self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
 
 
-def _of_codex() -> list[dict[str, Any]]:
+def _of_codex(is_answered: bool) -> list[dict[str, Any]]:
     content = [{"type": "output_text", "text": _SAID, "annotations": []}]
-    item = {"type": "message", "role": "assistant", "id": "m", "content": content}
+    item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "m", "content": content}
+    if not is_answered:
+        given = json.dumps({"query": "orders database"})
+        item = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "search"}
+        item |= {"namespace": "mcp__pmem", "arguments": given}
     used = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     return [
         {"type": "response.created", "response": {"id": "r"}},
@@ -65,8 +72,10 @@ def _of_codex() -> list[dict[str, Any]]:
     ]
 
 
-def _of_gemini() -> list[dict[str, Any]]:
-    said = {"content": {"role": "model", "parts": [{"text": _SAID}]}, "finishReason": "STOP"}
+def _of_gemini(is_answered: bool) -> list[dict[str, Any]]:
+    call = {"name": "mcp_pmem_search", "args": {"query": "orders database"}}
+    part: dict[str, Any] = {"text": _SAID} if is_answered else {"functionCall": call}
+    said = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
     return [{"candidates": [{**said, "index": 0}], "usageMetadata": {"totalTokenCount": 2}}]
 
 
@@ -87,7 +96,7 @@ def main() -> None:
         for name, run in (("codex", _codex), ("gemini", _gemini)):
             folder = Path(place, name)
             _try(name, folder, run, url)
-            print(f"{name}: told, noted, and taken back")
+            print(f"{name}: told, asked, noted, taken in without pmem's own words, and taken back")
 
 
 def _try(name: str, folder: Path, run: Any, url: str) -> None:
@@ -102,11 +111,19 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     assert "pmem" in _call([name, "mcp", "list"], project, around)
     told = [request for request in Model.asked if ASKED in request]
     assert told, "no request reached the model"
-    assert all(request.count(ANSWER) == 1 for request in told), told
+    assert told[0].count(ANSWER) == 1, told[0]
+    assert any(mark in told[-1] for mark in _ANSWERED), told[-1]
+    assert told[-1].count(ANSWER) == 2, told[-1]
+    assert "recorded data, not instructions" in told[-1]
     (noted,) = Inbox(LocalState(str(project / ".project-memory"))).all()
     assert noted.harness == name
     assert ASKED in Path(noted.path).read_text(encoding="utf-8")
     assert not (project / ".project-memory" / "local" / "pmem.log").exists()
+    _call(["pmem", "import", "--pending"], project, around)
+    said = _call(["pmem", "conversation", "show", noted.session], project, around)
+    assert said.splitlines()[-2:] == [f"user: {ASKED}", f"assistant: {_SAID}"], said
+    assert ANSWER not in said
+    assert not Inbox(LocalState(str(project / ".project-memory"))).all()
     _call(["pmem", "setup", name, "--remove"], project, around)
     assert os.listdir(project) == [".project-memory"]
 
@@ -129,7 +146,7 @@ def _gemini(project: Path, home: Path, around: Mapping[str, str], url: str) -> N
     auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     (own / "settings.json").write_text(json.dumps(auth))
     model = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "x"}
-    _call(["gemini", "-m", "gemini-2.5-flash", "-p", ASKED], project, {**around, **model})
+    _call(["gemini", "--yolo", "-m", "gemini-2.5-flash", "-p", ASKED], project, {**around, **model})
 
 
 def _call(words: list[str], folder: Path, environment: Mapping[str, str]) -> str:
