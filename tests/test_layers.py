@@ -31,8 +31,8 @@ ARROWS: Final[dict[str, str]] = {
     "apps": "errors values core storage.local project memory",
     "conversation": "errors values core interchange storage storage.files storage.local "
     "storage.git project memory apps",
-    "search": "errors values core storage storage.files storage.local storage.jsonfiles "
-    "project embedding memory conversation",
+    "search": "errors values core storage storage.files storage.local storage.git "
+    "storage.jsonfiles project embedding memory conversation",
     "assistants": "errors values core storage.files storage.local project memory search",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "
     "vcs apps",

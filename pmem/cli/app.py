@@ -201,8 +201,8 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
 
 DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto"}
 """What a group does when its name is not followed by one of its commands."""
-ALONE: Final = ("setup",)
-"""Groups that do so only when nothing follows: what does is a slip in a command's name."""
+ALONE: Final = ("setup", "import")
+"""Groups that do so only when no word follows: what does is a slip in a command's name."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -274,7 +274,8 @@ class _LazyGroup(TyperGroup):
         if self._default and not ctx.resilient_parsing:
             options, rest, _ = self.make_parser(ctx).parse_args(list(args))
             is_named = rest[:1] in [[name] for name in self._entries]
-            if "help" not in options and not is_named and not (rest and self.name in ALONE):
+            is_slip = self.name in ALONE and rest[:1] != [] and not rest[0].startswith("-")
+            if "help" not in options and not is_named and not is_slip:
                 args = [self._default, *args]
         return super().parse_args(ctx, args)
 

@@ -49,6 +49,9 @@ def search(
     no_related: Annotated[
         bool, typer.Option("--no-related", help="Bring no linked memories along.")
     ] = False,
+    worktrees: Annotated[
+        bool, typer.Option("--worktrees", help="Look at the other work trees as well.")
+    ] = False,
     exit_status: Annotated[
         bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
     ] = False,
@@ -63,15 +66,32 @@ def search(
         threshold=threshold,
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
+        worktrees=worktrees,
         **session.when(at),
     )
     found = session.run(table.SEARCH, request)
     return Answer(
         data=found,
-        lines=chain(_hit_lines(found, explain=explain), _related_lines(found), _fill_lines(found)),
+        lines=chain(
+            _hit_lines(found, explain=explain),
+            _related_lines(found),
+            _lines_elsewhere(found),
+            _fill_lines(found),
+        ),
         note="\n".join([*found.notes, *([] if found.hits else [_reason(found)])]),
         exit_code=1 if exit_status and not found.hits else 0,
     )
+
+
+def _lines_elsewhere(found: SearchResult) -> Iterator[Line]:
+    """Yield the memories of other work trees, each with its branch."""
+    for hit in found.elsewhere:
+        yield [
+            (hit.short, "cyan"),
+            (f" {hit.score:.2f} ", "dim"),
+            (f"[{hit.branch}] ", "yellow"),
+            (" ".join(hit.text.split()), ""),
+        ]
 
 
 def _weights(text: str) -> Weights:

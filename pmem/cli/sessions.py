@@ -93,7 +93,7 @@ def auto(
 ) -> Answer:
     """Import a session or a transcript, whichever a file is.
 
-    `pmem import FILE` and `pmem import --pending` are short for it. The other options are for
+    `pmem import --pending` is short for `pmem import auto --pending`. The other options are for
     sessions. A transcript is taken in as `pmem import messages` does.
     """
     if pending == (file is not None):

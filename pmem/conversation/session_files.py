@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
@@ -10,7 +9,7 @@ from typing import Final
 
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.interchange.sessions import SessionNotes, objects, recognise, text_of
-from pmem.storage.git import git
+from pmem.storage.git.work_trees import other_work_trees
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import TITLES, SessionProgram
 
@@ -109,21 +108,8 @@ def work_trees(root: str, environment: Mapping[str, str]) -> tuple[str, ...]:
         root: The project's folder.
         environment: The environment's variables.
     """
-    here = os.path.realpath(root)
-    try:
-        done = git.run(root, ["worktree", "list", "--porcelain", "-z"], environment)
-        top = git.run(root, ["rev-parse", "--show-toplevel"], environment)
-    except (OSError, subprocess.SubprocessError):
-        return (here,)
-    if done.code or top.code:
-        return (here,)
-    inside = os.path.relpath(here, os.path.realpath(os.fsdecode(top.out.rstrip(b"\n"))))
-    others = (
-        os.path.normpath(os.path.join(os.fsdecode(part.removeprefix(b"worktree ")), inside))
-        for part in done.out.split(b"\0")
-        if part.startswith(b"worktree ")
-    )
-    return tuple(dict.fromkeys((here, *others)))
+    others = (tree.folder for tree in other_work_trees(root, environment))
+    return tuple(dict.fromkeys((os.path.realpath(root), *others)))
 
 
 def _claude_code(

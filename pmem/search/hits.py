@@ -53,6 +53,16 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
 
 
+class BranchHit(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory of another work tree that answers a query, and the branch that has it."""
+
+    id: str
+    short: str
+    branch: str
+    score: float
+    text: str
+
+
 class Related(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that a hit brings along: the link's type and strength, and the hit's id.
 

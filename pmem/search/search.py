@@ -28,6 +28,7 @@ from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
+    BranchHit,
     Related,
     Scored,
     SearchHit,
@@ -55,7 +56,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     lower scores, `at` judges memories as they were and by what was valid at that moment,
     `weights` ranks by the weighted sum of signals instead of by relevance and structure, and
     `related` limits the memories that hits bring along (the setting `related_memories` when None).
-    Without `counts` what is found does not count as recalled.
+    Without `counts` what is found does not count as recalled. `worktrees` wants the memories of the
+    repository's other work trees as well that are not here yet.
     """
 
     query: str
@@ -68,6 +70,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     weights: Weights | None = None
     counts: bool = True
     related: int | None = None
+    worktrees: bool = False
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -92,6 +95,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     Where there is no hit at all, `out_of_recall` says how many memories of other states match, by
     their state, and `fill` is the newest of what passes the filters, of the people
     whom the query names if it names any. It answers nothing, has no score, and is not counted.
+    `elsewhere` are memories of other work trees.
     """
 
     query: str
@@ -102,6 +106,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     notes: tuple[str, ...] = ()
     out_of_recall: dict[str, int] = {}
     fill: tuple[SearchHit, ...] = ()
+    elsewhere: tuple[BranchHit, ...] = ()
 
     @property
     def recalled(self) -> list[str]:
@@ -140,7 +145,21 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         notes=notes_on(request.query),
         out_of_recall={} if picked.ranked else matches_out_of_recall(workspace, request),
         fill=tuple(hits_of(workspace, opened(workspace, picked.fill))),
+        elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
     )
+
+
+def _elsewhere(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit, ...]:
+    """Return what other work trees know that is not here."""
+    from pmem.search.worktrees import hits_elsewhere
+
+    wanted = msgspec.structs.replace(request, kinds=(SearchKind.MEMORY,), related=0)
+
+    def find(other: Workspace) -> tuple[SearchHit, ...]:
+        return tuple(hits_of(other, opened(other, pick(other, wanted).ranked)))
+
+    most = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
+    return hits_elsewhere(workspace, find, most)
 
 
 def matches_out_of_recall(workspace: Workspace, request: SearchRequest) -> dict[str, int]:

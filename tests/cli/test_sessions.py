@@ -37,7 +37,7 @@ def test_an_import_says_what_came_in_and_what_was_left_out() -> None:
 def test_auto_takes_in_sessions_and_transcripts_alike() -> None:
     assert pmem("import", "auto", "claude.jsonl").text.startswith("1 session: 2 added")
     assert pmem("import", "auto", "codex.jsonl").text.startswith("1 session: 1 added")
-    assert pmem("import", "chat.jsonl").text.startswith("1 added")
+    assert pmem("import", "auto", "chat.jsonl").text.startswith("1 added")
     assert pmem("import", "--pending").text.startswith("0 sessions: 0 added")
 
 
@@ -57,7 +57,7 @@ def test_auto_takes_in_sessions_and_transcripts_alike() -> None:
         ("claude-code empty", 3, "there is no session of Claude Code"),
         ("claude claude.jsonl", 2, "claude"),
         ("", 2, "name either a file or --pending"),
-        ("claude.jsonl --pending", 2, "name either a file or --pending"),
+        ("auto claude.jsonl --pending", 2, "name either a file or --pending"),
     ],
 )
 def test_a_wrong_use_gets_one_sentence_and_changes_nothing(
