@@ -103,10 +103,15 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
 
 
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
-    """Write the context that a session starts or goes on with, with what is new to it."""
+    """Write the context that a session starts or goes on with, with what is new to it.
+
+    Where hooks stand in the project's files and in the user's, one of them tells it.
+    """
     from pmem.search.context_request import ContextRequest
     from pmem.search.contexts import build_context
 
+    if _is_told_already(workspace, request):
+        return HookAnswer(thread=request.thread)
     built = build_context(
         workspace,
         ContextRequest(
@@ -125,6 +130,13 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     return HookAnswer(
         text=built.text.rstrip("\n"), recalled=tuple(built.recalled), thread=request.thread
     )
+
+
+def _is_told_already(workspace: Workspace, request: HookRequest) -> bool:
+    """Tell whether another hook tells this start of the session."""
+    if request.thread is None or workspace.read_only:
+        return False
+    return not workspace.own.shown.begin(request.thread, request.source, workspace.now())
 
 
 def _note_shown(

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unittest import mock
@@ -142,6 +143,17 @@ def test_what_a_session_started_with_is_not_said_again_until_it_is_forgotten(ord
     assert "PostgreSQL" in start(source="compact")
     assert ask() == ""
     assert "PostgreSQL" in ask(session="other")
+
+
+def test_of_two_hooks_one_tells_the_start_of_a_session(orders: str) -> None:
+    assert "PostgreSQL" in start()
+    assert start() == ""
+    assert "PostgreSQL" in start(source="clear")
+    assert "PostgreSQL" in start(session="other")
+    state = Project(orders).workspace.own.shown
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    told = [state.begin("s", "resume", at + timedelta(seconds=late)) for late in (0, 2, 4, 5)]
+    assert told == [True, False, True, False]
 
 
 def test_a_session_that_goes_on_is_told_what_is_new(orders: str) -> None:
@@ -291,7 +303,8 @@ def test_vs_code_is_not_told_twice_where_it_runs_claude_codes_hooks_too(orders: 
     Path(".claude").mkdir()
     Path(".claude/settings.json").write_text('{"hooks": {"Stop": "pmem hook stop"}}')
     assert hook("session-start", told, "--harness", "vscode") == {}
-    assert text_of(hook("session-start", told, "--harness", "claude-code"))
+    another = {**told, "sessionId": "v-2"}
+    assert text_of(hook("session-start", another, "--harness", "claude-code"))
 
 
 def test_the_folder_that_the_harness_names_counts(orders: str, tmp_path: Path) -> None:

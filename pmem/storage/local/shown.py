@@ -13,6 +13,9 @@ from pmem.storage.local.state import LocalState
 from pmem.values.times import iso
 
 KEPT: Final = timedelta(days=30)
+AT_ONCE: Final = timedelta(seconds=3)
+"""Within so short a time one start of a session is told by one hook, however many are set up."""
+_START: Final = "start "
 _TABLE: Final = (
     "create table if not exists shown (thread text, item text, at text, primary key (thread, item))"
 )
@@ -41,6 +44,25 @@ class ShownItems:
             found = connection.execute("select item from shown where thread = ?", (thread,))
             return frozenset(item for (item,) in found)
 
+    def begin(self, thread: str, source: str, at: datetime) -> bool:
+        """Note that a session is told of its start; False if another hook has just done so.
+
+        Args:
+            thread: The session's id.
+            source: Why it starts.
+            at: The present.
+        """
+        item = _START + source
+        with self._state.writing() as connection:
+            connection.execute(_TABLE)
+            query = "select 1 from shown where thread = ? and item = ? and at >= ?"
+            if connection.execute(query, (thread, item, iso(at - AT_ONCE))).fetchone():
+                return False
+            connection.execute(
+                "insert or replace into shown values (?, ?, ?)", (thread, item, iso(at))
+            )
+            return True
+
     def note(self, thread: str, keys: Iterable[str], at: datetime, *, afresh: bool = False) -> None:
         """Note what a thread has been shown.
 
@@ -54,7 +76,8 @@ class ShownItems:
             connection.execute(_TABLE)
             connection.execute("delete from shown where at < ?", (iso(at - KEPT),))
             if afresh:
-                connection.execute("delete from shown where thread = ?", (thread,))
+                query = "delete from shown where thread = ? and item not like ?"
+                connection.execute(query, (thread, f"{_START}%"))
             rows = [(thread, key, iso(at)) for key in keys]
             connection.executemany("insert or replace into shown values (?, ?, ?)", rows)
 
