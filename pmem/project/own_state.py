@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pmem.storage.files.worktree import in_main_tree
 from pmem.storage.git.tracked import check_own, foreign
 
 if TYPE_CHECKING:
@@ -51,15 +52,33 @@ class OwnState:
 
     @cached_property
     def state(self) -> "LocalState":
-        """Threads, checkpoints, and what apps spend.
+        """Checkpoints, consent, and what apps spend.
 
         Raises:
             Refused: See `root`.
         """
+        return self._opened_in(self.root)
+
+    @cached_property
+    def shared_state(self) -> "LocalState":
+        """What the work trees of a repository share: threads, what they were shown, the inbox.
+
+        It stands in the main work tree, if the memory folder is there as well.
+
+        Raises:
+            Refused: See `root`.
+        """
+        main = in_main_tree(self.root)
+        if main == self._folder:
+            return self.state
+        check_own(main, self._environment)
+        return self._opened_in(main)
+
+    def _opened_in(self, folder: str) -> "LocalState":
         from pmem.storage.local.state import BUSY_SECONDS, LocalState
 
         patience = BUSY_SECONDS if self.patience is None else self.patience
-        return LocalState(self.root, read_only=self._read_only, busy_seconds=patience)
+        return LocalState(folder, read_only=self._read_only, busy_seconds=patience)
 
     @property
     def proposals(self) -> "Proposals":
@@ -81,7 +100,7 @@ class OwnState:
         """
         from pmem.storage.local.inbox import Inbox
 
-        return Inbox(self.state)
+        return Inbox(self.shared_state)
 
     @property
     def shown(self) -> "ShownItems":
@@ -92,7 +111,7 @@ class OwnState:
         """
         from pmem.storage.local.shown import ShownItems
 
-        return ShownItems(self.state)
+        return ShownItems(self.shared_state)
 
     def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately.

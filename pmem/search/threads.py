@@ -263,14 +263,14 @@ def _mark_seen(
     """Mark events as seen; where nothing can be written, all stays as it is."""
     try:
         if not workspace.read_only:
-            return workspace.own.state.threads.advance_by(thread, choose)
+            return workspace.own.shared_state.threads.advance_by(thread, choose)
     except StorageRefused:
         pass
     return _standing(workspace, thread)
 
 
 def _standing(workspace: Workspace, thread: str) -> tuple[Seen, int]:
-    seen = workspace.own.state.threads.seen(thread)
+    seen = workspace.own.shared_state.threads.seen(thread)
     return seen, seen.revision
 
 

@@ -10,6 +10,7 @@ from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest
+from pmem.storage.local.inbox import NotedTranscript
 from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.conftest import NOW
@@ -95,3 +96,42 @@ def test_a_folder_that_initialise_made_elsewhere_is_no_work_tree(root: str, tmp_
         Workspace(root, now=NOW), table.SEARCH, SearchRequest(query="orders", worktrees=True)
     )
     assert found.elsewhere == ()
+
+
+def test_a_thread_that_was_told_in_one_work_tree_is_not_told_again_in_another(
+    second: Path,
+) -> None:
+    assert pmem("delta", "--thread", "s").code == 0
+    assert pmem("add", "Deploys run on Tuesdays").code == 0
+    assert "Tuesdays" in pmem("delta", "--thread", "s").text
+    git("add", "--all")
+    git("commit", "-q", "-m", "two")
+    git("-C", str(second), "add", "--all")
+    git("-C", str(second), "commit", "-q", "-m", "three")
+    git("-C", str(second), "merge", "-q", "main")
+    told = pmem("-C", str(second), "delta", "--thread", "s").text
+    assert "RabbitMQ" in told
+    assert "Tuesdays" not in told
+    assert not (second / ".project-memory" / "local" / "state.sqlite3").exists()
+
+
+def test_what_hooks_noted_in_one_work_tree_waits_in_all(root: str, second: Path) -> None:
+    there = Workspace(str(second / ".project-memory"), now=NOW)
+    noted = NotedTranscript(
+        harness="codex", path="/w/a.jsonl", offset=0, session="s", noted_at=there.now()
+    )
+    there.own.inbox.note(noted)
+    assert Workspace(root, now=NOW).own.inbox.all() == [noted]
+
+
+def test_checkpoints_and_consent_stay_a_work_trees_own(root: str, second: Path) -> None:
+    assert pmem("-C", str(second), "checkpoint", "save", "t", "{}").code == 0
+    assert pmem("checkpoint", "load", "t").code == 3
+
+
+def test_without_the_memory_in_the_main_work_tree_a_second_one_keeps_its_own(
+    root: str, second: Path
+) -> None:
+    os.rename(root, f"{root}-away")
+    assert pmem("-C", str(second), "delta", "--thread", "s").code == 0
+    assert (second / ".project-memory" / "local" / "state.sqlite3").exists()

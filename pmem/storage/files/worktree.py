@@ -4,6 +4,7 @@ import os
 from typing import Final
 
 _GIT: Final = ".git"
+_COMMON: Final = "commondir"
 _LONGEST: Final = 4096
 
 
@@ -65,9 +66,39 @@ def index_of(top: str) -> str:
     Args:
         top: The work tree's top.
     """
+    return os.path.join(_git_folder(top), "index")
+
+
+def in_main_tree(folder: str) -> str:
+    """Return a folder of a second work tree where it is in the repository's main one.
+
+    Args:
+        folder: An absolute path.
+
+    Returns:
+        The same folder where it is no second work tree's, or the main one has none there.
+    """
+    top = top_of(folder)
+    if top is None or not os.path.isfile(os.path.join(top, _GIT)):
+        return folder
+    try:
+        git = _git_folder(top)
+        with open(os.path.join(git, _COMMON), "rb") as file:  # a submodule has none
+            shared = os.path.normpath(os.path.join(git, os.fsdecode(file.read(_LONGEST).strip())))
+    except OSError:
+        return folder
+    if os.path.basename(shared) != _GIT:
+        return folder
+    place = os.path.relpath(os.path.normpath(folder), top)
+    main = os.path.join(os.path.dirname(shared), place)
+    return main if os.path.isdir(main) and not os.path.islink(main) else folder
+
+
+def _git_folder(top: str) -> str:
+    """Return where git keeps what is a work tree's own."""
     own = os.path.join(top, _GIT)
     if not os.path.isfile(own):
-        return os.path.join(own, "index")
+        return own
     with open(own, "rb") as file:  # a second work tree's, or a submodule's
         told = file.read(_LONGEST).removeprefix(b"gitdir:").strip()
-    return os.path.join(top, os.fsdecode(told), "index")
+    return os.path.join(top, os.fsdecode(told))
