@@ -11,7 +11,9 @@ from pmem.operations import table
 from pmem.operations.operation import Operation
 from tests import source
 
-TREE: Final = source.tree(source.PACKAGE / "operations" / "table.py")
+TREES: Final = [
+    source.tree(path) for path in sorted((source.PACKAGE / "operations" / "table").glob("*.py"))
+]
 
 
 class Row(NamedTuple):
@@ -25,7 +27,7 @@ class Row(NamedTuple):
 def rows() -> Iterator[Row]:
     """Yield every row of the table, in its order."""
     names = {**vars(table), **dict(_named_types())}
-    for node in TREE.body:
+    for node in (node for tree in TREES for node in tree.body):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             value = getattr(table, node.target.id)
             if isinstance(value, Operation):
@@ -44,7 +46,11 @@ def structs(type_: Any) -> Iterator[type[msgspec.Struct]]:
 
 def _named_types() -> Iterator[tuple[str, Any]]:
     """Yield the types that the table imports for type checkers alone."""
-    for node in ast.walk(TREE):
-        if isinstance(node, ast.ImportFrom) and node.module is not None:
+    for node in (node for tree in TREES for node in ast.walk(tree)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None and not _is_all(node):
             module = import_module(node.module)
             yield from ((alias.name, getattr(module, alias.name)) for alias in node.names)
+
+
+def _is_all(node: ast.ImportFrom) -> bool:
+    return [alias.name for alias in node.names] == ["*"]
