@@ -75,11 +75,19 @@ sources = st.builds(
 lines = st.tuples(st.integers(1, 99), st.integers(1, 99)).map(sorted).map(tuple)
 citations = st.builds(
     records.Citation,
-    file=words,
+    file=st.sampled_from(["a.py", "src/a.py"]) | words,
     lines=_maybe(lines),
     digest=words,
     blob=_maybe(words),
     commit=_maybe(words),
+)
+settlements = st.builds(records.Settlement, at=times, by=texts, reason=texts)
+outcomes = st.builds(
+    records.Consequence,
+    at=times,
+    by=texts,
+    verdict=st.sampled_from(records.OutcomeVerdict),
+    text=texts,
 )
 scopes = st.builds(
     records.Scope, app=_maybe(words), user=_maybe(words), agent=_maybe(words), run=_maybe(words)
@@ -103,6 +111,16 @@ memories = st.builds(
     relationships=_few(relationships),
     source=sources,
     citations=_few(citations),
+    places=_few(st.sampled_from(["*.py", "src/**", "!src", "db/"]) | words),
+    tried=_maybe(filled),
+    because=_maybe(filled),
+    evidence=_few(words),
+    settled=_maybe(settlements),
+    instead_of=_few(texts),
+    outcomes=_few(outcomes),
+    review_at=_maybe(times),
+    review_if=_maybe(filled),
+    stops_edits=st.booleans(),
     created_at=times,
     updated_at=times,
     access=accesses,

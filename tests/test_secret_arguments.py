@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 from typer import Context
 
-from pmem.cli.app import COMMANDS, GROUPS
 from pmem.cli.app import root as program
+from pmem.cli.commands import COMMANDS, GROUPS
 from tests.faults.console import Done, added, pmem
 from tests.policy.paths import MATRIX
 from tests.project.test_secret_gate import TOKEN, holding

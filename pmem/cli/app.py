@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from itertools import takewhile
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from typer import Abort
 from typer._click.exceptions import (  # typer 0.28 exports no base of its errors
@@ -17,6 +17,7 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from pmem.cli import render
+from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, CommandEntry
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
@@ -24,185 +25,6 @@ _HOOK: Final = "hook"
 """The command that never fails: assistants take any other exit code for an order to stop."""
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
-
-
-class CommandEntry(NamedTuple):
-    """Where a command's function is, and an example of its use."""
-
-    module: str
-    function: str
-    example: str
-
-
-COMMANDS: Final[dict[str, CommandEntry]] = {
-    "init": CommandEntry("project", "init", "pmem init --name Phoenix"),
-    "add": CommandEntry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
-    "show": CommandEntry("memory", "show", "pmem show k3v9"),
-    "list": CommandEntry("memory", "list_", "pmem list --type decision --tag database"),
-    "edit": CommandEntry(
-        "changes", "edit", 'pmem edit k3v9 "We use PostgreSQL 17" --importance 0.9'
-    ),
-    "rm": CommandEntry("changes", "rm", "pmem rm k3v9"),
-    "restore": CommandEntry("changes", "restore", "pmem restore k3v9"),
-    "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
-    "pin": CommandEntry("changes", "pin", "pmem pin k3v9"),
-    "unpin": CommandEntry("changes", "unpin", "pmem unpin k3v9"),
-    "link": CommandEntry("changes", "link", "pmem link k3v9 p7q2 --type depends_on"),
-    "unlink": CommandEntry("changes", "unlink", "pmem unlink k3v9 p7q2"),
-    "settle": CommandEntry("changes", "settle", "pmem settle k3v9 --other"),
-    "history": CommandEntry("changes", "history", "pmem history k3v9"),
-    "events": CommandEntry("journal", "events", "pmem events --after 1w --event UPDATE"),
-    "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
-    "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
-    "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
-    "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
-    "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
-    "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
-    "sweep": CommandEntry("upkeep", "sweep", "pmem sweep --dry-run"),
-    "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
-    "verify": CommandEntry("verify", "verify", "pmem verify --update"),
-    "stats": CommandEntry("project", "stats", "pmem stats"),
-    "check": CommandEntry("checking", "check", "pmem check"),
-    "scan": CommandEntry("checking", "scan", "pmem scan --staged"),
-    "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
-    "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
-    "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
-    "completion": CommandEntry("project", "completion", "pmem completion bash"),
-}
-
-GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
-    "conversation": (
-        "Keep conversations: start, say, end, look back.",
-        {
-            "start": CommandEntry(
-                "conversation", "start", 'pmem conversation start "Database choice"'
-            ),
-            "say": CommandEntry(
-                "conversation", "say", 'pmem conversation say "Which one?" --role user'
-            ),
-            "end": CommandEntry("conversation", "end", 'pmem conversation end "PostgreSQL it is"'),
-            "pause": CommandEntry("conversation", "pause", "pmem conversation pause"),
-            "resume": CommandEntry("conversation", "resume", "pmem conversation resume"),
-            "list": CommandEntry("conversation", "list_", "pmem conversation list --status active"),
-            "show": CommandEntry("conversation", "show", "pmem conversation show k3v9"),
-            "clear": CommandEntry("conversation", "clear", "pmem conversation clear --yes"),
-            "stats": CommandEntry("pruning", "stats", "pmem conversation stats"),
-            "prune": CommandEntry("pruning", "prune", "pmem conversation prune --dry-run"),
-        },
-    ),
-    "facts": (
-        "Look after the facts that messages state.",
-        {
-            "list": CommandEntry("facts", "list_", "pmem facts list --above 0.7"),
-            "promote": CommandEntry("facts", "promote", "pmem facts promote k3v9"),
-            "reject": CommandEntry("facts", "reject", "pmem facts reject k3v9"),
-        },
-    ),
-    "consent": (
-        "Decide what agents may remember of people.",
-        {
-            "list": CommandEntry("consent", "list_", "pmem consent list"),
-            "approve": CommandEntry("consent", "approve", "pmem consent approve k3v9"),
-            "reject": CommandEntry("consent", "reject", "pmem consent reject k3v9"),
-        },
-    ),
-    "episode": (
-        "Look at key moments, and add some.",
-        {
-            "add": CommandEntry(
-                "episode", "add", 'pmem episode add "The queue is RabbitMQ" --title Queue'
-            ),
-            "list": CommandEntry("episode", "list_", "pmem episode list --type decision_made"),
-            "show": CommandEntry("episode", "show", "pmem episode show k3v9"),
-            "arc": CommandEntry("episode", "arc", "pmem episode arc"),
-        },
-    ),
-    "app": (
-        "Keep what apps remember, each for itself.",
-        {
-            "remember": CommandEntry(
-                "apps", "remember", 'pmem app remember calendar "Meetings after 2pm only"'
-            ),
-            "list": CommandEntry("apps", "list_", "pmem app list calendar"),
-            "show": CommandEntry("apps", "show", "pmem app show calendar k3v9"),
-            "context": CommandEntry("apps", "context", "pmem app context calendar"),
-            "compact": CommandEntry("apps", "compact", "pmem app compact calendar"),
-            "delete": CommandEntry("apps", "delete", "pmem app delete calendar k3v9"),
-            "purge": CommandEntry("apps", "purge", "pmem app purge calendar --yes"),
-            "uninstall": CommandEntry("apps", "uninstall", "pmem app uninstall calendar"),
-            "stats": CommandEntry("apps", "stats", "pmem app stats"),
-        },
-    ),
-    "checkpoint": (
-        "Keep the state of a thread: save, load, look through.",
-        {
-            "save": CommandEntry(
-                "threads", "save", 'pmem checkpoint save review-42 \'{"context": "step 3"}\''
-            ),
-            "load": CommandEntry("threads", "load", "pmem checkpoint load review-42"),
-            "list": CommandEntry("threads", "list_", "pmem checkpoint list"),
-            "rm": CommandEntry("threads", "remove", "pmem checkpoint rm review-42"),
-        },
-    ),
-    "config": (
-        "Look at the settings and change the project's.",
-        {
-            "list": CommandEntry("project", "config_list", "pmem config list"),
-            "get": CommandEntry("project", "config_get", "pmem config get chunk_size"),
-            "set": CommandEntry("project", "config_set", "pmem config set chunk_size 20"),
-            "unset": CommandEntry("project", "config_unset", "pmem config unset chunk_size"),
-        },
-    ),
-    "setup": (
-        "Teach the programs around a project about its memory.",
-        {
-            "git": CommandEntry("setup", "git", "pmem setup git"),
-            "pre-commit": CommandEntry("setup", "pre_commit", "pmem setup pre-commit"),
-            "claude-code": CommandEntry("assistants", "claude_code", "pmem setup claude-code"),
-            "codex": CommandEntry("assistants", "codex", "pmem setup codex"),
-            "gemini": CommandEntry("assistants", "gemini", "pmem setup gemini --print"),
-            "cursor": CommandEntry("assistants", "cursor", "pmem setup cursor"),
-            "vscode": CommandEntry("assistants", "vscode", "pmem setup vscode"),
-            "opencode": CommandEntry("assistants", "opencode", "pmem setup opencode"),
-            "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
-            "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
-            "list": CommandEntry("assistants", "list_", "pmem setup list"),
-        },
-    ),
-    "import": (
-        "Take in records from other programs' files.",
-        {
-            "messages": CommandEntry(
-                "exchange", "import_messages", "pmem import messages chat.jsonl"
-            ),
-            "claude-code": CommandEntry("sessions", "claude_code", "pmem import claude-code"),
-            "codex": CommandEntry("sessions", "codex", "pmem import codex --since 1w"),
-            "gemini": CommandEntry("sessions", "gemini", "pmem import gemini --learn"),
-            "auto": CommandEntry("sessions", "auto", "pmem import auto session.jsonl"),
-            "notes": CommandEntry("sessions", "notes", "pmem import notes AGENTS.md"),
-            "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
-        },
-    ),
-    "export": (
-        "Give out records as files.",
-        {
-            "arrays": CommandEntry("exchange", "export_arrays", "pmem export arrays backup"),
-            "audit": CommandEntry("exchange", "export_audit", "pmem export audit trail.jsonl"),
-        },
-    ),
-    "eval": (
-        "Hold recall to a golden set. `pmem eval FILE` is short for `pmem eval run FILE`.",
-        {
-            "run": CommandEntry("evaluation", "run", "pmem eval run golden.jsonl"),
-            "add": CommandEntry("evaluation", "add", 'pmem eval add "which database" k3v9'),
-        },
-    ),
-}
-
-DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto"}
-"""What a group does when its name is not followed by one of its commands."""
-ALONE: Final = ("setup", "import")
-"""Groups that do so only when no word follows: what does is a slip in a command's name."""
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -11,6 +11,7 @@ from pmem.cli.journal import story_lines
 from pmem.cli.memory import (
     Category,
     Cite,
+    For,
     Importance,
     Since,
     Subject,
@@ -51,6 +52,15 @@ def edit(
         list[str] | None,
         typer.Option(metavar="FILE[:A[-B]]", help="It cites this no longer; repeatable."),
     ] = None,
+    for_: For = None,
+    not_for: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="It applies to these no longer; repeatable."),
+    ] = None,
+    settled: Annotated[
+        str | None,
+        typer.Option(metavar="REASON", help="Why a dead end is none any more ['': it is again]."),
+    ] = None,
     supersede: Annotated[
         bool, typer.Option("--supersede", help="Keep the old one, valid until now, beside it.")
     ] = False,
@@ -72,6 +82,9 @@ def edit(
         valid_until=session.time(valid_until),
         cite=tuple(cite or ()),
         uncite=tuple(uncite or ()),
+        places=tuple(for_ or ()),
+        not_places=tuple(not_for or ()),
+        settled=settled,
     )
     if superseded_by is not None:
         if supersede or not request.is_empty:

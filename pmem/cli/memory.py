@@ -54,6 +54,11 @@ Cite = Annotated[
     typer.Option(metavar="FILE[:A[-B]]", help="It rests on this file, or lines; repeatable."),
 ]
 
+For = Annotated[
+    list[str] | None,
+    typer.Option("--for", metavar="GLOB", help="It applies to these files; repeatable."),
+]
+
 
 def add(
     ctx: typer.Context,
@@ -73,6 +78,7 @@ def add(
     valid_from: Since = None,
     valid_until: Until = None,
     cite: Cite = None,
+    for_: For = None,
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add JSON Lines, one memory each.")
     ] = None,
@@ -98,6 +104,7 @@ def add(
         valid_from=session.time(valid_from),
         valid_until=session.time(valid_until),
         cite=tuple(cite or ()),
+        places=tuple(for_ or ()),
         force=force,
     )
     added = session.run(table.ADD, request)

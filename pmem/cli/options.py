@@ -97,9 +97,11 @@ def _filter(session: CommandSession, given: Mapping[str, Any]) -> Filter:
     for bound in (given["min_importance"], given["max_importance"]):
         if bound is not None:
             share("importance", bound)
-    same = (*_DESCRIBED, "pinned", "trust")
+    same = {name: given[name] for name in (*_DESCRIBED, "pinned", "trust")}
+    if same["path"] is not None:
+        same["path"] = session.workspace.sources.named(same["path"])
     return Filter(
-        **{name: given[name] for name in same},
+        **same,
         types=tuple(given["types"] or ()),
         categories=tuple(given["category"] or ()),
         tags=tuple(given["tag"] or ()),

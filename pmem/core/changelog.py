@@ -33,6 +33,7 @@ _LEADS: Final = {EventKind.SUPERSEDE: "by", EventKind.MERGE: "into"}
 _RANKS: Final = (
     MemoryType.DECISION,
     MemoryType.CONSTRAINT,
+    MemoryType.DEAD_END,
     MemoryType.PROCEDURE,
     MemoryType.PREFERENCE,
     MemoryType.GOAL,

@@ -17,6 +17,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     What a field's description says is the help of its option on the command line.
     Within one field any of the values will do, tags apart: all of them must be there. `trust` is
     the least that will do: `low`, `medium` or `high` (see `pmem.core.trust`).
+    `path` is seen from the top of the project; a folder stands for the files in it that are cited.
     Times are inclusive at the start and exclusive at the end. A record that lacks what a
     filter asks about does not pass it.
     """
@@ -34,6 +35,9 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     speaker: Annotated[str | None, Meta(description="Only by this speaker.")] = None
     importance_min: float | None = None
     importance_max: float | None = None
+    path: Annotated[
+        str | None, Meta(description="Only what applies to this file, or cites it.")
+    ] = None
     pinned: bool | None = None
     trust: str | None = None
     states: tuple[State, ...] = (State.ACTIVE,)
@@ -143,6 +147,30 @@ def importance_of(record: Any) -> float:
     return -1.0 if value is None else float(value)
 
 
+def covers(record: Any, path: str) -> bool:
+    """Tell whether a record applies to a file by its places, or cites it or a file below it.
+
+    Args:
+        record: A memory, or what stands for one and has its `places` and the files `cited`.
+        path: Seen from the top of the project.
+    """
+    places = getattr(record, "places", ())
+    if places:
+        from pmem.core.places import applies
+
+        if applies(places, path):
+            return True
+    return any(file == path or file.startswith(f"{path}/") for file in cited_files(record))
+
+
+def cited_files(record: Any) -> tuple[str, ...]:
+    """Return the files that a record, or what stands for one, cites."""
+    cited: tuple[str, ...] | None = getattr(record, "cited", None)
+    if cited is None:
+        cited = tuple(dict.fromkeys(one.file for one in getattr(record, "citations", ())))
+    return cited
+
+
 _TESTS: dict[str, _Test] = {
     "states": _state,
     "types": _field("type"),
@@ -158,6 +186,7 @@ _TESTS: dict[str, _Test] = {
     "speaker": lambda record, value: same_text(getattr(record, "speaker", None), value),
     "importance_min": lambda record, value: importance_of(record) >= value,
     "importance_max": lambda record, value: 0 <= importance_of(record) <= value,
+    "path": covers,
     "pinned": lambda record, value: getattr(record, "pinned", False) == value,
     "trust": reaches,
     "created_after": lambda record, value: created(record) >= value,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,7 +20,7 @@ from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import EDITABLE, ChangedRecords, RecordsRequest, Removable, change_all
-from pmem.memory.memories import edited_fields
+from pmem.memory.memories import edited_fields, edited_parts
 from pmem.memory.neighbours import link_to_judged
 from pmem.memory.reading import get
 from pmem.memory.requests import EditRequest
@@ -73,6 +73,10 @@ class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     references: tuple[str, ...]
     force: bool = False
+
+
+_NOT_PASSED_ON: Final[dict[str, Any]] = {"citations": (), "outcomes": (), "settled": None}
+"""What is said of a memory alone, and not of the one that takes its place."""
 
 
 def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
@@ -141,6 +145,8 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     """
     fields = edited_fields(workspace, request)
     old = _active(workspace, request.reference)
+    uncited = msgspec.structs.replace(request, cite=(), uncite=())
+    fields |= edited_parts(workspace, old, uncited, fields)
     _check_leave(workspace, old, "propose it: `pmem edit` without --supersede")
     if all(value == getattr(old, name) for name, value in fields.items()):
         raise InvalidValue(
@@ -234,7 +240,7 @@ def _successor(workspace: Workspace, old: Memory, fields: dict[str, Any]) -> Mem
     now = workspace.now()
     made_of = {} if workspace.caller.agent is None else inherited(old)
     event = event_of(workspace, EventKind.ADD, **{SUPERSEDES: old.id}, **made_of)
-    fresh = {"valid_from": now, "valid_until": old.valid_until, "citations": (), **fields}
+    fresh = {"valid_from": now, "valid_until": old.valid_until, **_NOT_PASSED_ON, **fields}
     checks.validity(fresh["valid_from"], fresh["valid_until"])
     kept = tuple(
         link

@@ -1,7 +1,7 @@
 """Keeping memories: add, look at, change, remove, bring back and link them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -33,6 +33,7 @@ from pmem.values.records import (
     Event,
     EventKind,
     Memory,
+    MemoryType,
     Relationship,
     Scope,
     State,
@@ -40,6 +41,11 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
+    from pmem.values.rules import Limits
+
+
+_PARTS: Final = ("reference", "cite", "uncite", "places", "not_places", "settled")
+"""Fields of a request to edit that are no new values of a memory's fields."""
 
 
 def add(workspace: Workspace, request: AddRequest) -> Added:
@@ -137,7 +143,7 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
 
     def apply(memory: Memory, event: Event) -> Memory:
         nonlocal neighbours, same
-        wanted = fields | _edited_citation(workspace, memory, request, fields)
+        wanted = fields | edited_parts(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
             return memory
@@ -302,16 +308,36 @@ def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[
         yield msgspec.structs.replace(memory, citations=citations) if citations else memory
 
 
-def _edited_citation(
+def edited_parts(
     workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what a memory cites once it is edited, if that is to change."""
-    if not request.cite and not request.uncite:
-        return {}
-    from pmem.memory.citations import together, without
+    """Return the new values of what is changed part by part: citations, places, what is settled.
 
-    left = without(workspace, memory.citations, request.uncite)
-    return {"citations": together(left, fields.get("citations", ()))}
+    Args:
+        workspace: Its project has the files.
+        memory: As it stands.
+        request: What is to change.
+        fields: The new values of other fields, and what is to be cited as well.
+
+    Raises:
+        NotFound: What is to go is not there.
+        InvalidValue: A value is not allowed.
+    """
+    parts: dict[str, Any] = {}
+    if request.cite or request.uncite:
+        from pmem.memory.citations import together, without
+
+        left = without(workspace, memory.citations, request.uncite)
+        parts["citations"] = together(left, fields.get("citations", ()))
+    if request.places or request.not_places:
+        from pmem.core.places import changed_places
+
+        parts["places"] = changed_places(memory.places, request.places, request.not_places)
+    if request.settled is not None:
+        from pmem.core.dead_ends import settle
+
+        parts["settled"] = settle(memory, request.settled, workspace.actor, workspace.now())
+    return parts
 
 
 def _memory(workspace: Workspace, request: AddRequest) -> Memory:
@@ -349,6 +375,7 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         valid_from=start,
         valid_until=request.valid_until,
         source=request.source,
+        **_extras(request, limits),
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
@@ -361,6 +388,26 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
             ),
         ),
     )
+
+
+def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
+    """Return the fields that few memories have, every value checked."""
+    found: dict[str, Any] = {}
+    if request.places:
+        from pmem.core.places import check_places
+
+        found["places"] = check_places(request.places)
+    for name in ("tried", "because"):
+        value = getattr(request, name)
+        if value is not None:
+            if request.type is not MemoryType.DEAD_END:
+                raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
+            found[name] = checks.text(value, f"what {name!r} says", limits.memory)
+    if request.evidence:
+        from pmem.core.dead_ends import check_evidence
+
+        found["evidence"] = check_evidence(request.evidence)
+    return found
 
 
 def _content(workspace: Workspace, content: str, app: str | None) -> str:
@@ -379,7 +426,7 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     fields = {
         name: value
         for name, value in msgspec.structs.asdict(request).items()
-        if value is not None and name not in ("reference", "cite", "uncite")
+        if value is not None and name not in _PARTS
     }
     _check_form(workspace, workspace.caller.agent, request.content)
     if request.cite:

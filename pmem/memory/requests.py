@@ -18,7 +18,9 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """A memory to add; what is left out gets the default of its type.
 
     `cite` names files of the project, or lines of them such as `src/main.py:10-20`, seen from the
-    current folder. `force` adds it even when a memory on the same subject, or with the same
+    current folder, `places` are patterns of the files that it applies to (see `core.places`). What
+    a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`.
+    `force` adds it even when a memory on the same subject, or with the same
     content, exists.
     """
 
@@ -36,6 +38,10 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     valid_until: datetime | None = None
     source: Source = Source()
     cite: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    tried: str | None = None
+    because: str | None = None
+    evidence: tuple[str, ...] = ()
     force: bool = False
 
     @property
@@ -143,7 +149,9 @@ def _without_links(added: dict[str, Any]) -> dict[str, Any]:
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """New values for a memory; None keeps the old one. An empty subject removes it.
 
-    `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more.
+    `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more,
+    `places` and `not_places` patterns of files that it is to apply to as well, or not any more.
+    `settled` says why a dead end is none any more; an empty reason makes it one again.
     """
 
     reference: str
@@ -157,6 +165,9 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     valid_until: datetime | None = None
     cite: tuple[str, ...] = ()
     uncite: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    not_places: tuple[str, ...] = ()
+    settled: str | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -35,6 +35,7 @@ class MemoryType(StrEnum):
     CONSTRAINT = "constraint"
     GOAL = "goal"
     INSIGHT = "insight"
+    DEAD_END = "dead_end"
 
 
 class State(StrEnum):
@@ -165,6 +166,31 @@ class Citation(Part, frozen=True, kw_only=True):
         return f"{self.file}:{first}" if first == last else f"{self.file}:{first}-{last}"
 
 
+class Settlement(Part, frozen=True, kw_only=True):
+    """Why a dead end is none any more: since when, who says so, and the reason."""
+
+    at: Time
+    by: str = ""
+    reason: str = ""
+
+
+class OutcomeVerdict(StrEnum):
+    """How a decision turned out."""
+
+    GOOD = "good"
+    BAD = "bad"
+    MIXED = "mixed"
+
+
+class Consequence(Part, frozen=True, kw_only=True):
+    """What became of a decision: when and who says so, how it turned out, and what happened."""
+
+    at: Time
+    by: str = ""
+    verdict: OutcomeVerdict
+    text: str = ""
+
+
 class Scope(Part, frozen=True, kw_only=True):
     """Whom a memory concerns; empty means everyone."""
 
@@ -184,7 +210,15 @@ class Access(Part, frozen=True, kw_only=True):
 
 
 class Memory(Record, frozen=True, kw_only=True):
-    """A long-term memory."""
+    """A long-term memory.
+
+    `places` are patterns of the files that it applies to (see `core.places`); what it rests on, and
+    what makes it stale, are its `citations`. A dead end says what was `tried`, and `because` of
+    what it failed; its `evidence` names an error (`error:` and its fingerprint) or a commit
+    (`commit:` and its id), and once it is `settled`, nobody is warned of it. A decision was taken
+    `instead_of` alternatives and has had `outcomes`; it is to be looked at again at `review_at`, or
+    when `review_if` comes true. One that `stops_edits` may stop an edit of the files at its places.
+    """
 
     type: MemoryType = MemoryType.FACT
     content: str
@@ -201,6 +235,16 @@ class Memory(Record, frozen=True, kw_only=True):
     relationships: tuple[Relationship, ...] = ()
     source: Source = Source()
     citations: tuple[Citation, ...] = ()
+    places: tuple[str, ...] = ()
+    tried: str | None = None
+    because: str | None = None
+    evidence: tuple[str, ...] = ()
+    settled: Settlement | None = None
+    instead_of: tuple[str, ...] = ()
+    outcomes: tuple[Consequence, ...] = ()
+    review_at: Time | None = None
+    review_if: str | None = None
+    stops_edits: bool = False
     created_at: Time
     updated_at: Time
     access: Access = Access()
@@ -355,7 +399,10 @@ KINDS: Final[dict[RecordType, str]] = {
 SAID: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
 """The fields that say something in words, of all kinds of records."""
 
-_LATER: Final = frozenset({"citations", "app"})
+LATER: Final = frozenset(
+    """app citations places tried because evidence settled instead_of outcomes review_at review_if
+    stops_edits""".split()
+)
 """Fields that records of the first version did not have: an empty one is not written."""
 
 DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
@@ -367,6 +414,7 @@ DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
     MemoryType.CONSTRAINT: 0.6,
     MemoryType.GOAL: 0.8,
     MemoryType.INSIGHT: 0.4,
+    MemoryType.DEAD_END: 0.8,
 }
 
 DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
@@ -378,6 +426,7 @@ DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
     MemoryType.CONSTRAINT: "constraints",
     MemoryType.GOAL: "goals",
     MemoryType.INSIGHT: "relationship_dynamic",
+    MemoryType.DEAD_END: "project",
 }
 
 
@@ -397,8 +446,8 @@ def dump_line(value: Any) -> bytes:
 def stored(record: Record) -> Any:
     """Turn a record into what its file holds: a later field only where it says something."""
     value = plain(record)
-    for name in _LATER & value.keys():
-        if value[name] in (None, ()):
+    for name in LATER & value.keys():
+        if value[name] in (None, (), False):
             del value[name]
     return value
 

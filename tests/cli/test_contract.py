@@ -14,7 +14,8 @@ import pytest
 from msgspec import Meta
 
 from pmem.assistants.harnesses import HARNESSES
-from pmem.cli.app import COMMANDS, GROUPS, root
+from pmem.cli.app import root
+from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.search import search
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from tests.cli.shell import new_repository
 from tests.cli.transcript import Session, Step, parse, write
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pmem.cli.app import COMMANDS, GROUPS, root
+from pmem.cli.app import root
+from pmem.cli.commands import COMMANDS, GROUPS
 from tests.cli.shell import Shell, new_repository
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.once import Once

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.values.config import table
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT

@@ -10,7 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.core.rawjson import dump
 from pmem.core.threeway import SHAPES
 from pmem.project.setup import initialise

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.assistants.harnesses import HARNESSES
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.conversation import exchange
 from pmem.core.audit import digest
 from pmem.core.journal import Historic, JournalKind

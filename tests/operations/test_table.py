@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from pmem import Project
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import function_of
 from pmem.operations.table import TABLE

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.cli.app import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS
 from tests.faults.console import Done, added, pmem
 from tests.once import Once
 from tests.policy.paths import MATRIX

@@ -20,6 +20,7 @@ from pmem.values.records import (
     KINDS,
     STORES,
     Chunk,
+    Citation,
     Conversation,
     Episode,
     Memory,
@@ -178,6 +179,7 @@ FILTERS = st.builds(
     tags=st.lists(st.sampled_from("ab"), max_size=1).map(tuple),
     app=st.none() | st.sampled_from("ab"),
     pinned=st.none() | st.booleans(),
+    path=st.none() | st.sampled_from(["a.py", "src/a.py", "src", "db/b.sql"]),
     states=st.lists(st.sampled_from(State), max_size=2).map(tuple),
     importance_min=st.none() | strategies.shares,
     created_before=st.none() | strategies.times,
@@ -209,6 +211,9 @@ def test_a_scan_yields_exactly_what_passes(
         (Filter(importance_min=0.5), [1]),
         (Filter(importance_max=0.5), [1, 2]),
         (Filter(pinned=True), [2]),
+        (Filter(path="src/a.py"), [1, 2]),
+        (Filter(path="src"), [2]),
+        (Filter(path="src/b.py"), [1]),
         (Filter(states=(State.ARCHIVED,)), [3]),
         (Filter(created_after=NOW), [1, 2]),
         (Filter(created_before=NOW), []),
@@ -222,8 +227,18 @@ def test_each_filter_means_what_it_says(
     shop = Scope(app="shop")
     put(
         backend,
-        memory(id_of(1), subject="Tabs", tags=("a", "b"), category="style"),
-        memory(id_of(2), tags=("a",), scope=shop, importance=0.4, pinned=True, updated_at=later),
+        memory(
+            id_of(1), subject="Tabs", tags=("a", "b"), category="style", places=("*.py", "!/a.py")
+        ),
+        memory(
+            id_of(2),
+            tags=("a",),
+            scope=shop,
+            importance=0.4,
+            pinned=True,
+            updated_at=later,
+            citations=(Citation(file="src/a.py", digest="00"),),
+        ),
         memory(id_of(3), state=State.ARCHIVED),
     )
     assert [id_of(number) for number in expected] == [

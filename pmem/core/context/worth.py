@@ -26,6 +26,7 @@ FIRST_ANSWERS: Final = 12
 
 TYPE_WORTH: Final = {
     MemoryType.CONSTRAINT: 1.0,
+    MemoryType.DEAD_END: 0.8,
     MemoryType.PROCEDURE: 0.6,
     MemoryType.PREFERENCE: 0.4,
     MemoryType.DECISION: 0.3,

@@ -9,6 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem.core.filters import cited_files
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.compounds import joined_words
@@ -74,6 +75,8 @@ class Facts(Part, frozen=True, kw_only=True):
     state: State = State.ACTIVE
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    places: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
 
 
 class IndexedDocument(NamedTuple):
@@ -233,6 +236,8 @@ def _memory(memory: Memory) -> IndexedDocument:
         state=memory.state,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
+        places=memory.places,
+        cited=cited_files(memory),
     )
     document = Document(
         number=number_of(memory.id),

@@ -81,6 +81,10 @@ _CITATION: Final = RecordShape(
     follows={"blob": "lines", "commit": "lines"},
     identity=("file", "digest"),
 )
+_SETTLED: Final = RecordShape(fields=_words("at by reason"), atomic=True)
+_OUTCOME: Final = RecordShape(
+    fields=_words("at by verdict text"), identity=("at", "verdict", "text"), time="at"
+)
 _ACCESS: Final = RecordShape(
     fields=_words("count last_at"), rules={"count": Rule.SUM, "last_at": Rule.GREATEST}
 )
@@ -105,7 +109,8 @@ _FACT: Final = RecordShape(
 MEMORY: Final = RecordShape(
     fields=_words(
         "id schema type content category subject tags scope importance pinned state valid_from"
-        " valid_until purge_at relationships source citations created_at updated_at access tokens"
+        " valid_until purge_at relationships source citations places tried because evidence settled"
+        " instead_of outcomes review_at review_if stops_edits created_at updated_at access tokens"
         " history"
     ),
     required=_words("id content category valid_from created_at updated_at"),
@@ -117,6 +122,11 @@ MEMORY: Final = RecordShape(
         "relationships": Rule.ITEMS,
         "source": Rule.PART,
         "citations": Rule.ITEMS,
+        "places": Rule.SET,
+        "evidence": Rule.SET,
+        "settled": Rule.PART,
+        "instead_of": Rule.SET,
+        "outcomes": Rule.ITEMS,
         "updated_at": Rule.LATEST,
         "access": Rule.PART,
         "history": Rule.EVENTS,
@@ -126,6 +136,8 @@ MEMORY: Final = RecordShape(
         "relationships": _LINK,
         "source": _SOURCE,
         "citations": _CITATION,
+        "settled": _SETTLED,
+        "outcomes": _OUTCOME,
         "access": _ACCESS,
     },
     follows={"tokens": "content", "purge_at": "state"},

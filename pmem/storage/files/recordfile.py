@@ -15,7 +15,13 @@ from pmem.values.bounds import RECORD_BYTES, RECORD_LEVELS, RECORD_VALUES
 from pmem.values.ids import is_id
 from pmem.values.records import SCHEMA, Record, dump
 
-_IDENTITIES: Final = (("id",), ("target", "type"), ("event", "at"), ("file", "digest"))
+_IDENTITIES: Final = (
+    ("id",),
+    ("target", "type"),
+    ("event", "at"),
+    ("at", "verdict"),
+    ("file", "digest"),
+)
 
 R = TypeVar("R", bound=Record)
 Stamp = tuple[int, int, int]

@@ -48,12 +48,19 @@ def connect(path: str) -> sqlite3.Connection:
         connection.execute("pragma synchronous = normal")  # less, and a power cut could make it lie
         connection.execute(f"pragma cache_size = {_CACHE}")
         (version,) = connection.execute("pragma user_version").fetchone()
+        connection.create_function("applies", 2, _applies, deterministic=True)
         if version != VERSION:
             rebuild(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _applies(patterns: str, path: str) -> bool:
+    from pmem.core.places import applies
+
+    return applies(patterns.split("\n"), path)
 
 
 @contextmanager

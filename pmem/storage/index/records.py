@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
+from pmem.core.filters import cited_files
 from pmem.core.selection import STORED, column_values
 from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem, twin_keys, word_keys_of
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
 from pmem.values.ids import is_id
-from pmem.values.records import Record
+from pmem.values.records import Memory, Record
 
 _PASSING: Final = (StorageRefused.code, TooLarge.code)
 """What may be otherwise the next time though the file stays as it is."""
@@ -220,6 +221,18 @@ def _learn(
         "insert or ignore into twin values (?, ?)",
         [(key, numbers[id_]) for id_, read in found.items() for key in twin_keys(read.record)],
     )
+    connection.executemany(
+        "insert into place values (?, ?)",
+        [
+            ("\n".join(read.record.places), numbers[id_])
+            for id_, read in found.items()
+            if isinstance(read.record, Memory) and read.record.places
+        ],
+    )
+    connection.executemany(
+        "insert into cited values (?, ?)",
+        [(file, numbers[id_]) for id_, read in found.items() for file in cited_files(read.record)],
+    )
     words = {numbers[id_]: word_keys_of(read.record) for id_, read in found.items()}
     connection.executemany(
         "insert or ignore into word values (?, ?)",
@@ -240,7 +253,7 @@ def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
                 "delete from word where word = ? and number = ?",
                 [(word, number) for word in words.split("\n")],
             )
-    for table in ("held", "twin", "mark", "body", "record"):
+    for table in ("held", "twin", "mark", "place", "cited", "body", "record"):
         connection.executemany(f"delete from {table} where number = ?", gone)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import STORED
 
-VERSION: Final = 31
+VERSION: Final = 32
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
@@ -31,6 +31,11 @@ create table word (word text, number integer, primary key (word, number)) withou
 create table held (number integer primary key, words text);
 create table mark (name text, number integer, primary key (name, number)) without rowid;
 create index mark_by_number on mark (number);
+create table place (patterns text, number integer,
+                    primary key (patterns, number)) without rowid;
+create index place_by_number on place (number);
+create table cited (file text, number integer, primary key (file, number)) without rowid;
+create index cited_by_number on cited (number);
 create table problem (store text, record blob, code text, message blob,
                       primary key (store, record)) without rowid;
 create table unposted (store text, id text, primary key (store, id)) without rowid

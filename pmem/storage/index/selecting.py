@@ -25,6 +25,13 @@ _INEXACT: Final = ("tags", "speaker")
 AMONG: Final = "in (select value from json_each(?))"
 """What compares a column with any number of values."""
 
+_COVERS: Final = (
+    "number in (select number from cited where file = ? or (file > ? || '/' and file < ? || '0')"
+    " union all select number from place where patterns in"
+    " (select patterns from (select distinct patterns from place) where applies(patterns, ?)))"
+)
+"""A slash comes right before a zero: between them lies what is in a folder."""
+
 _Part = tuple[str, list[Any]]
 """A condition and its values."""
 
@@ -99,6 +106,8 @@ def _of_filter(wanted: Filter) -> Iterator[_Part]:
             yield f"{column} = ?", [value]
     if wanted.pinned is not None:
         yield "pinned" if wanted.pinned else "not pinned", []
+    if wanted.path is not None:
+        yield _COVERS, [wanted.path] * 4
     if wanted.subject is not None:
         yield "subject = ?", [fold(wanted.subject)]
     if wanted.importance_min is not None:

@@ -86,6 +86,10 @@ def _citation(dice: Dice) -> Json:
     return {**known, **lines, **dice.one_of({}, {"blob": dice.word(), "commit": dice.word()})}
 
 
+def _outcome(dice: Dice) -> Json:
+    return {"at": dice.time(), "verdict": dice.one_of("good", "bad"), "text": dice.word()}
+
+
 def _message(dice: Dice) -> Json:
     number = dice.random.randint(1, 9)
     known = {
@@ -118,22 +122,29 @@ def _several(dice: Dice, make: Callable[[Dice], Json], *keys: str) -> list[Json]
 
 _DRAWN: Final[dict[str, Callable[[Dice], Any]]] = {
     **dict.fromkeys(("content", "category", "title", "summary", "context"), Dice.word),
-    **dict.fromkeys(("subject", "outcome", "app"), lambda dice: dice.one_of(None, dice.word())),
-    **dict.fromkeys(("tags", "participants", "key_topics"), Dice.words),
+    **dict.fromkeys(
+        ("subject", "outcome", "app", "tried", "because", "review_if"),
+        lambda dice: dice.one_of(None, dice.word()),
+    ),
+    **dict.fromkeys(
+        ("tags", "participants", "key_topics", "places", "evidence", "instead_of"), Dice.words
+    ),
     **dict.fromkeys(
         ("linked_memories", "chunks", "pruned", "active_facts", "milestones"), Dice.ids
     ),
     **dict.fromkeys(("importance", "significance", "valence"), Dice.share),
     **dict.fromkeys(("valid_from", "created_at", "updated_at", "started_at"), Dice.time),
     **dict.fromkeys(
-        ("valid_until", "purge_at", "ended_at", "pruned_at"),
+        ("valid_until", "purge_at", "ended_at", "pruned_at", "review_at"),
         lambda dice: dice.one_of(None, dice.time()),
     ),
     **dict.fromkeys(
         ("tokens", "turns_count", "number", "cleared_turns", "merged_chunks"),
         lambda dice: dice.random.randint(0, 9),
     ),
-    "pinned": lambda dice: dice.often(),
+    **dict.fromkeys(("pinned", "stops_edits"), lambda dice: dice.often()),
+    "settled": lambda dice: dice.one_of(None, {"at": dice.time(), "reason": dice.word()}),
+    "outcomes": lambda dice: _several(dice, _outcome, "at", "verdict", "text"),
     "state": lambda dice: dice.one_of(*STATES),
     "status": lambda dice: dice.one_of("active", "paused", "ended"),
     "scope": lambda dice: dice.one_of({}, {"app": dice.word()}, {"user": dice.word()}),

@@ -9,7 +9,8 @@ from pmem.core.extraction.facts import extract
 from pmem.values.records import MemoryType
 from tests.core.extraction.scores import MESSAGES, labelled_messages, score_messages
 
-TYPES = [kind.value for kind in MemoryType if kind is not MemoryType.INSIGHT]
+UNSAID = (MemoryType.INSIGHT, MemoryType.DEAD_END)
+TYPES = [kind.value for kind in MemoryType if kind not in UNSAID]
 BAR = 0.8
 
 

@@ -1,0 +1,162 @@
+"""Places: the files that a memory applies to, as patterns in gitignore's manner.
+
+`*.sql` and `vendor/` hold at any depth; a slash before or within a pattern ties it to the
+project's top, as in `/setup.py` and `src/billing/**`. A pattern that fits a folder fits all that
+is in it, and of several the last one that fits decides: `!` takes files out again.
+
+A pattern may come from anybody's repository. So matching only ever goes back to the last star: it
+takes no longer than the length of the pattern times that of the path.
+
+Source: the section "Pattern format" of git's documentation of gitignore.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from pmem.core import checks
+from pmem.errors import InvalidValue, NotFound
+
+MOST_PLACES: Final = 50
+"""A memory applies to so many places at the most."""
+MOST_CHARACTERS: Final = 200
+_ANY_DEPTH: Final = "**"
+_LIKE: Final = "write it as src/billing/** or *.sql"
+
+
+def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return patterns without the space around them, each once.
+
+    Args:
+        patterns: As somebody gave them.
+
+    Raises:
+        InvalidValue: One is no pattern, or there are too many.
+    """
+    places = tuple(dict.fromkeys(map(_checked, patterns)))
+    if len(places) > MOST_PLACES:
+        raise InvalidValue(f"a memory cannot apply to more than {MOST_PLACES} places")
+    return places
+
+
+def applies(patterns: Sequence[str], path: str) -> bool:
+    """Tell whether a memory with these places applies to a file.
+
+    Args:
+        patterns: The memory's places.
+        path: The file, seen from the project's top, with slashes.
+    """
+    parts = path.split("/")
+    for pattern in reversed(patterns):
+        if _fits(pattern.removeprefix("!"), parts):
+            return not pattern.startswith("!")
+    return False
+
+
+def changed_places(
+    known: Sequence[str], more: Iterable[str], fewer: Iterable[str]
+) -> tuple[str, ...]:
+    """Return a memory's places once some are added and others taken away.
+
+    Args:
+        known: Those it has.
+        more: Those that it is to have as well.
+        fewer: Those that are to go.
+
+    Raises:
+        InvalidValue: One is no pattern, or there are too many.
+        NotFound: One that is to go is not there.
+    """
+    gone = {pattern.strip() for pattern in fewer}
+    for pattern in sorted(gone - set(known)):
+        raise NotFound(f"the memory has no place {pattern}", "`pmem show` tells its places")
+    return check_places([*(place for place in known if place not in gone), *more])
+
+
+def _checked(pattern: str) -> str:
+    place = checks.text(pattern, "a place", MOST_CHARACTERS)
+    parts = place.removeprefix("!").split("/")
+    if not any(parts) or ".." in parts or not place.isprintable():
+        raise InvalidValue(f"{pattern!r} is no place in the project", _LIKE)
+    return place
+
+
+def _fits(pattern: str, parts: Sequence[str]) -> bool:
+    """Tell whether a pattern fits a file, or a folder that it is in."""
+    is_folder = pattern.endswith("/")
+    wanted = pattern.rstrip("/").split("/")
+    if len(wanted) == 1:
+        wanted.insert(0, _ANY_DEPTH)
+    elif wanted[0] == "":
+        del wanted[0]
+    if wanted[-1] == _ANY_DEPTH:  # everything in the folder, but not the folder
+        wanted[-1:] = ["*"]
+    deepest = len(parts) - is_folder
+    return any(_fits_parts(wanted, parts[:depth]) for depth in range(1, deepest + 1))
+
+
+def _fits_parts(wanted: Sequence[str], parts: Sequence[str]) -> bool:
+    """Tell whether the parts of a pattern fit those of a path, all of them."""
+    here = there = 0
+    back: tuple[int, int] | None = None
+    while there < len(parts):
+        if here < len(wanted) and wanted[here] == _ANY_DEPTH:
+            here += 1
+            back = (here, there)
+        elif here < len(wanted) and _fits_part(wanted[here], parts[there]):
+            here, there = here + 1, there + 1
+        elif back is not None:
+            back = (back[0], back[1] + 1)
+            here, there = back
+        else:
+            return False
+    return all(part == _ANY_DEPTH for part in wanted[here:])
+
+
+def _fits_part(wanted: str, part: str) -> bool:
+    """Tell whether a pattern without slashes fits one name."""
+    here = there = 0
+    back: tuple[int, int] | None = None
+    while there < len(part):
+        if here < len(wanted) and wanted[here] == "*":
+            here += 1
+            back = (here, there)
+            continue
+        after = _fits_character(wanted, here, part[there])
+        if after:
+            here, there = after, there + 1
+        elif back is not None:
+            back = (back[0], back[1] + 1)
+            here, there = back
+        else:
+            return False
+    return not wanted[here:].strip("*")
+
+
+def _fits_character(wanted: str, here: int, letter: str) -> int:
+    """Return where a pattern goes on after a letter that it fits, or 0 where it does not."""
+    if here >= len(wanted):
+        return 0
+    sign = wanted[here]
+    if sign == "?":
+        return here + 1
+    if sign == "[":
+        end = wanted.find("]", here + 2 + (wanted[here + 1 : here + 2] in ("!", "^")))
+        if end > 0:
+            return end + 1 if _is_among(wanted[here + 1 : end], letter) else 0
+    if sign == "\\" and here + 1 < len(wanted):
+        return here + 2 if wanted[here + 1] == letter else 0
+    return here + 1 if sign == letter else 0
+
+
+def _is_among(letters: str, letter: str) -> bool:
+    """Tell whether a letter is one of those in brackets."""
+    is_negated = letters[0] in ("!", "^")
+    letters = letters[is_negated:]
+    found, here = False, 0
+    while here < len(letters):
+        first = last = letters[here]
+        if letters[here + 1 : here + 2] == "-" and here + 2 < len(letters):
+            last, here = letters[here + 2], here + 2
+        found = found or first <= letter <= last
+        here += 1
+    return found is not is_negated

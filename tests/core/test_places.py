@@ -1,0 +1,130 @@
+"""Which files a memory applies to: patterns in gitignore's manner, matched in linear time."""
+
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pmem.core.places import applies, changed_places, check_places
+from pmem.errors import InvalidValue, NotFound
+from tests.effort import examples
+
+_PARTS: Final = ("a", "b", "ab", "*", "**", "?", "a*", "*b", "[ab]", "[!a]", "a?b", "\\*a", "**a")
+_NAMES: Final = ("a", "b", "ab", "ba", "aab", "axb", "*a", "c")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("src/billing/**", "src/billing/tax/rates.py"),
+        ("src/billing", "src/billing/retry.py"),
+        ("*.sql", "db/migrations/001.sql"),
+        ("vendor/", "third/vendor/x.c"),
+        ("/setup.py", "setup.py"),
+        ("src/**/test_*.py", "src/a/b/test_x.py"),
+        ("src/**/test_*.py", "src/test_x.py"),
+        ("docs/[a-c]?.md", "docs/b1.md"),
+    ],
+)
+def test_a_place_covers_the_files_that_gitignore_would_name(pattern: str, path: str) -> None:
+    assert applies([pattern], path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("src/billing/**", "src/billing.py"),
+        ("*.sql", "db/001.sql.py"),
+        ("vendor/", "src/vendor"),
+        ("/setup.py", "src/setup.py"),
+        ("src/*.py", "src/a/b.py"),
+        ("billing", "src/billings/a.py"),
+        ("A.py", "a.py"),
+    ],
+)
+def test_and_no_others(pattern: str, path: str) -> None:
+    assert not applies([pattern], path)
+
+
+def test_the_last_place_that_fits_decides_and_an_exclamation_mark_takes_files_out() -> None:
+    places = ["src/**", "!src/generated/**", "src/generated/keep.py"]
+    assert applies(places, "src/a.py")
+    assert not applies(places, "src/generated/a.py")
+    assert applies(places, "src/generated/keep.py")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("places")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(
+    parts=st.lists(st.sampled_from(_PARTS), min_size=1, max_size=3),
+    before=st.sampled_from(["", "/"]),
+    after=st.sampled_from(["", "/"]),
+    paths=st.lists(
+        st.lists(st.sampled_from(_NAMES), min_size=1, max_size=4).map("/".join),
+        min_size=1,
+        max_size=30,
+        unique=True,
+    ),
+)
+def test_one_place_means_what_git_makes_of_it(
+    repository: Path, parts: list[str], before: str, after: str, paths: list[str]
+) -> None:
+    pattern = before + "/".join(parts) + after
+    (repository / ".gitignore").write_text(pattern + "\n")
+    asked = "\0".join(paths).encode()
+    command = ["git", "-C", str(repository), "check-ignore", "--no-index", "-z", "--stdin"]
+    found = subprocess.run(command, input=asked, capture_output=True, check=False).stdout
+    ignored = set(found.decode().split("\0"))
+    assert [path in ignored for path in paths] == [applies([pattern], path) for path in paths]
+
+
+class CountedText(str):
+    """A text that counts how often one of its letters is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, key: object) -> str:
+        CountedText.looks += 1
+        return super().__getitem__(key)  # type: ignore[index]
+
+    def split(self, *args: object, **kwargs: object) -> list[str]:
+        return [CountedText(part) for part in str(self).split(*args)]  # type: ignore[arg-type]
+
+
+def test_a_pattern_full_of_stars_takes_no_longer_than_its_length_times_the_paths() -> None:
+    pattern = "a*" * 90 + "b"
+    path = CountedText("a" * 1000)
+    CountedText.looks = 0
+    assert not applies([pattern], path)
+    assert CountedText.looks <= 3 * len(pattern) * len(path)
+    deep = CountedText("/".join("a" * 500))
+    CountedText.looks = 0
+    assert not applies(["/".join(["**", "a"] * 40) + "/b"], deep)
+    assert CountedText.looks <= 3 * 200 * len(deep) * 2
+
+
+@pytest.mark.parametrize("place", ["", "  ", "../x", "a/../b", "/", "!", "a\nb", "a" * 201])
+def test_what_names_no_place_is_refused(place: str) -> None:
+    with pytest.raises(InvalidValue):
+        check_places([place])
+
+
+def test_a_memory_has_each_place_once_and_not_too_many() -> None:
+    assert check_places([" src/** ", "*.sql", "src/**"]) == ("src/**", "*.sql")
+    with pytest.raises(InvalidValue):
+        check_places(map(str, range(51)))
+
+
+def test_places_are_added_and_taken_away() -> None:
+    assert changed_places(("a", "b"), ["c"], ["a"]) == ("b", "c")
+    with pytest.raises(NotFound):
+        changed_places(("a",), [], ["z"])
