@@ -22,6 +22,7 @@ _REASONS: Final = {
     "standing": "nearly every task needs it",
     "lifted": "its importance lifts it",
     "answers": "it answers the task",
+    "place": "it applies to a file that the task is about",
     "kin": "it has the subject of an answer",
     "type": "rules of its type come first",
     "related": "an answer is linked to it",
@@ -42,6 +43,7 @@ _REASONS: Final = {
     "mode_none": "contexts leave its category out",
     "not_valid_yet": "it does not hold yet",
     "pruned": "pruning hides it",
+    "settled": "it is a dead end that was settled",
 }
 """Why something is shown, or is not, in plain words."""
 
@@ -66,6 +68,10 @@ def context(
         typer.Option(metavar="NAME", help="The app that it is for [the conversation's]."),
     ] = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
+    path: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="What applies to this file comes first; repeatable."),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Say on standard error why each candidate is in or out."),
@@ -86,6 +92,7 @@ def context(
         app=app,
         format=format,
         trust=trust,
+        paths=tuple(map(session.workspace.sources.named, path or ())),
         only=only,
         ids=ids,
         explain=explain,

@@ -15,6 +15,7 @@ from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.question import searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
+from pmem.core.text.paths import named_paths
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
@@ -37,6 +38,8 @@ WEIGHTY: Final = 0.15
 """What scores so much has more than a chance word of a task."""
 SHARED_WORDS: Final = 2
 """So does what has so many words of it."""
+MOST_PATHS: Final = 20
+"""A task is about so many files at the most."""
 RARE: Final = 0.025
 """And what has one of its words that no more than this share of all memories have."""
 
@@ -94,8 +97,9 @@ def rank_answers(
         usable: The memories that may be shown.
         hidden: Messages and chunks that are shown elsewhere or not wanted.
     """
+    applying = usable.read_applying(task_paths(request.paths, asked))
     if not asked:
-        return Answers()
+        return Answers(valuation=Valuation(applying=applying), weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
     hits = [*remembered.ranked, *standing.ranked]
@@ -133,12 +137,25 @@ def rank_answers(
         related={id_: one for id_, one in along.items() if lengths.take(usable[id_])},
         valuation=Valuation(
             answers=_relative(found),
+            applying=applying,
             subjects=first_subjects(memories),
             standing=_relative([one for one in standing.ranked if one[1].id in usable]),
         ),
-        weighs=any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
+        weighs=bool(applying)
+        or any(hit.score >= WEIGHTY for kind, _, hit in found if kind is SearchKind.MEMORY)
         or _share_words(asked, memories, usable.count),
     )
+
+
+def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:
+    """Return the files that a task is about: those that are given, and those that it names.
+
+    Args:
+        given: Files, seen from the top of the project.
+        asked: The task.
+    """
+    named = (path.removeprefix("./").rstrip("/") for path in named_paths(asked))
+    return tuple(dict.fromkeys([*given, *named]))[:MOST_PATHS]
 
 
 def _picked(

@@ -66,7 +66,11 @@ def gather_candidates(
     said = list(map(workspace.mask.fields, talk.recent))
     recent, exchanges = recent_items(talk, said, request.format, budget)
     scores = answers.scores()
-    stable = _standing(workspace, usable, answers.valuation) if given else _all(workspace, usable)
+    stable = (
+        _standing(workspace, usable, answers.valuation)
+        if given
+        else _all(workspace, usable, answers.valuation)
+    )
     block = [
         memory_item(memory, ids=request.ids, score=scores.get(memory.id), why=why)
         for memory, why in stable
@@ -110,15 +114,28 @@ def tokens_of_others(usable: UsableMemories, answers: Answers) -> int:
     return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
 
 
-def _all(workspace: Workspace, usable: Iterable[Memory]) -> list[tuple[Memory, str]]:
-    """Return the memories for a block that nobody asked for, the most important first."""
+def _all(
+    workspace: Workspace, usable: Iterable[Memory], valuation: Valuation
+) -> list[tuple[Memory, str]]:
+    """Return the memories for a block that nobody asked for, the most important first.
+
+    What applies to the files that it is for comes before.
+    """
     modes = workspace.settings.categories.context
     shown = [(mode_of(memory, modes), memory) for memory in usable]
     shown = [(mode, memory) for mode, memory in shown if memory.pinned or mode != "rag"]
+    near = valuation.applying
     shown.sort(
-        key=lambda one: (not one[1].pinned, one[0] != "all", -one[1].importance, *tie(one[1]))
+        key=lambda one: (
+            not one[1].pinned,
+            one[1].id not in near,
+            one[0] != "all",
+            -one[1].importance,
+            *tie(one[1]),
+        )
     )
-    return [(memory, "pinned" if memory.pinned else "importance") for _, memory in shown]
+    reasons = {memory.id: "place" if memory.id in near else "importance" for _, memory in shown}
+    return [(memory, "pinned" if memory.pinned else reasons[memory.id]) for _, memory in shown]
 
 
 def _standing(
@@ -153,14 +170,19 @@ def _in_order(
         if fits and memory.id not in refused:
             places.append(
                 (
-                    (not memory.pinned, -rules.order(worth.value, memory.tokens), *tie(memory)),
+                    (
+                        not memory.pinned,
+                        not worth.place,
+                        -rules.order(worth.value, memory.tokens),
+                        *tie(memory),
+                    ),
                     memory,
                 )
             )
     for one in answers.found:
         if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
             order = rules.order(valuation.answers[one[1].id], EPISODE_TOKENS)
-            places.append(((True, -order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
+            places.append(((True, True, -order, 0.0, moment_of(one[1].id) or UNDATED, "", ""), one))
     places.sort(key=lambda place: place[0])
     return [found for _, found in places]
 

@@ -1,11 +1,13 @@
 """What goes into a context as its items: memories, episodes, summaries, messages."""
 
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
+from pmem.core.dead_ends import warns
 from pmem.core.retrieval.documents import place_of
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import fold, terms
@@ -15,6 +17,9 @@ from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 from pmem.values.times import day
+
+TRIED: Final = "Already tried"
+"""What dead ends stand below."""
 
 
 def memory_item(
@@ -40,6 +45,7 @@ def memory_item(
         id=memory.id,
         text=memory.content,
         label=f"{named}{trust_label(trust_of(memory))}{brought}{_about(memory)}",
+        heading=TRIED if warns(memory) else "",
         order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
         tokens=memory.tokens,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from pmem.core.context.filling import PATIENCE
 from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import LIFTED_FROM, TYPE_WORTH
-from pmem.core.filters import Filter
+from pmem.core.filters import Filter, covers
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
@@ -107,6 +107,8 @@ class UsableMemories:
         for memory in active:
             if valid_at(memory, self._now) and memory.id not in shown:
                 yield Omitted(memory.id, "mode_none")
+            elif memory.settled is not None:
+                yield Omitted(memory.id, "settled")
         for memory in active:
             if memory.valid_from > self._now:
                 yield Omitted(memory.id, "not_valid_yet")
@@ -114,7 +116,22 @@ class UsableMemories:
     def read_all(self) -> None:
         """Read every one."""
         if not self._is_empty:
-            self._known.update((memory.id, memory) for memory in self._store.select(self._shown))
+            self._keep(self._store.select(self._shown))
+
+    def read_applying(self, paths: Iterable[str]) -> frozenset[str]:
+        """Read what applies to files, by its places or what it cites; return the ids.
+
+        Args:
+            paths: The files, seen from the top of the project.
+        """
+        parts = [
+            Portion(replace(self._shown, wanted=replace(self._shown.wanted, path=path)))
+            for path in paths
+        ]
+        self._take(parts)
+        return frozenset(
+            memory.id for memory in self if any(covers(memory, path) for path in paths)
+        )
 
     def read(self, ids: Iterable[str]) -> None:
         """Read those of some memories that may be shown."""
@@ -165,7 +182,11 @@ class UsableMemories:
     def _take(self, parts: Sequence[Portion], keys: Collection[str] = ()) -> None:
         if (parts or keys) and not self._is_empty:
             found = self._store.some_of(self._shown, parts, keys)
-            self._known.update((memory.id, memory) for memory in found)
+            self._keep(found)
+
+    def _keep(self, found: Iterable[Memory]) -> None:
+        """Keep what was read; dead ends that are settled warn nobody."""
+        self._known.update((memory.id, memory) for memory in found if memory.settled is None)
 
     def _of_ids(self, ids: Iterable[str]) -> list[Portion]:
         missing = tuple(sorted(set(ids) - self._asked - self._known.keys()))

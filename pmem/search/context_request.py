@@ -19,7 +19,9 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     `trust` is the least that memories and episodes are trusted; nothing that was said in other
     conversations is recalled then. `only` leaves out the conversations, or the memories, and
     `ids` names what is shown by its short id. `explain` wants to know how what is left out begins.
-    `longest` is how many characters the text may have whatever the budget: bytes with `in_bytes`.
+    `paths` are files that the task is about, seen from the top of the project: what applies there
+    comes first. `longest` is how many characters the text may have whatever the budget: bytes with
+    `in_bytes`.
     """
 
     query: str | None = None
@@ -36,6 +38,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     related: int | None = None
     trust: str | None = None
     hits: bool = False
+    paths: tuple[str, ...] = ()
     only: Literal["memories", "conversation"] | None = None
     ids: bool = False
     explain: bool = False

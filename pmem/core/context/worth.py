@@ -1,6 +1,7 @@
 """What a memory is worth to a task, and in which order memories fill a budget.
 
     value = how well it answers the task                   relative to the best answer
+          + 1 where it applies to a file that the task is about; that also puts it first
           + 0.3 where it has the subject of a first answer
           + 0.4 * how well it answers the standing question, relative to the best
           + 0.4 where its importance lifts it
@@ -42,6 +43,7 @@ class Rules(NamedTuple):
     """How much each rule counts; zero switches one off.
 
     Attributes:
+        place: for applying to a file that the task is about.
         kin: for the subject of one of the first answers.
         standing: for answering the standing question.
         lifted: for importance.
@@ -51,6 +53,7 @@ class Rules(NamedTuple):
         always: from so much on, whatever the task, a memory is one that every task needs.
     """
 
+    place: float = 1.0
     kin: float = 0.3
     standing: float = 0.4
     lifted: float = 0.4
@@ -72,6 +75,7 @@ class Worth(NamedTuple):
     """What speaks for a memory, each part as it counts."""
 
     answers: float = 0.0
+    place: float = 0.0
     kin: float = 0.0
     standing: float = 0.0
     lifted: float = 0.0
@@ -85,7 +89,7 @@ class Worth(NamedTuple):
     @property
     def value(self) -> float:
         """What it is worth to the task."""
-        return self.answers + self.kin + self.always
+        return self.answers + self.place + self.kin + self.always
 
     @property
     def reason(self) -> str:
@@ -101,18 +105,21 @@ class Valuation(NamedTuple):
         subjects: those of the first answers.
         standing: how well memories answer the standing question, relative to the best.
         rules: how much each rule counts.
+        applying: the ids of memories that apply to a file that the task is about.
     """
 
     answers: Mapping[str, float] = {}
     subjects: frozenset[str] = frozenset()
     standing: Mapping[str, float] = {}
     rules: Rules = MEASURED
+    applying: frozenset[str] = frozenset()
 
     def worth(self, memory: Memory) -> Worth:
         """Return what speaks for a memory."""
         rules = self.rules
         return Worth(
             answers=self.answers.get(memory.id, 0.0),
+            place=rules.place * (memory.id in self.applying),
             kin=rules.kin * (subject_of(memory) in self.subjects),
             standing=rules.standing * self.standing.get(memory.id, 0.0),
             lifted=rules.lifted * (memory.importance >= LIFTED_FROM),

@@ -46,7 +46,7 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
     for memory in known.values():
         for link in memory.relationships:
             other = known.get(link.target) if link.type in JUDGED else None
-            if other is None or _is_outdated(link, memory, other):
+            if other is None or other is memory or _is_outdated(link, memory, other):
                 continue
             older, newer = sorted((memory, other), key=lambda one: (said_at(one), one.id))
             claim = (said_at(newer), newer.id, link.type)

@@ -20,7 +20,7 @@ from pmem.core.context.worth import (
 from pmem.values.records import Memory, MemoryType
 from tests.conftest import NOW
 
-NONE = Rules(kin=0, standing=0, lifted=0, type=0, thrift=0, floor=0, always=0.3)
+NONE = Rules(place=0, kin=0, standing=0, lifted=0, type=0, thrift=0, floor=0, always=0.3)
 
 
 def memory(name: str = "a", **fields: Any) -> Memory:
@@ -40,12 +40,13 @@ def memory(name: str = "a", **fields: Any) -> Memory:
 
 def test_each_rule_adds_its_part_and_can_be_switched_off() -> None:
     one = memory(type=MemoryType.CONSTRAINT, subject="Parser", importance=0.9)
-    task = Valuation({one.id: 0.5}, frozenset({"parser"}), {one.id: 0.5})
+    near = frozenset({one.id})
+    task = Valuation({one.id: 0.5}, frozenset({"parser"}), {one.id: 0.5}, applying=near)
     worth = task.worth(one)
-    assert worth == pytest.approx((0.5, 0.3, 0.2, 0.4, 0.1))
-    assert worth.value == pytest.approx(1.5)
+    assert worth == pytest.approx((0.5, 1.0, 0.3, 0.2, 0.4, 0.1))
+    assert worth.value == pytest.approx(2.5)
     assert worth.always == pytest.approx(0.7)
-    for rule in ("kin", "standing", "lifted", "type"):
+    for rule in ("place", "kin", "standing", "lifted", "type"):
         without = task._replace(rules=MEASURED._replace(**{rule: 0})).worth(one)
         assert getattr(without, rule) == 0
         assert without.value < worth.value

@@ -29,6 +29,11 @@ def test_other_links_and_links_to_what_is_not_shown_mark_nothing() -> None:
     assert differences(pair()[1:]) == {}
 
 
+def test_a_memory_that_is_linked_to_itself_differs_from_nothing() -> None:
+    alone = memory(1, "The port is 80", relationships=(link(1, "contradicts"),))
+    assert differences([alone]) == {}
+
+
 def test_who_said_it_later_is_newer_whichever_way_a_link_leads() -> None:
     older = memory(1, "The port is 80", created_at=OLD, relationships=(link(2, "contradicts"),))
     found = differences([older, memory(2, "The port is 81", created_at=NEW)])
