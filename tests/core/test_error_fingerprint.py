@@ -1,0 +1,166 @@
+"""An error is recognised wherever and whenever it happens again, and told from others."""
+
+import re
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.error_fingerprint import (
+    DIGITS,
+    MARK,
+    evidence_of,
+    fingerprint,
+    masked,
+    telling_line,
+)
+from tests.work import STALLED, seconds
+
+TRACE: Final = 'Traceback (most recent call last):\n  File "/w/pay.py", line 9, in f\n    go()\n'
+
+TELLING: Final = [
+    f"collecting\n{TRACE}@billing.LedgerClosed: month 3 is closed\n",
+    f"{TRACE}KeyError: 'a'\n\nDuring handling of the above:\n\n{TRACE}@ValueError: no rate\n",
+    "tests/t.py F\nE       @TypeError: no vendor\nE       more\n1 failed\n",
+    "/w/a.js:3\n\n@TypeError: x is not a function\n    at f (/w/a.js:3:4)\n",
+    "@Error: Cannot find module 'x'\n    at f (/w/a.js:3:4)\n",
+    "java.lang.RuntimeException: a\n\tat b\n@Caused by: java.io.IOException: Broken\n\tat c\n",
+    "make\n@a.c:3:5: error: 'y' undeclared\na.c:9:1: error: other\n",
+    "ok\n@error[E0382]: borrow of moved value: `x`\nerror: aborting",
+    "@a.ts(3,5): error TS2304: Cannot find name 'x'.\n",
+    "@panic: runtime error: index out of range [5]\n\ngoroutine 1 [running]:\n",
+    "@npm ERR! code E404\nnpm ERR! 404 Not Found\n",
+    "@2026-01-02 12:00:00 ERROR db: pool is empty\ndone\n",
+    "one\n@bash: line 1: foo: command not found\ntwo\n",
+    "one\n@Segmentation fault\n\n",
+    "10%\r50%\r@fatal: the remote hung up\x1b[0m\r\n",
+    "\x1b[1;31m@error:\x1b[0m no such column\n",
+]
+"""What programs wrote, the telling line marked."""
+
+
+@pytest.mark.parametrize("text", TELLING)
+def test_the_last_exception_tells_or_the_first_error_or_the_last_line(text: str) -> None:
+    (marked,) = (line.rpartition("@")[2] for line in text.split("\n") if "@" in line)
+    assert telling_line(text.replace("@", "")) == marked.replace("\x1b[0m", "").rstrip()
+
+
+def test_a_panic_tells_its_reason_in_the_next_line() -> None:
+    text = "thread 'main' panicked at src/main.rs:4:5:\nno rate for the month\nnote: run\n"
+    assert telling_line(text).endswith("panicked at src/main.rs:4:5: no rate for the month")
+    assert telling_line("") == ""
+
+
+SAME: Final = [
+    ("error: port 8080 is in use", "error: port 9 is in use"),
+    ("error: no rate for 'EUR' found", 'error: no rate for "US Dollar" found'),
+    ("error: no rate for ‘EUR’ found", "error: no rate for `USD` found"),
+    ("error: cannot read /home/ada/x.csv", r"error: cannot read C:\users\bo\y.csv"),
+    ("src/a.c:3:5: error: bad token", "lib/deep/b.c:30:15: error: bad token"),
+    ("a.c:3:5: error: bad token", "lib/deep/b.c:30:15: error: bad token"),
+    ("error: took 1.5s of time", "error: took 250ms of time"),
+    ("error: at 2026-01-02T12:00:00.123Z it broke", "error: at 12:30:00 it broke"),
+    ("error: object 0x7ffde3 is gone", "error: object 0x1 is gone"),
+    ("error: commit 3fa9c2d1 is gone", "error: commit a0b1c2d3e4f5 is gone"),
+    ("error: host 10.0.0.1:80 is down", "error: host 192.168.1.20:5432 is down"),
+    ("error: pool is empty", "  \x1b[31merror:\x1b[0m  pool is   empty \r"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_numbers_times_paths_and_what_is_quoted_make_no_other_error(one: str, other: str) -> None:
+    assert fingerprint(one) == fingerprint(other) is not None
+
+
+OTHER: Final = [
+    ("error: pool is empty", "error: pool is full"),
+    ("error[E0382]: bad value here", "error[E0499]: bad value here"),
+    ("KeyError: 'vendor_id'", "KeyError: 'month_name'"),
+    ("ValueError: no rate", "TypeError: no rate"),
+    ('{"msg": "cannot open ledger"}', '{"msg": "cannot close ledger"}'),
+    ("错误：找不到文件", "错误：无法连接服务器"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_other_words_are_another_error(one: str, other: str) -> None:
+    assert fingerprint(one) is not None
+    assert fingerprint(one) != fingerprint(other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n \n", "AssertionError", "E   assert 3 == 4", "exit status 1", "make: *** [x] Error 1",
+     "3 failed, 2 passed in 0.3s", "error: 7", "KeyError: 3", "Killed"],
+)  # fmt: skip
+def test_what_says_too_little_has_no_fingerprint(text: str) -> None:
+    assert fingerprint(text) is None
+    assert evidence_of(text) is None
+
+
+def test_a_fingerprint_stays_what_it_is_from_version_to_version() -> None:
+    assert evidence_of(f"{TRACE}ValueError: no rate for 3 'EUR' in /w/x.csv") == (
+        "error:598affa9daa1f3f6"
+    )
+
+
+WORDS: Final = st.lists(
+    st.sampled_from("vendor blocked the ledger closed rate retry can't E0382".split()),
+    min_size=3,
+    max_size=8,
+    unique=True,
+)
+DETAILS: Final = st.one_of(
+    st.integers(0, 10**12).map(str),
+    st.floats(0, 1e6).map("{:.3f}s".format),
+    st.times().map(lambda time: time.isoformat()),
+    st.integers(0, 2**64).map(hex),
+    st.uuids().map(lambda each: "3fa9c2d" + each.hex),
+)
+PATHS: Final = st.lists(st.from_regex(r"[a-z0-9_.-]{1,9}", fullmatch=True), min_size=2).map(
+    "/".join
+)
+QUOTES: Final = st.sampled_from(["''", '""', "``", "‘’", "“”"])
+QUOTED: Final = st.builds("{0[0]}{1}{0[1]}".format, QUOTES, st.text("ab 1/é", max_size=9))
+
+
+@given(st.data(), WORDS)
+def test_what_differs_in_its_details_alone_is_the_same(
+    data: st.DataObject, words: list[str]
+) -> None:
+    kinds = [data.draw(st.sampled_from([DETAILS, PATHS, QUOTED])) for _ in words]
+
+    def line() -> str:
+        return " ".join(
+            f"{word} {data.draw(kind)}" for word, kind in zip(words, kinds, strict=True)
+        )
+
+    one, other = f"ValueError: {line()}", f"ValueError: {line()}"
+    assert masked(one) == masked(other)
+    assert fingerprint(one) == fingerprint(f"{TRACE}{other}\n") is not None
+
+
+@given(WORDS, st.permutations(["vendor", "ledger", "month", "rate"]))
+def test_other_words_give_another_fingerprint(one: list[str], other: list[str]) -> None:
+    assert fingerprint("error: " + " ".join(one)) != fingerprint("error: " + " ".join(other))
+
+
+@given(st.text() | st.text("E :'\"`/\\0a\n\r\x1b[]rorER", max_size=200))
+def test_any_text_is_read(text: str) -> None:
+    found = fingerprint(text)
+    assert found is None or re.fullmatch(f"[0-9a-f]{{{DIGITS}}}", found)
+    assert evidence_of(text) == (None if found is None else MARK + found)
+    assert "\n" not in masked(telling_line(text))
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["a", " ", "'", '"', "`", "‘", "“", "«", "/", "\\", "0", "0:", "a:", ".", "Error", "Error.",
+     "E ", "error", "error ", "error:", "\x1b", "\x1b[", "\x1b]", "\x1b[0;", "\r", "\n", "(", "=",
+     "E x\n", "XError: \n", " panicked at :\n", "Traceback (most recent call last):\n", "\ud800"],
+)  # fmt: skip
+def test_the_time_is_linear_in_the_text(part: str) -> None:
+    text = part * (300_000 // len(part))
+    assert seconds(lambda: fingerprint(text)) < STALLED
+    assert seconds(lambda: masked(text)) < STALLED
