@@ -14,7 +14,7 @@ from pmem.core.retrieval.weighted_sum import Weights
 from pmem.core.snippets import snippet
 from pmem.core.text.terms import terms
 from pmem.core.trust import shown
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, UsageError
 from pmem.operations import table
 from pmem.search.hits import Related, SearchHit, SearchKind
 from pmem.search.search import SearchRequest, SearchResult
@@ -29,7 +29,9 @@ _PLAIN_LINK = "related_to"
 @options.filtered()
 def search(
     ctx: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY|-", help="What to look for.")],
+    query: Annotated[
+        str | None, typer.Argument(metavar="QUERY|-", help="What to look for.")
+    ] = None,
     top_k: Annotated[
         int | None, typer.Option("-k", "--top-k", help="How many hits [retrieval_top_k].")
     ] = None,
@@ -49,6 +51,12 @@ def search(
     no_related: Annotated[
         bool, typer.Option("--no-related", help="Bring no linked memories along.")
     ] = False,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT|-", help="An error, as a program wrote it: what is known of it first."
+        ),
+    ] = None,
     worktrees: Annotated[
         bool, typer.Option("--worktrees", help="Look at the other work trees as well.")
     ] = False,
@@ -58,8 +66,11 @@ def search(
 ) -> Answer:
     """Find memories, episodes, chunk summaries and messages."""
     session: CommandSession = ctx.obj
+    if error == query == "-":
+        raise UsageError("standard input is the query or the error, not both", "name the query")
     request = SearchRequest(
-        query=session.input(query, "the query"),
+        query="" if query is None and error is not None else session.input(query, "the query"),
+        error=None if error is None else session.log(error, "the error"),
         kinds=tuple(kind or ()),
         wanted=wanted,
         top_k=top_k,
@@ -78,7 +89,7 @@ def search(
             _lines_elsewhere(found),
             _fill_lines(found),
         ),
-        note="\n".join([*found.notes, *([] if found.hits else [_reason(found)])]),
+        note="\n".join([*found.notes, *([] if found.hits else [_reason(found, error)])]),
         exit_code=1 if exit_status and not found.hits else 0,
     )
 
@@ -179,7 +190,9 @@ def _marked(text: str, asked: set[str]) -> Iterator[tuple[str, str]]:
         yield word, "bold yellow" if asked & set(terms(word)) else ""
 
 
-def _reason(found: SearchResult) -> str:
+def _reason(found: SearchResult, error: str | None) -> str:
+    if error is not None and not found.query.strip():
+        return "nothing is known of this error: a query beside it looks for words as well"
     if not found.query.strip():
         return "nothing found: the query is empty"
     if not terms(found.query):

@@ -243,6 +243,23 @@ class CommandSession:
                 f"standard input is not UTF-8 at byte {error.start}", "convert it to UTF-8"
             ) from None
 
+    def log(self, text: str, what: str) -> str:
+        """Return what a program wrote: an argument, or standard input where it is `-`.
+
+        What is not UTF-8 in it reads as something that nobody writes.
+
+        Args:
+            text: The argument.
+            what: What it is, for the error's sentence.
+
+        Raises:
+            InvalidValue: It is far longer than any text may be.
+        """
+        if text != "-":
+            return text
+        data = _read_at_most(sys.stdin.buffer, LINES_BYTES, what)
+        return data.decode("utf-8", "replace")
+
     def read_lines(self, path: str, most: int = LINES_BYTES) -> list[bytes]:
         """Return the lines of a file, or of standard input for `-`.
 

@@ -15,7 +15,7 @@ FIXES: Final = "fixes"
 ERROR: Final = "error:"
 COMMIT: Final = "commit:"
 MOST_EVIDENCE: Final = 50
-_EVIDENCE: Final = re.compile(rf"(?:{ERROR}|{COMMIT})[0-9a-z]{{4,64}}")
+_EVIDENCE: Final = rf"(?:{ERROR}|{COMMIT})[0-9a-z]{{4,64}}"
 _ENDS: Final = ".!?…。！？"
 
 
@@ -40,7 +40,7 @@ def check_evidence(values: Iterable[str]) -> tuple[str, ...]:
     """
     evidence = tuple(dict.fromkeys(values))
     for each in evidence:
-        if not _EVIDENCE.fullmatch(each):
+        if not re.fullmatch(_EVIDENCE, each):
             raise InvalidValue(
                 f"{each!r} is no evidence", "write error:FINGERPRINT or commit:ID, in lower case"
             )

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Final
 
-MARK: Final = "error:"
-"""What stands before a fingerprint where a memory names its evidence."""
 DIGITS: Final = 16
 """Hexadecimal digits of a fingerprint."""
 _BYTES: Final = DIGITS // 2
@@ -82,8 +80,10 @@ def evidence_of(text: str) -> str | None:
     Args:
         text: What a program wrote as it failed.
     """
+    from pmem.core.dead_ends import ERROR
+
     found = fingerprint(text)
-    return None if found is None else MARK + found
+    return None if found is None else ERROR + found
 
 
 def telling_line(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -29,6 +29,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
     BranchHit,
+    LoadedHit,
     Related,
     Scored,
     SearchHit,
@@ -58,6 +59,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     `related` limits the memories that hits bring along (the setting `related_memories` when None).
     Without `counts` what is found does not count as recalled. `worktrees` wants the memories of the
     repository's other work trees as well that are not here yet.
+    What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
+    words, and then what the query finds, which may be empty.
     """
 
     query: str
@@ -71,6 +74,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     counts: bool = True
     related: int | None = None
     worktrees: bool = False
+    error: str | None = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -133,20 +137,46 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
-    picked = pick(workspace, request, fill=FILL)
-    hits = tuple(hits_of(workspace, opened(workspace, picked.ranked)))
+    known, notes = _known_error(workspace, request)
+    picked = pick(workspace, request, fill=0 if known else FILL)
+    others = [one for one in picked.ranked if one[1].id not in {each.record.id for each in known}]
+    limit = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
+    first = known[:limit]
+    found = chain(first, opened(workspace, others[: limit - len(first)]))
+    hits = tuple(hits_of(workspace, found))
     most = most_related(workspace, request.related)
     return SearchResult(
         query=searched_part(request.query),
         hits=hits,
         related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
-        total=picked.total,
+        total=picked.total + len(known) - (len(picked.ranked) - len(others)),
         removed=dict(sorted(picked.removed.items())),
-        notes=notes_on(request.query),
-        out_of_recall={} if picked.ranked else matches_out_of_recall(workspace, request),
+        notes=(*notes, *notes_on(request.query)),
+        out_of_recall={} if hits else matches_out_of_recall(workspace, request),
         fill=tuple(hits_of(workspace, opened(workspace, picked.fill))),
         elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
     )
+
+
+def _known_error(
+    workspace: Workspace, request: SearchRequest
+) -> tuple[list[LoadedHit], tuple[str, ...]]:
+    """Return what is known of a request's error, and what is to be said of the error itself."""
+    if request.error is None or SearchKind.MEMORY not in (request.kinds or SearchKind):
+        return [], ()
+    from pmem.core.error_fingerprint import evidence_of
+    from pmem.search.known_errors import known_of
+
+    evidence = evidence_of(request.error)
+    if evidence is None:
+        return [], ("the error says too little to be told from others",)
+    judge = judge_of(request.wanted)
+    exact = Ranked(0, 1.0, {"error": 1.0})
+    return [
+        LoadedHit(SearchKind.MEMORY, memory, memory, exact)
+        for memory in known_of(workspace, evidence)
+        if judge(memory) is None
+    ], ()
 
 
 def _elsewhere(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit, ...]:

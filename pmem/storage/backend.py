@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
+from pmem.core.dead_ends import FIXES
 from pmem.core.filters import EVERYTHING, Filter, fold, passes
 from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
 from pmem.errors import NotFound
@@ -212,7 +213,8 @@ class Backend(Protocol):
 
 
 def twin_keys(record: Record) -> tuple[str, ...]:
-    """Return what memories are found by: their app, what makes two suspects, whom they judge.
+    """Return what memories are found by: app, what makes two suspects, whom they judge or fix,
+    and what proves them.
 
     Args:
         record: Any record; only memories that are active have keys, and archived ones one.
@@ -222,8 +224,9 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return ()
     app = (app_key(record.scope.app),) if record.scope.app else ()
-    judged = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
-    return (*app, *same_keys(record), *sorted(judged))
+    tied = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
+    tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
+    return (*app, *same_keys(record), *sorted(tied), *map(proven_key, set(record.evidence)))
 
 
 def same_keys(record: Record) -> tuple[str, ...]:
@@ -244,6 +247,16 @@ def same_keys(record: Record) -> tuple[str, ...]:
 def judged_key(identifier: str) -> str:
     """Return the key by which active memories are found that judge another: update it, say."""
     return f"judges:{identifier}"
+
+
+def fixed_key(identifier: str) -> str:
+    """Return the key by which active memories are found that fix another: a dead end."""
+    return f"fixes:{identifier}"
+
+
+def proven_key(evidence: str) -> str:
+    """Return the key by which active memories are found that name something as their evidence."""
+    return f"proven:{evidence}"
 
 
 def archived_key(content: str) -> str:

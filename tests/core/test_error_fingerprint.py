@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmem.core.dead_ends import ERROR, check_evidence
 from pmem.core.error_fingerprint import (
     DIGITS,
-    MARK,
     evidence_of,
     fingerprint,
     masked,
@@ -150,7 +150,8 @@ def test_other_words_give_another_fingerprint(one: list[str], other: list[str]) 
 def test_any_text_is_read(text: str) -> None:
     found = fingerprint(text)
     assert found is None or re.fullmatch(f"[0-9a-f]{{{DIGITS}}}", found)
-    assert evidence_of(text) == (None if found is None else MARK + found)
+    assert evidence_of(text) == (None if found is None else ERROR + found)
+    assert found is None or check_evidence([ERROR + found])
     assert "\n" not in masked(telling_line(text))
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import STORED
 
-VERSION: Final = 32
+VERSION: Final = 33
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
