@@ -17,6 +17,7 @@ from pmem.conversation.pruning import PruneRequest
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.errors import InvalidValue
+from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.facts import FactsRequest
 from pmem.memory.requests import EditRequest
 from pmem.search.context_request import ContextRequest
@@ -127,6 +128,8 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "purge": {"force": True},
         "repair": {"dry_run": True},
         "verify": {"update": True},
+        "why": {"place": "src/a.py"},
+        "tried": {**_fields(TriedRequest)},
         "doctor": {"fix": True},
         "waiting": {"decisions": True},
         "consolidate": {"dry_run": True, "expected": None},

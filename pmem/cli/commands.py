@@ -29,6 +29,10 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "settle": CommandEntry("changes", "settle", "pmem settle k3v9 --other"),
     "history": CommandEntry("changes", "history", "pmem history k3v9"),
     "events": CommandEntry("journal", "events", "pmem events --after 1w --event UPDATE"),
+    "why": CommandEntry("places", "why", "pmem why src/billing/retry.py"),
+    "tried": CommandEntry(
+        "places", "tried", 'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"'
+    ),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),

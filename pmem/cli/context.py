@@ -92,7 +92,7 @@ def context(
         app=app,
         format=format,
         trust=trust,
-        paths=tuple(map(session.workspace.sources.named, path or ())),
+        paths=tuple(filter(None, map(session.file, path or ()))),
         only=only,
         ids=ids,
         explain=explain,

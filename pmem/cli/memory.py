@@ -110,8 +110,8 @@ def add(
     added = session.run(table.ADD, request)
     return Answer(
         data=added,
-        lines=_added_lines(added),
-        note=_added_note(added),
+        lines=added_lines(added),
+        note=added_note(added),
         exit_code=EXIT_CODES[added.action],
     )
 
@@ -181,7 +181,7 @@ def _add_batch(session: CommandSession, path: str, *, force: bool) -> Answer:
     said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
     return Answer(
         data=done,
-        lines=(line for item in done.items for line in _added_lines(item)),
+        lines=(line for item in done.items for line in added_lines(item)),
         note=f"{said}, {done.held} held back" if done.held else said,
         exit_code=_batch_code(done.items),
     )
@@ -223,7 +223,8 @@ def _request(session: CommandSession, line: bytes, number: int, *, force: bool) 
     return msgspec.structs.replace(request, force=request.force or force)
 
 
-def _added_lines(added: Added) -> Iterator[Line]:
+def added_lines(added: Added) -> Iterator[Line]:
+    """Yield what became of a memory that was to be added."""
     if added.held is not None:
         yield [(f"{added.action} ", "yellow"), (short(added.held.id), "cyan")]
         return
@@ -250,7 +251,7 @@ def neighbour_lines(memory: Memory, neighbours: "Sequence[Neighbour]") -> Iterat
             yield [(f"    {what_next}", "dim")]
 
 
-def _added_note(added: Added) -> str:
+def added_note(added: Added) -> str:
     """Say what to do about what was not added, or what could be written better."""
     if added.held is not None:
         hint = "" if added.held.rejected else f"; {added.held.hint}"

@@ -98,8 +98,7 @@ def _filter(session: CommandSession, given: Mapping[str, Any]) -> Filter:
         if bound is not None:
             share("importance", bound)
     same = {name: given[name] for name in (*_DESCRIBED, "pinned", "trust")}
-    if same["path"] is not None:
-        same["path"] = session.workspace.sources.named(same["path"])
+    same["path"] = session.file(given["path"])
     return Filter(
         **same,
         types=tuple(given["types"] or ()),

@@ -211,6 +211,14 @@ class CommandSession:
         """The present that the options fix, if they do."""
         return None if self.now is None else parse_time(self.now, datetime.now(UTC))
 
+    def file(self, path: str | None) -> str | None:
+        """Return a file as the project names it, seen from its top; None stays None.
+
+        Raises:
+            InvalidValue: It is not in the project.
+        """
+        return None if path is None else self.workspace.sources.named(path)
+
     def time(self, text: str | None) -> datetime | None:
         """Read a time from an option; None stays None.
 

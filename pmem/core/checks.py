@@ -125,12 +125,13 @@ def json(value: Any) -> Any:
         if item is not None and not isinstance(item, _JSON):
             raise InvalidValue(f"must be JSON, not {type(item).__name__}")
         for word in (*(item if isinstance(item, dict) else ()), item):
-            if isinstance(word, str) and not _is_unicode(word):
+            if isinstance(word, str) and not is_unicode(word):
                 raise InvalidValue("has a text that is not valid UTF-8")
     return value
 
 
-def _is_unicode(word: str) -> bool:
+def is_unicode(word: str) -> bool:
+    """Tell whether a text can be written as UTF-8."""
     try:
         word.encode()
     except UnicodeEncodeError:

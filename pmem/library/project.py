@@ -14,6 +14,7 @@ from pmem.library.apps import Apps
 from pmem.library.asking import A, Q
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
+from pmem.library.moments import Moments
 from pmem.library.typed import made
 from pmem.memory.citations import Verified, VerifyRequest
 from pmem.memory.journal import HistoryRequest
@@ -44,7 +45,7 @@ from pmem.vcs.provenance import Provenance
 from pmem.vcs.repair import Repair, RepairRequest
 
 
-class Project(Memories, Conversations):
+class Project(Memories, Moments, Conversations):
     """A project's memory, open for as long as you like.
 
     Threads may share it, `asyncio.to_thread` included, and so may any number of processes work

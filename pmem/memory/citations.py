@@ -140,7 +140,7 @@ def without(
     """
     left = list(known)
     for text in unwanted:
-        file, lines = _parse_citation(text)
+        file, lines = parse_citation(text)
         names = _names(workspace.sources, file)
         kept = [
             cited for cited in left if not _is_meant(cited, names, lines) and cited.place != text
@@ -248,7 +248,7 @@ def _each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
 
 def _make_citation(sources: Sources, text: str, head: str | None) -> Citation:
     """Look at what is to be cited."""
-    path, lines = _parse_citation(text)
+    path, lines = parse_citation(text)
     file = sources.named(path)
     try:
         data = sources.read(file)
@@ -270,7 +270,7 @@ def _make_citation(sources: Sources, text: str, head: str | None) -> Citation:
     )
 
 
-def _parse_citation(text: str) -> tuple[str, Lines | None]:
+def parse_citation(text: str) -> tuple[str, Lines | None]:
     """Read a file, or lines of one; a file of exactly that name comes first.
 
     Raises:

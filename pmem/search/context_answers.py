@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.core import checks
 from pmem.core.context.modes import Lengths
 from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import Valuation, first_subjects
@@ -155,7 +156,7 @@ def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:
         asked: The task.
     """
     named = (path.removeprefix("./").rstrip("/") for path in named_paths(asked))
-    return tuple(dict.fromkeys([*given, *named]))[:MOST_PATHS]
+    return tuple(filter(checks.is_unicode, dict.fromkeys([*given, *named])))[:MOST_PATHS]
 
 
 def _picked(

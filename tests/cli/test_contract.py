@@ -768,6 +768,33 @@ class Verified(Strict):
     complete: bool
 
 
+class Origin(Strict):
+    commit: str
+    author: str
+    at: datetime
+    subject: str
+
+
+class Reason(Strict):
+    memory: Trusted
+    how: list[str]
+    standing: str
+    stale: list[str]
+    by: str | None
+
+
+class Why(Strict):
+    file: str
+    line: int | None
+    origin: Origin | None
+    items: list[Reason]
+
+
+class Tried(Strict):
+    dead_end: Added
+    fix: Added | None
+
+
 class Skipped(Strict):
     where: str
     why: str
@@ -909,6 +936,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("add cites --cite backup/conversations.json:1", Added),
     ("edit REF --cite backup/conversations.json", Memory),
     ("verify", Verified),
+    ("why backup/conversations.json", Why),
+    ("tried one --failed two --worked three", Tried),
     ("verify REF --update", Verified),
     ("search Known --at HEAD", Found),
     ("stats --at HEAD", Statistics),

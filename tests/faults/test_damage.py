@@ -283,6 +283,7 @@ IN_SPITE_OF_SETTINGS = (
     ("context", "kitchen"),
     ("delta", "--thread", "review"),
     ("verify",),
+    ("why", "retry.py"),
     ("stats",),
     ("check",),
     ("scan",),

@@ -32,6 +32,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "restore": ("MEMORY",),
     "purge": ("MEMORY", "--force"),
     "verify": ("--update",),
+    "tried": ("bake without yeast", "--failed", "flat"),
     "pin": ("MEMORY",),
     "unpin": ("MEMORY",),
     "link": ("MEMORY", "OTHER"),
@@ -91,6 +92,7 @@ READING = {
     "completion",
     "mcp",  # by itself: what is called through it is tried in tests/mcp
     "show",
+    "why",
     "list",
     "history",
     "events",

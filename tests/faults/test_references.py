@@ -58,7 +58,17 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
 `MEMORY`, `EPISODE`, `TALK` and `NOTE` are purged themselves, `FACT` with its conversation.
 """
 _NAMES_NONE = {
-    *("init", "add", "verify", "consolidate", "sweep", "doctor", "repair", "conversation start"),
+    *(
+        "init",
+        "add",
+        "tried",
+        "verify",
+        "consolidate",
+        "sweep",
+        "doctor",
+        "repair",
+        "conversation start",
+    ),
     *("consent reject", "app remember", "app compact", "app purge", "app uninstall", "app stats"),
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),

@@ -13,7 +13,7 @@ from pmem.core import managed_block, queries
 from pmem.core.citations import Content, judged
 from pmem.errors import InvalidValue, UsageError
 from pmem.interchange import arrays, messages
-from pmem.memory.citations import _parse_citation as cited
+from pmem.memory.citations import parse_citation as cited
 from pmem.project.configuration import parse_config
 from pmem.project.setup import write_setting
 from pmem.search import golden, threads

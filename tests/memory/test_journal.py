@@ -44,6 +44,10 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "link": (("MEMORY", "REMOVED"), ["LINK"]),
     "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),
     "settle": (("CONTRADICTED", "--other"), ["UPDATE"]),
+    "tried": (
+        ("bake without yeast", "--failed", "flat", "--worked", "Use yeast"),
+        ["ADD", "ADD", "LINK"],
+    ),
     "verify": (("CITING", "--update"), ["UPDATE"]),
     "app remember": (("calendar", "Lunch at noon"), ["ADD"]),
     "app compact": (("calendar",), []),

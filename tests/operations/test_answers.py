@@ -31,6 +31,7 @@ from pmem.memory.app_memories import AppRequest
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.citations import VerifyRequest
 from pmem.memory.consent import WaitingRequest
+from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest
 from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest
@@ -43,6 +44,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.memory.why import WhyRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.outcome import plain_form
@@ -157,6 +159,8 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "sweep": lambda _: UpkeepRequest(),
     "stats": lambda _: AtRequest(),
     "verify": lambda _: VerifyRequest(update=True),
+    "why": lambda _: WhyRequest(place="src/gear.py"),
+    "tried": lambda _: TriedRequest(tried="bake", failed="flat", worked="wait"),
 }
 """A request for every operation, made of what the small project holds."""
 

@@ -28,6 +28,8 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "settle": ("REF",),
     "history": ("REF",),
     "events": ("--limit", "0"),
+    "why": ("src/gear.py",),
+    "tried": ("TEXT", "--failed", "TEXT"),
     "changelog": (),
     "search": ("TEXT", "-k", "50"),
     "query": (),

@@ -9,6 +9,7 @@ from pmem.operations.operation import Operation
 if TYPE_CHECKING:
     from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable
     from pmem.memory.consent import Approved, ConsentListing, Declined, WaitingRequest
+    from pmem.memory.dead_ends import Tried, TriedRequest
     from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotions, Rejected
     from pmem.memory.journal import (
         AuditRequest,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         PinRequest,
         UnlinkRequest,
     )
+    from pmem.memory.why import Why, WhyRequest
     from pmem.values.records import Memory, Record
 
 # memory: what was learned
@@ -89,6 +91,15 @@ LINK: Final[Operation[LinkRequest, Memory]] = Operation(
 UNLINK: Final[Operation[UnlinkRequest, Memory]] = Operation(
     "unlink", "Remove the links from one memory to another", "memory.memories:unlink",
     writes="records", effect="idempotent"
+)  # fmt: skip
+
+TRIED: Final[Operation[TriedRequest, Tried]] = Operation(
+    "tried", "Note what was tried and failed, and what worked instead",
+    "memory.dead_ends:note_attempt", writes="records", gate="request", logged="hotpath:create"
+)  # fmt: skip
+WHY: Final[Operation[WhyRequest, Why]] = Operation(
+    "why", "Show what was decided, tried and replaced at a place in a file",
+    "memory.why:explain", recalls=True
 )  # fmt: skip
 
 HISTORY: Final[Operation[HistoryRequest, History]] = Operation(

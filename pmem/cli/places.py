@@ -1,0 +1,115 @@
+"""The commands about places in the project's files: why, tried."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem.cli.memory import (
+    EXIT_CODES,
+    Cite,
+    For,
+    Subject,
+    Tag,
+    added_lines,
+    added_note,
+    memory_line,
+)
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.error_fingerprint import evidence_of
+from pmem.core.visible import one_visible_line
+from pmem.errors import InvalidValue, UsageError
+from pmem.memory.dead_ends import TriedRequest
+from pmem.memory.why import Reason, Why, WhyRequest
+from pmem.operations import table
+from pmem.values.ids import short
+from pmem.values.times import day
+
+
+def why(
+    ctx: typer.Context,
+    place: Annotated[str, typer.Argument(metavar="FILE[:LINE]", help="A file, or a line of it.")],
+) -> Answer:
+    """Show what was decided, tried and replaced at a place in a file."""
+    session: CommandSession = ctx.obj
+    found = session.run(table.WHY, WhyRequest(place=place))
+    nothing = f"no memory applies to {one_visible_line(found.file)} or cites it"
+    return Answer(data=found, lines=_why_lines(found), note="" if found.items else nothing)
+
+
+def tried(
+    ctx: typer.Context,
+    attempt: Annotated[str, typer.Argument(metavar="TEXT", help="What was tried.")],
+    failed: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it failed.")] = None,
+    worked: Annotated[str | None, typer.Option(metavar="TEXT", help="What worked instead.")] = None,
+    for_: For = None,
+    cite: Cite = None,
+    error: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT|-", help="The error, of which only a fingerprint is kept."),
+    ] = None,
+    subject: Subject = None,
+    tag: Tag = None,
+    force: Annotated[bool, typer.Option("--force", help="Also beside a similar one.")] = False,
+) -> Answer:
+    """Note what was tried and failed, and what worked instead."""
+    session: CommandSession = ctx.obj
+    if failed is None and worked is None:
+        raise UsageError("what came of it is missing", "give --failed WHY, or --worked WHAT")
+    request = TriedRequest(
+        tried=attempt,
+        failed=failed,
+        worked=worked,
+        places=tuple(for_ or ()),
+        cite=tuple(cite or ()),
+        evidence=() if error is None else (_evidence(session.log(error, "the error")),),
+        subject=subject,
+        tags=tuple(tag or ()),
+        agent=session.asker,
+        force=force,
+    )
+    done = session.run(table.TRIED, request)
+    both = [one for one in (done.dead_end, done.fix) if one is not None]
+    last = done.fix or done.dead_end
+    return Answer(
+        data=done,
+        lines=[line for one in both for line in added_lines(one)],
+        note="\n".join(filter(None, map(added_note, both if done.fix is None else [last]))),
+        exit_code=EXIT_CODES[last.action],
+    )
+
+
+def _evidence(error: str) -> str:
+    found = evidence_of(error)
+    if found is None:
+        raise InvalidValue(
+            "the error says too little to be told from others", "give the line that names it"
+        )
+    return found
+
+
+def _why_lines(found: Why) -> Iterator[Line]:
+    if found.line is not None:
+        place = one_visible_line(f"{found.file}:{found.line}")
+        if found.origin is None:
+            yield [(place, "bold"), ("  not committed yet", "dim")]
+        else:
+            origin = found.origin
+            told = f"{day(origin.at).strip()}  {origin.author}: {origin.subject}"
+            commit = f"  {origin.commit[:10]}  "
+            yield [(place, "bold"), (commit, "yellow"), (one_visible_line(told), "")]
+    for reason in found.items:
+        yield memory_line(reason.memory)
+        yield [(f"     {one_visible_line(_standing(reason))}", "dim")]
+
+
+def _standing(reason: Reason) -> str:
+    """Say whether a memory still holds, and what led to it."""
+    standing = reason.standing.replace("_", " ")
+    if reason.stale:
+        standing += f" ({', '.join(reason.stale)})"
+    if reason.memory.settled is not None and reason.memory.settled.reason:
+        standing += f" ({reason.memory.settled.reason})"
+    if reason.by is not None:
+        standing += f", {short(reason.by)} holds instead"
+    return f"{standing}; {', '.join(reason.how)}"

@@ -1,0 +1,38 @@
+"""What a project tells at the moment when a file is touched: what applies there, what was tried."""
+
+from typing import Any
+
+from pmem.library.asking import Asking
+from pmem.library.typed import made
+from pmem.memory.dead_ends import Tried, TriedRequest
+from pmem.memory.why import Why, WhyRequest
+from pmem.operations import table
+
+
+class Moments(Asking):
+    """Operations on places in files, and on what failed there."""
+
+    def tried(self, tried: str, failed: str | None = None, **fields: Any) -> Tried:
+        """Note what was tried and failed, and what worked instead.
+
+        Args:
+            tried: What was tried.
+            failed: Why it failed.
+            fields: The other fields of `TriedRequest`, such as `worked` and `places`.
+
+        Raises:
+            InvalidValue: A value is not allowed, or it neither failed nor is known to have.
+        """
+        request = made(TriedRequest, tried=tried, failed=failed, **fields)
+        return self._run(table.TRIED, request)
+
+    def why(self, place: str) -> Why:
+        """Return what was decided, tried and replaced at a place in a file.
+
+        Args:
+            place: A file, or a line of it such as `src/a.py:12`, seen from the current folder.
+
+        Raises:
+            InvalidValue: It is not in the project, or the file has no such line.
+        """
+        return self._run(table.WHY, WhyRequest(place=place))

@@ -1,0 +1,188 @@
+"""Why a file, or a line of it, is as it is: what was decided, tried and replaced there."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from pmem.core.citations import Content, judged
+from pmem.core.dead_ends import COMMIT, warns
+from pmem.core.filters import Filter
+from pmem.core.lifecycle.states import successor_of
+from pmem.core.places import applies
+from pmem.core.retention import valid_at
+from pmem.core.selection import Selection
+from pmem.core.trust import with_trust
+from pmem.errors import InvalidValue
+from pmem.memory.citations import parse_citation
+from pmem.memory.reading import Staleness
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import proven_key
+from pmem.storage.git.blame import LineOrigin, origin_of
+from pmem.storage.git.project_files import Unreadable
+from pmem.values.records import Citation, Memory, MemoryType, State
+
+_STATES: Final = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED)
+"""What was removed, or merged into another memory, explains nothing."""
+_TYPES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION)
+"""What is told first."""
+
+
+class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of the project seen from the current folder, or a line of it such as `src/a.py:12`."""
+
+    place: str
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that explains a place.
+
+    Attributes:
+        memory: which one.
+        how: what leads to it: `cites src/a.py:10-20`, `for src/**`, `commit 4f3a2b1`.
+        standing: whether it still holds: `holds`, `stale`, `settled`, `superseded`, `archived`,
+            `expired` or `not valid yet`.
+        stale: the citations that do not hold any more.
+        by: the id of the memory that holds instead, if there is one.
+    """
+
+    memory: Memory
+    how: tuple[str, ...]
+    standing: str
+    stale: tuple[str, ...] = ()
+    by: str | None = None
+
+    def to_plain(self) -> dict[str, object]:
+        """Return its fields, the memory with how far it can be trusted."""
+        return {**msgspec.structs.asdict(self), "memory": with_trust(self.memory)}
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """What explains a place: what holds first, then what did. `origin` is the line's commit."""
+
+    file: str
+    line: int | None
+    origin: LineOrigin | None
+    items: tuple[Reason, ...]
+
+    @property
+    def recalled(self) -> list[str]:
+        """The ids of what counts as recalled."""
+        return [reason.memory.id for reason in self.items]
+
+    def to_plain(self) -> dict[str, object]:
+        """Return what was found."""
+        return {
+            **msgspec.structs.asdict(self),
+            "items": [reason.to_plain() for reason in self.items],
+        }
+
+
+def explain(workspace: Workspace, request: WhyRequest) -> Why:
+    """Return the memories whose place or citation covers a file, or a line of it.
+
+    Where the text of a citation has moved within its file, it covers the lines where it is now.
+
+    Raises:
+        InvalidValue: The place is not in the project, or the file has no such line.
+    """
+    path, lines = parse_citation(request.place)
+    sources = workspace.sources
+    file = sources.named(path)
+    try:
+        data: bytes | None = sources.read(file)
+    except Unreadable as error:
+        if lines is not None:
+            raise InvalidValue(f"{path} has no lines to look at: it {error.reason}") from None
+        data = None
+    content = None if data is None else Content(data)
+    line = lines[0] if lines else None
+    if lines is not None and (content is None or not content.has(lines)):
+        raise InvalidValue(f"{path} has no line {lines[1]}", "name a line that is there")
+    origin = None
+    if line is not None and data is not None:
+        origin = origin_of(sources.top, workspace.environment, file, line, data)
+    look = _Look(workspace, file, line, content, origin)
+    return Why(file=file, line=line, origin=origin, items=tuple(look.reasons()))
+
+
+class _Look:
+    """Looks for what explains one place."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        file: str,
+        line: int | None,
+        content: Content | None,
+        origin: LineOrigin | None,
+    ) -> None:
+        self._workspace = workspace
+        self._file = file
+        self._line = line
+        self._content = content
+        self._origin = origin
+
+    def reasons(self) -> Iterator[Reason]:
+        """Yield what explains it, what holds and is about the very line first."""
+        staleness = Staleness(self._workspace)
+        found = []
+        for memory in self._memories():
+            how = tuple(self._ways(memory))
+            if how:
+                stale = staleness(memory)
+                standing = self._standing(memory, stale)
+                by = successor_of(memory) if memory.state is not State.ACTIVE else None
+                reason = Reason(memory=memory, how=how, standing=standing, stale=stale, by=by)
+                found.append(reason)
+        yield from sorted(found, key=_rank)
+
+    def _memories(self) -> Iterator[Memory]:
+        wanted = Filter(path=self._file, states=_STATES)
+        known = {one.id: one for one in self._workspace.memories.select(Selection(wanted=wanted))}
+        if self._origin is not None:
+            proven = proven_key(f"{COMMIT}{self._origin.commit}")
+            known |= {one.id: one for one in self._workspace.memories.twins(proven)}
+        return iter(known.values())
+
+    def _ways(self, memory: Memory) -> Iterator[str]:
+        for cited in memory.citations:
+            inside = cited.file.startswith(f"{self._file}/")
+            if inside or (cited.file == self._file and self._is_covered(cited)):
+                yield f"cites {cited.place}"
+        if applies(memory.places, self._file):
+            yield f"for {', '.join(memory.places)}"
+        if self._origin and f"{COMMIT}{self._origin.commit}" in memory.evidence:
+            yield f"commit {self._origin.commit[:10]}"
+
+    def _is_covered(self, cited: Citation) -> bool:
+        """Tell whether a citation covers the line, where its text is now or else was."""
+        if self._line is None or cited.lines is None or self._content is None:
+            return True
+        now = judged(cited, self._content)
+        first, last = (now and now.lines) or cited.lines
+        return first <= self._line <= last
+
+    def _standing(self, memory: Memory, stale: tuple[str, ...]) -> str:
+        if memory.state is not State.ACTIVE:
+            return str(memory.state)
+        if memory.settled is not None:
+            return "settled"
+        now = self._workspace.now()
+        if not valid_at(memory, now):
+            return "not valid yet" if memory.valid_from > now else "expired"
+        return "stale" if stale else "holds"
+
+
+def _rank(reason: Reason) -> tuple[object, ...]:
+    """Order reasons: what holds, what warns, what cites the place, what binds; the newest."""
+    memory = reason.memory
+    type_ = _TYPES.index(memory.type) if memory.type in _TYPES else len(_TYPES)
+    return (
+        reason.standing not in ("holds", "stale"),
+        not warns(memory),
+        not reason.how[0].startswith("cites"),
+        type_,
+        -memory.created_at.timestamp(),
+        memory.id,
+    )

@@ -1,0 +1,67 @@
+"""Who wrote a line of a file, and with which commit."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from pmem.core.line_mapping import earlier_line
+from pmem.storage.git import git
+
+_HEAD: Final = "HEAD"
+
+
+class LineOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """The commit that a line comes from: its id, author, time and subject."""
+
+    commit: str
+    author: str
+    at: datetime
+    subject: str
+
+
+def origin_of(
+    top: str, environment: Mapping[str, str], file: str, line: int, now: bytes
+) -> LineOrigin | None:
+    """Return where a line comes from; None where it is not committed, or there is no git.
+
+    Filters and text conversions that the repository names are not run.
+
+    Args:
+        top: The top of the project.
+        environment: The environment's variables.
+        file: The file, seen from there.
+        line: The line, counted from one.
+        now: What the file holds.
+    """
+    import subprocess
+
+    try:
+        found = git.run(top, ["cat-file", "blob", f"{_HEAD}:{file}"], environment)
+        if found.code:
+            return None
+        place = earlier_line(_lines(found.out), _lines(now), line)
+        if place is None:
+            return None
+        asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{place},{place}", _HEAD, "--"]
+        told = git.run(top, [*asked, file], environment)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return None if told.code else _parse_blame(told.out.decode("utf-8", "replace"))
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line.rstrip(b"\r") for line in data.split(b"\n")]
+
+
+def _parse_blame(porcelain: str) -> LineOrigin:
+    """Read what blame tells of one line, in its porcelain form."""
+    first, *rest = porcelain.splitlines()
+    fields = dict(line.partition(" ")[::2] for line in rest)
+    return LineOrigin(
+        commit=first.partition(" ")[0],
+        author=fields.get("author", ""),
+        at=datetime.fromtimestamp(int(fields.get("author-time", 0)), UTC),
+        subject=fields.get("summary", ""),
+    )
