@@ -13,6 +13,9 @@ from pmem.cli.memory import (
     Cite,
     For,
     Importance,
+    InsteadOf,
+    Review,
+    ReviewIf,
     Since,
     Subject,
     Until,
@@ -57,6 +60,12 @@ def edit(
         list[str] | None,
         typer.Option(metavar="GLOB", help="It applies to these no longer; repeatable."),
     ] = None,
+    instead_of: InsteadOf = None,
+    review: Review = None,
+    review_if: ReviewIf = None,
+    reviewed: Annotated[
+        bool, typer.Option("--reviewed", help="It was looked at: ask no more.")
+    ] = False,
     settled: Annotated[
         str | None,
         typer.Option(metavar="REASON", help="Why a dead end is none any more ['': it is again]."),
@@ -84,6 +93,10 @@ def edit(
         uncite=tuple(uncite or ()),
         places=tuple(for_ or ()),
         not_places=tuple(not_for or ()),
+        instead_of=None if instead_of is None else tuple(filter(str.strip, instead_of)),
+        review_at=session.ahead(review),
+        review_if=review_if,
+        reviewed=reviewed,
         settled=settled,
     )
     if superseded_by is not None:

@@ -33,6 +33,10 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "tried": CommandEntry(
         "places", "tried", 'pmem tried "Raise the retries to 5" --failed "The vendor blocked us"'
     ),
+    "outcome": CommandEntry(
+        "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
+    ),
+    "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),

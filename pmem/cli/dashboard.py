@@ -268,6 +268,9 @@ def _app_lines(figures: MemoryFigures) -> Iterable[Line]:
 def _warnings(figures: MemoryFigures) -> Iterator[Line]:
     if figures.overdue:
         yield [(f"{'overdue':<{LABEL}}", "yellow"), (f"{figures.overdue} expired or to purge", "")]
+    if figures.to_review:
+        told = f"{figures.to_review} to look at again; `pmem due` lists them"
+        yield [(f"{'review':<{LABEL}}", "yellow"), (told, "")]
     if figures.damaged:
         yield [(f"{'damaged':<{LABEL}}", "red"), (f"{figures.damaged}; run `pmem check`", "")]
 

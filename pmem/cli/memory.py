@@ -23,14 +23,16 @@ from pmem.values.records import (
     KINDS,
     Chunk,
     Citation,
+    Consequence,
     Conversation,
     Episode,
     Memory,
     MemoryType,
     Record,
+    Settlement,
     State,
 )
-from pmem.values.times import iso
+from pmem.values.times import day, iso
 
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
@@ -59,6 +61,17 @@ For = Annotated[
     typer.Option("--for", metavar="GLOB", help="It applies to these files; repeatable."),
 ]
 
+InsteadOf = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help="An alternative that was rejected, and why; repeatable."),
+]
+Review = Annotated[
+    str | None, typer.Option("--review", metavar="TIME", help="When to look at it again.")
+]
+ReviewIf = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What would be a reason to look at it again.")
+]
+
 
 def add(
     ctx: typer.Context,
@@ -79,6 +92,9 @@ def add(
     valid_until: Until = None,
     cite: Cite = None,
     for_: For = None,
+    instead_of: InsteadOf = None,
+    review: Review = None,
+    review_if: ReviewIf = None,
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add JSON Lines, one memory each.")
     ] = None,
@@ -105,6 +121,9 @@ def add(
         valid_until=session.time(valid_until),
         cite=tuple(cite or ()),
         places=tuple(for_ or ()),
+        instead_of=tuple(instead_of or ()),
+        review_at=session.ahead(review),
+        review_if=review_if,
         force=force,
     )
     added = session.run(table.ADD, request)
@@ -208,7 +227,7 @@ def _request(session: CommandSession, line: bytes, number: int, *, force: bool) 
         )
     try:
         value = exactjson.read(line)
-        for field in ("valid_from", "valid_until"):
+        for field in ("valid_from", "valid_until", "review_at"):
             if isinstance(value, dict) and isinstance(value.get(field), str):
                 with checks.named(f"line {number}, {field}"):
                     value[field] = session.time(value[field])
@@ -307,16 +326,25 @@ def _field(value: Any) -> str:
         return ""
     if hasattr(value, "isoformat"):
         return iso(value)
-    if isinstance(value, Citation):
-        return value.place
     if isinstance(value, tuple):
         return ", ".join(_field(item) for item in value)
     if isinstance(value, msgspec.Struct):
-        parts = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
-        return " ".join(
-            f"{field.name}={_field(part)}" for field, part in parts if part != field.default
-        )
+        return _part(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _part(value: msgspec.Struct) -> str:
+    """Return a part of a record on one line."""
+    if isinstance(value, Citation):
+        return value.place
+    if isinstance(value, Consequence):
+        return f"{value.verdict} {day(value.at).strip()}{': ' * bool(value.text)}{value.text}"
+    if isinstance(value, Settlement):
+        return f"{day(value.at).strip()}: {value.reason}"
+    parts = [(field, getattr(value, field.name)) for field in msgspec.structs.fields(value)]
+    return " ".join(
+        f"{field.name}={_field(part)}" for field, part in parts if part != field.default
+    )
 
 
 def _said_lines(said: MessageRef) -> Iterator[Line]:

@@ -181,6 +181,15 @@ def tags(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({text(value, "a tag", MOST_WORD_CHARACTERS) for value in values}))
 
 
+def texts(values: Iterable[str], what: str, most: int) -> tuple[str, ...]:
+    """Return texts without the space around them, each once; see `text`.
+
+    Raises:
+        InvalidValue: One is empty or too long.
+    """
+    return tuple(dict.fromkeys(text(value, what, most) for value in values))
+
+
 def validity(start: datetime, end: datetime | None) -> None:
     """See that a memory stops being valid, if ever, after it starts.
 

@@ -197,6 +197,11 @@ def _happened(record: Any) -> int:
     return ticks(max(map(_AT, history)) if history else created(record))
 
 
+def _has_condition(record: Any) -> int | None:
+    """Return 1 where a record is to be looked at again when something comes true."""
+    return 1 if getattr(record, "review_if", None) else None
+
+
 def _access(record: Any) -> Access | None:
     return getattr(record, "access", None)
 
@@ -251,6 +256,8 @@ COLUMNS: Final[dict[str, Column]] = {
     "valid_from": Column("integer", _time("valid_from")),
     "valid_until": Column("integer", _time("valid_until")),
     "purge_at": Column("integer", _time("purge_at")),
+    "review_at": Column("integer", _time("review_at")),
+    "review_if": Column("integer", _has_condition),
     "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
     "worth": Column("real", _worth),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),

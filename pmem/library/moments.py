@@ -1,12 +1,15 @@
 """What a project tells at the moment when a file is touched: what applies there, what was tried."""
 
+from datetime import datetime
 from typing import Any
 
 from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.dead_ends import Tried, TriedRequest
+from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
+from pmem.values.records import Memory
 
 
 class Moments(Asking):
@@ -25,6 +28,25 @@ class Moments(Asking):
         """
         request = made(TriedRequest, tried=tried, failed=failed, **fields)
         return self._run(table.TRIED, request)
+
+    def outcome(self, reference: str, verdict: str, text: str = "") -> Memory:
+        """Note how a decision turned out.
+
+        Args:
+            reference: Which memory.
+            verdict: `good`, `bad` or `mixed`.
+            text: What happened.
+
+        Raises:
+            NotFound, Ambiguous: The reference.
+            InvalidValue: A value is not allowed.
+        """
+        request = made(OutcomeRequest, reference=reference, verdict=verdict, text=text)
+        return self._run(table.OUTCOME, request).memory
+
+    def due(self, until: datetime | None = None) -> DueListing:
+        """Return what is to be looked at again until a moment, now when None."""
+        return self._run(table.DUE, DueRequest(until=until))
 
     def why(self, place: str) -> Why:
         """Return what was decided, tried and replaced at a place in a file.

@@ -75,7 +75,10 @@ class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
 
 
-_NOT_PASSED_ON: Final[dict[str, Any]] = {"citations": (), "outcomes": (), "settled": None}
+_NOT_PASSED_ON: Final[dict[str, Any]] = {
+    **{"citations": (), "outcomes": (), "settled": None},
+    **{"review_at": None, "review_if": None},
+}
 """What is said of a memory alone, and not of the one that takes its place."""
 
 

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from pmem.values.rules import Limits
 
 
-_PARTS: Final = ("reference", "cite", "uncite", "places", "not_places", "settled")
+_PARTS: Final = (
+    "reference", "cite", "uncite", "places", "not_places", "settled", "reviewed"
+)  # fmt: skip
 """Fields of a request to edit that are no new values of a memory's fields."""
 
 
@@ -333,6 +335,8 @@ def edited_parts(
         from pmem.core.places import changed_places
 
         parts["places"] = changed_places(memory.places, request.places, request.not_places)
+    if request.reviewed:
+        parts |= {"review_at": None, "review_if": None}
     if request.settled is not None:
         from pmem.core.dead_ends import settle
 
@@ -397,6 +401,12 @@ def _extras(request: AddRequest, limits: "Limits") -> dict[str, Any]:
         from pmem.core.places import check_places
 
         found["places"] = check_places(request.places)
+    if request.instead_of:
+        found["instead_of"] = checks.texts(request.instead_of, "an alternative", limits.memory)
+    if request.review_at is not None:
+        found["review_at"] = request.review_at
+    if request.review_if is not None:
+        found["review_if"] = checks.text(request.review_if, "a condition", limits.memory)
     for name in ("tried", "because"):
         value = getattr(request, name)
         if value is not None:
@@ -442,6 +452,10 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         "category": lambda value: checks.category(value, settings.categories),
         "importance": lambda value: checks.share("importance", value),
         "tags": checks.tags,
+        "instead_of": lambda value: checks.texts(value, "an alternative", settings.limits.memory),
+        "review_if": lambda value: (
+            checks.text(value, "a condition", settings.limits.memory) if value.strip() else None
+        ),
     }
     checked = {
         name: check[name](value) if name in check else value for name, value in fields.items()

@@ -19,7 +19,8 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     `cite` names files of the project, or lines of them such as `src/main.py:10-20`, seen from the
     current folder, `places` are patterns of the files that it applies to (see `core.places`). What
-    a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`.
+    a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`, like
+    what a decision was taken `instead_of`, and when to look at it again: `review_at`, `review_if`.
     `force` adds it even when a memory on the same subject, or with the same
     content, exists.
     """
@@ -42,6 +43,9 @@ class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     tried: str | None = None
     because: str | None = None
     evidence: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    review_at: datetime | None = None
+    review_if: str | None = None
     force: bool = False
 
     @property
@@ -151,6 +155,8 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more,
     `places` and `not_places` patterns of files that it is to apply to as well, or not any more.
+    `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
+    that away, and one that was `reviewed` is not to be looked at again.
     `settled` says why a dead end is none any more; an empty reason makes it one again.
     """
 
@@ -167,6 +173,10 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     uncite: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     not_places: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] | None = None
+    review_at: datetime | None = None
+    review_if: str | None = None
+    reviewed: bool = False
     settled: str | None = None
 
     @property

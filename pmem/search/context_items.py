@@ -8,6 +8,7 @@ import msgspec
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.dead_ends import warns
+from pmem.core.outcomes import failed, told_with
 from pmem.core.retrieval.documents import place_of
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import fold, terms
@@ -19,7 +20,7 @@ from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 from pmem.values.times import day
 
 TRIED: Final = "Already tried"
-"""What dead ends stand below."""
+"""What dead ends stand below, and decisions that failed."""
 
 
 def memory_item(
@@ -43,9 +44,9 @@ def memory_item(
     brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
     return Item(
         id=memory.id,
-        text=memory.content,
+        text=memory.content + told_with(memory),
         label=f"{named}{trust_label(trust_of(memory))}{brought}{_about(memory)}",
-        heading=TRIED if warns(memory) else "",
+        heading=TRIED if warns(memory) or failed(memory) else "",
         order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
         tokens=memory.tokens,

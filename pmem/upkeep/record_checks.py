@@ -166,4 +166,5 @@ def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
     for name in SAID:
         value = getattr(record, name, None)
         if value:
-            yield name, value if isinstance(value, str) else "\n".join(value)
+            several = (value,) if isinstance(value, str) else value
+            yield name, "\n".join(getattr(each, "text", each) for each in several)

@@ -84,7 +84,8 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
 
     Those by type, category and age, the tokens and the uses are of active memories;
     `by_state` and the growth are of all that are kept. `budget` is a context's, `budget_share`
-    the tokens' share of it. `overdue` counts records that have expired or may be purged.
+    the tokens' share of it. `overdue` counts records that have expired or may be purged, and
+    `to_review` those that were to be looked at again by now.
     `duplicates` are active memories that say what another one says already. `operations` counts
     what ran in this clone on each of the last days.
     """
@@ -111,6 +112,7 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     growth: tuple[Period, ...]
     expiring: tuple[Ending, ...]
     overdue: int
+    to_review: int
     most_used: tuple[Used, ...]
     least_used: tuple[Used, ...]
     duplicates: int
@@ -268,7 +270,12 @@ def _of_endings(workspace: Workspace) -> dict[str, Any]:
         overdue += store.count(replace(ending, below=((column, now + 1),)))
         coming += [_ending(record, what) for record in store.select(later, (column,), LISTED)]
     coming.sort(key=lambda ending: (ending.when, ending.id))
-    return {"expiring": tuple(coming[:LISTED]), "overdue": overdue}
+    to_review = Selection(wanted=Filter(), below=(("review_at", now + 1),))
+    return {
+        "expiring": tuple(coming[:LISTED]),
+        "overdue": overdue,
+        "to_review": workspace.memories.count(to_review),
+    }
 
 
 def _ending(record: Memory | Episode, what: What) -> Ending:

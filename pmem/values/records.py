@@ -396,7 +396,10 @@ KINDS: Final[dict[RecordType, str]] = {
 }
 """Each record type's name in commands and answers."""
 
-SAID: Final = ("content", "subject", "title", "summary", "context", "outcome", "category", "tags")
+SAID: Final = (
+    *("content", "subject", "title", "summary", "context", "outcome", "category", "tags"),
+    *("tried", "because", "instead_of", "outcomes", "review_if"),
+)
 """The fields that say something in words, of all kinds of records."""
 
 LATER: Final = frozenset(

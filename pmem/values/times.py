@@ -41,6 +41,16 @@ def parse_time(text: str, now: datetime) -> datetime:
         ) from None
 
 
+def parse_ahead(text: str, now: datetime) -> datetime:
+    """Read a time of which an age such as `2w` says how far ahead it is; see `parse_time`.
+
+    Raises:
+        InvalidValue: The text is no time.
+    """
+    at = parse_time(text, now)
+    return shifted(now, now - at) if re.fullmatch(_AGO, text.strip()) else at
+
+
 def parse_moment(value: object) -> datetime:
     """Read a time that other programs wrote, which never depends on the present.
 

@@ -505,6 +505,7 @@ class Statistics(Strict):
     growth: list[Period]
     expiring: list[Ending]
     overdue: int
+    to_review: int
     most_used: list[Used]
     least_used: list[Used]
     duplicates: int
@@ -790,6 +791,12 @@ class Why(Strict):
     items: list[Reason]
 
 
+class Due(Strict):
+    items: list[Trusted]
+    due: int
+    total: int
+
+
 class Tried(Strict):
     dead_end: Added
     fix: Added | None
@@ -936,6 +943,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("add cites --cite backup/conversations.json:1", Added),
     ("edit REF --cite backup/conversations.json", Memory),
     ("verify", Verified),
+    ("outcome REF good", Memory),
+    ("due", Due),
     ("why backup/conversations.json", Why),
     ("tried one --failed two --worked three", Tried),
     ("verify REF --update", Verified),

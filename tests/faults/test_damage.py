@@ -284,6 +284,7 @@ IN_SPITE_OF_SETTINGS = (
     ("delta", "--thread", "review"),
     ("verify",),
     ("why", "retry.py"),
+    ("due",),
     ("stats",),
     ("check",),
     ("scan",),

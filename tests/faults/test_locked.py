@@ -32,6 +32,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "restore": ("MEMORY",),
     "purge": ("MEMORY", "--force"),
     "verify": ("--update",),
+    "outcome": ("MEMORY", "good"),
     "tried": ("bake without yeast", "--failed", "flat"),
     "pin": ("MEMORY",),
     "unpin": ("MEMORY",),
@@ -93,6 +94,7 @@ READING = {
     "mcp",  # by itself: what is called through it is tried in tests/mcp
     "show",
     "why",
+    "due",
     "list",
     "history",
     "events",

@@ -128,6 +128,7 @@ WRITES: Final[dict[str, Write]] = {
     ),
     "add --agent": Write(("add", "The user lives in Linz.", "--agent", "planner")),
     "add --cite": Write(("add", "It imports what it needs", "--cite", "retry.py:1")),
+    "outcome": Write(("outcome", "MEMORY", "bad", "Nobody came")),
     "tried": Write(("tried", "bake without yeast", "--failed", "flat", "--worked", "Use yeast")),
     "edit": Write(("edit", "MEMORY", "Pancakes are served on Mondays")),
     "edit --cite": Write(("edit", "MEMORY", "--cite", "retry.py:1-3", "--type", "procedure")),

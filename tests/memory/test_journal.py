@@ -44,6 +44,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "link": (("MEMORY", "REMOVED"), ["LINK"]),
     "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),
     "settle": (("CONTRADICTED", "--other"), ["UPDATE"]),
+    "outcome": (("MEMORY", "bad", "Nobody came"), ["UPDATE"]),
     "tried": (
         ("bake without yeast", "--failed", "flat", "--worked", "Use yeast"),
         ["ADD", "ADD", "LINK"],

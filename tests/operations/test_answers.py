@@ -35,6 +35,7 @@ from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest
 from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest
+from pmem.memory.outcomes import DueRequest, OutcomeRequest
 from pmem.memory.reading import ConversationRequest, ListRequest, LookRequest, ShowRequest
 from pmem.memory.requests import (
     AddAllRequest,
@@ -60,6 +61,7 @@ from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.doctor import DoctorRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
+from pmem.values.records import OutcomeVerdict
 from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
@@ -159,6 +161,8 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "sweep": lambda _: UpkeepRequest(),
     "stats": lambda _: AtRequest(),
     "verify": lambda _: VerifyRequest(update=True),
+    "outcome": lambda kept: OutcomeRequest(reference=kept.other, verdict=OutcomeVerdict.BAD),
+    "due": lambda _: DueRequest(),
     "why": lambda _: WhyRequest(place="src/gear.py"),
     "tried": lambda _: TriedRequest(tried="bake", failed="flat", worked="wait"),
 }

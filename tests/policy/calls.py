@@ -86,6 +86,8 @@ CALLS: Final[dict[str, Call]] = {
     "check": lambda p, _: p.check(),
     "repair": lambda p, g: p.repair(dry_run=g.flag),
     "check_merges": lambda p, _: p.check_merges("HEAD~1..HEAD"),
+    "outcome": lambda p, g: p.outcome(g.ref, "good"),
+    "due": lambda p, _: p.due(),
     "why": lambda p, _: p.why("src/gear.py"),
     "tried": lambda p, g: p.tried(g.text, g.text),
     "verify": lambda p, g: p.verify(update=g.flag),

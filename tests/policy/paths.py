@@ -28,6 +28,8 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "settle": ("REF",),
     "history": ("REF",),
     "events": ("--limit", "0"),
+    "outcome": ("REF", "good"),
+    "due": (),
     "why": ("src/gear.py",),
     "tried": ("TEXT", "--failed", "TEXT"),
     "changelog": (),

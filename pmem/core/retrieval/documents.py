@@ -217,6 +217,7 @@ def _memory(memory: Memory) -> IndexedDocument:
         [
             (words, 1.0),
             (terms(about), _SUBJECT),
+            (terms(_beside(memory)), 1.0),
             (terms(" ".join(memory.tags)), _TAGS),
             (terms(f"{memory.category} {memory.type}"), _LABEL),
         ]
@@ -257,6 +258,12 @@ def _memory(memory: Memory) -> IndexedDocument:
     links = memory.relationships[:SEARCHED_NAMES]
     place = int(memory.id.partition("-")[0], 36) if is_id(memory.id) else 0
     return IndexedDocument(memory.id, document, counts, place, memory.content, (), facts, links)
+
+
+def _beside(memory: Memory) -> str:
+    """Return what a memory says beside its content: what was rejected, and how it went."""
+    said = (*memory.instead_of, *(each.text for each in memory.outcomes), memory.review_if or "")
+    return " ".join(said)[:SEARCHED_CHARACTERS]
 
 
 def _sitting(memory: Memory) -> int | None:

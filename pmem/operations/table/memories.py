@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Trail,
     )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
+    from pmem.memory.outcomes import DueListing, DueRequest, OutcomeNoted, OutcomeRequest
     from pmem.memory.reading import Block, ListRequest, MemoryListing, ShownRecord, ShowRequest
     from pmem.memory.requests import (
         AddAllRequest,
@@ -96,6 +97,14 @@ UNLINK: Final[Operation[UnlinkRequest, Memory]] = Operation(
 TRIED: Final[Operation[TriedRequest, Tried]] = Operation(
     "tried", "Note what was tried and failed, and what worked instead",
     "memory.dead_ends:note_attempt", writes="records", gate="request", logged="hotpath:create"
+)  # fmt: skip
+OUTCOME: Final[Operation[OutcomeRequest, OutcomeNoted]] = Operation(
+    "outcome", "Note how a decision turned out", "memory.outcomes:note_outcome",
+    writes="records", gate="request"
+)  # fmt: skip
+DUE: Final[Operation[DueRequest, DueListing]] = Operation(
+    "due", "List what is to be looked at again, the longest overdue first",
+    "memory.outcomes:list_due"
 )  # fmt: skip
 WHY: Final[Operation[WhyRequest, Why]] = Operation(
     "why", "Show what was decided, tried and replaced at a place in a file",

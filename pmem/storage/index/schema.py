@@ -5,7 +5,7 @@ from typing import Final
 
 from pmem.core.selection import STORED
 
-VERSION: Final = 33
+VERSION: Final = 34
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = f"""
@@ -20,6 +20,7 @@ create index record_by_type on record (store, type, tokens, created, moment);
 create index record_by_importance on record (store, importance, worth, created, moment);
 create index record_by_subject on record (store, subject, type);
 create index record_by_validity on record (store, valid_from, valid_until, state, app);
+create index record_by_review on record (review_at) where review_at is not null;
 create index record_pinned on record (store, id) where pinned;
 create index record_by_time on record (store, happened, events);
 create index record_by_change on record (store, updated);

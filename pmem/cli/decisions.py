@@ -1,0 +1,56 @@
+"""The commands about what decisions led to: outcome, due."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem.cli import options
+from pmem.cli.memory import memory_line
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core.outcomes import is_due
+from pmem.core.visible import one_visible_line
+from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
+from pmem.operations import table
+from pmem.values.ids import short
+from pmem.values.records import OutcomeVerdict
+from pmem.values.times import day
+
+
+def outcome(
+    ctx: typer.Context,
+    reference: options.Reference,
+    verdict: Annotated[OutcomeVerdict, typer.Argument(help="How it turned out.")],
+    text: Annotated[str, typer.Argument(metavar="[TEXT|-]", help="What happened.")] = "",
+) -> Answer:
+    """Note how a decision turned out."""
+    session: CommandSession = ctx.obj
+    said = session.input(text, "the text") if text else ""
+    request = OutcomeRequest(reference=reference, verdict=verdict, text=said)
+    done = session.run(table.OUTCOME, request)
+    step = done.next_step.format(short(done.memory.id))
+    line: Line = [("noted ", "green"), *memory_line(done.memory)]
+    return Answer(data=done, lines=[line], note=f"next: {step}" if step else "")
+
+
+def due(
+    ctx: typer.Context,
+    within: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Also what is due by then, such as 2w.")
+    ] = None,
+) -> Answer:
+    """List what is to be looked at again, the longest overdue first."""
+    session: CommandSession = ctx.obj
+    found = session.run(table.DUE, DueRequest(until=session.ahead(within)))
+    note = "" if found.items else "nothing is to be looked at again: `--review` gives a date"
+    return Answer(data=found, lines=_due_lines(found), note=note)
+
+
+def _due_lines(found: DueListing) -> Iterator[Line]:
+    for memory in found.items:
+        yield memory_line(memory)
+        if memory.review_at is not None:
+            word = "due since" if is_due(memory, found.moment) else "due"
+            yield [(f"     {word} {day(memory.review_at).strip()}", "dim")]
+        if memory.review_if:
+            yield [(f"     when: {one_visible_line(memory.review_if)}", "dim")]
