@@ -165,6 +165,8 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "gemini": CommandEntry("sessions", "gemini", "pmem import gemini --learn"),
             "auto": CommandEntry("sessions", "auto", "pmem import auto session.jsonl"),
             "notes": CommandEntry("sessions", "notes", "pmem import notes AGENTS.md"),
+            "git": CommandEntry("history", "git", "pmem import git --dry-run"),
+            "adr": CommandEntry("history", "adr", "pmem import adr 0001-queue.md"),
             "arrays": CommandEntry("exchange", "import_arrays", "pmem import arrays old-memory"),
         },
     ),

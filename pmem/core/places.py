@@ -10,6 +10,7 @@ takes no longer than the length of the pattern times that of the path.
 Source: the section "Pattern format" of git's documentation of gitignore.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -50,6 +51,15 @@ def applies(patterns: Sequence[str], path: str) -> bool:
         if _fits(pattern.removeprefix("!"), parts):
             return not pattern.startswith("!")
     return False
+
+
+def exact_place(file: str) -> str:
+    """Return the pattern that fits one file, or one folder, and no other.
+
+    Args:
+        file: Seen from the project's top, with slashes.
+    """
+    return "/" + re.sub(r"([\\*?\[\]])", r"\\\1", file)
 
 
 def changed_places(

@@ -13,9 +13,8 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import asdict
 
 from pmem.errors import InvalidValue
+from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.records import (
-    DEFAULT_CATEGORY,
-    DEFAULT_IMPORTANCE,
     SAID,
     Access,
     Episode,

@@ -14,10 +14,9 @@ from pmem.core import decode_errors, exactjson
 from pmem.core.checks import nesting
 from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
+from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id, is_id
 from pmem.values.records import (
-    DEFAULT_CATEGORY,
-    DEFAULT_IMPORTANCE,
     KINDS,
     SCHEMA,
     STORES,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from pmem.core.dead_ends import COMMIT
 from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
 from pmem.core.text.paths import named_paths
@@ -19,9 +20,9 @@ from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
 from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
+from pmem.values.defaults import DEFAULT_CATEGORY
 from pmem.values.ids import matches, short
 from pmem.values.records import (
-    DEFAULT_CATEGORY,
     Conversation,
     Fact,
     Memory,
@@ -350,7 +351,7 @@ def _promote_fact(
     is_new = memory is None
     neighbours: tuple[Neighbour, ...] = ()
     if memory is None:
-        source = Source(kind="conversation", conversation=item.conversation, message=fact.message)
+        source = _source_of(item)
         request = AddRequest(
             content=fact.content,
             type=fact.type,
@@ -358,6 +359,10 @@ def _promote_fact(
             user=_concerned(fact),
             app=item.app,
             source=source,
+            places=fact.places,
+            tried=fact.tried,
+            because=fact.because,
+            evidence=fact.evidence,
             cite=_files_named(workspace, fact.content),
             force=force,
         )
@@ -376,6 +381,18 @@ def _promote_fact(
     )
     promotion = Promotion(fact=settled, memory=memory, added=is_new, neighbours=neighbours)
     return Promotions(items=(promotion,))
+
+
+def _source_of(item: Stated) -> Source:
+    """Return where a fact comes from: a commit, where it names one, else what was said."""
+    fact = item.fact
+    commit = next((one for one in fact.evidence if one.startswith(COMMIT)), None)
+    return Source(
+        kind="conversation" if commit is None else "commit",
+        conversation=item.conversation,
+        message=fact.message,
+        commit=None if commit is None else commit.removeprefix(COMMIT),
+    )
 
 
 def _files_named(workspace: Workspace, content: str) -> tuple[str, ...]:

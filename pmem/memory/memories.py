@@ -26,10 +26,9 @@ from pmem.memory.requests import (
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import archived_key, same_keys
+from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import matches, short
 from pmem.values.records import (
-    DEFAULT_CATEGORY,
-    DEFAULT_IMPORTANCE,
     Event,
     EventKind,
     Memory,

@@ -312,7 +312,8 @@ class Fact(Part, frozen=True, kw_only=True):
     """Something that a message states; promoted, it is a memory of its own.
 
     `user` is who said it, if that is known, and `subject` the same where it is about that person.
-    `settled_at` is when it was promoted or rejected.
+    `settled_at` is when it was promoted or rejected. `places`, `tried`, `because` and `evidence`
+    are those of the memory that it may become.
     """
 
     id: str
@@ -326,6 +327,10 @@ class Fact(Part, frozen=True, kw_only=True):
     standing: Standing = Standing.PENDING
     memory: str | None = None
     settled_at: Time | None = None
+    places: tuple[str, ...] = ()
+    tried: str | None = None
+    because: str | None = None
+    evidence: tuple[str, ...] = ()
 
 
 class Conversation(Record, frozen=True, kw_only=True):
@@ -407,30 +412,6 @@ LATER: Final = frozenset(
     stops_edits""".split()
 )
 """Fields that records of the first version did not have: an empty one is not written."""
-
-DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
-    MemoryType.FACT: 0.5,
-    MemoryType.DECISION: 0.7,
-    MemoryType.PREFERENCE: 0.6,
-    MemoryType.ENTITY: 0.5,
-    MemoryType.PROCEDURE: 0.5,
-    MemoryType.CONSTRAINT: 0.6,
-    MemoryType.GOAL: 0.8,
-    MemoryType.INSIGHT: 0.4,
-    MemoryType.DEAD_END: 0.8,
-}
-
-DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
-    MemoryType.FACT: "knowledge",
-    MemoryType.DECISION: "project",
-    MemoryType.PREFERENCE: "preference",
-    MemoryType.ENTITY: "context",
-    MemoryType.PROCEDURE: "procedural",
-    MemoryType.CONSTRAINT: "constraints",
-    MemoryType.GOAL: "goals",
-    MemoryType.INSIGHT: "relationship_dynamic",
-    MemoryType.DEAD_END: "project",
-}
 
 
 def plain(value: Any) -> Any:

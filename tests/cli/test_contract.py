@@ -20,6 +20,7 @@ from pmem.search import search
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
+from tests.faults.world import DECISION
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -239,6 +240,10 @@ class Fact(Strict):
     standing: Literal["pending", "promoted", "rejected"]
     memory: str | None
     settled_at: datetime | None
+    places: list[str]
+    tried: str | None
+    because: str | None
+    evidence: list[str]
     conversation: str
 
 
@@ -807,6 +812,33 @@ class Skipped(Strict):
     why: str
 
 
+class CommitProposal(Strict):
+    id: str
+    commit: str
+    type: str
+    content: str
+    confidence: float
+
+
+class HistoryImported(Strict):
+    commits: int
+    added: int
+    unchanged: int
+    skipped: list[Skipped]
+    by_type: dict[str, int]
+    items: list[CommitProposal]
+    dry_run: bool
+
+
+class DecisionsImported(Strict):
+    added: int
+    updated: int
+    unchanged: int
+    superseded: int
+    skipped: list[Skipped]
+    dry_run: bool
+
+
 class Imported(Strict):
     added: int
     updated: int
@@ -1033,6 +1065,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("import gemini gemini.jsonl", SessionsImported),
     ("import auto session.jsonl", SessionsImported),
     ("import notes AGENTS.md", NotesImported),
+    ("import git", HistoryImported),
+    ("import adr 0001-bake.md", DecisionsImported),
     ("setup git", GitSetup),
     ("repair --dry-run", Repair),
     ("repair", Repair),
@@ -1084,6 +1118,7 @@ def _build(project: str) -> dict[str, str]:
     session.ask("Which database?")
     Path("session.jsonl").write_bytes(session.bytes())
     Path("AGENTS.md").write_text("- Use tabs\n")
+    Path("0001-bake.md").write_text(DECISION)
     Path("codex.jsonl").write_bytes(Codex().bytes())
     Path("gemini.jsonl").write_bytes(Gemini().bytes())
     assert pmem("eval", "add", "Known", first).code == 0

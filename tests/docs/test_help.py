@@ -101,6 +101,7 @@ def _keep_sessions(project: str) -> None:
         path.write_bytes(data)
     Path(project, "session.jsonl").write_bytes(claude.bytes())
     Path(project, "AGENTS.md").write_text("- Use tabs\n")
+    Path(project, "0001-queue.md").write_text("# 1. Queue\n\n## Decision\n\nIt is RabbitMQ.\n")
 
 
 @pytest.fixture

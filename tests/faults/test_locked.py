@@ -15,6 +15,7 @@ from pmem.cli.commands import COMMANDS, GROUPS
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.faults.console import added, bytes_of, pmem
 from tests.faults.test_disk import TRANSCRIPT
+from tests.faults.world import DECISION
 from tests.once import Once
 
 _HOLDER = """
@@ -71,6 +72,8 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import gemini": ("../gemini.jsonl",),
     "import auto": ("../claude.jsonl",),
     "import notes": ("RULES.md",),
+    "import git": (),
+    "import adr": ("0001-bake.md",),
     "import arrays": ("../arrays",),
     "setup git": (),
     "setup pre-commit": (),
@@ -140,6 +143,7 @@ def _build() -> dict[str, str]:
     codex.message("user", "Which sink?")
     gemini.put("m1", "user", "Which door?")
     Path("RULES.md").write_text("- Never burn the pancakes\n")
+    Path("0001-bake.md").write_text(DECISION)
     for name, session in (("claude", claude), ("codex", codex), ("gemini", gemini)):
         Path(f"../{name}.jsonl").write_bytes(session.bytes())
     assert pmem("export", "arrays", "../arrays").code == 0

@@ -117,6 +117,8 @@ def _away() -> None:
     os.rename(ROOT, "elsewhere")
 
 
+DECISION: Final = "# 1. Bake at noon\n\n## Status\n\nAccepted\n\n## Decision\n\nWe bake at noon.\n"
+"""A decision record."""
 TALK: Final = _lines(
     *({"conversation": "new", "id": n, "content": f"turn {n}: we use SQLite"} for n in range(7))
 )
@@ -180,6 +182,7 @@ WRITES: Final[dict[str, Write]] = {
     "import messages": Write(("import", "messages", "-"), TALK),
     "import claude-code": Write(("import", "claude-code", "session.jsonl", "--learn")),
     "import notes": Write(("import", "notes", "RULES.md")),
+    "import adr": Write(("import", "adr", "0001-bake.md")),
     "import arrays": Write(("import", "arrays", "arrays")),
     "import arrays --untrusted": Write(("import", "arrays", "arrays", "--untrusted")),
     "setup git": Write(("setup", "git"), whole=False, prepare=_repository),
@@ -219,6 +222,8 @@ def build(place: str) -> None:
         session.say("The small one.")
         with open("session.jsonl", "wb") as file:
             file.write(session.bytes())
+        with open("0001-bake.md", "w", encoding="utf-8") as file:
+            file.write(DECISION)
         with open("RULES.md", "w", encoding="utf-8") as file:
             file.write("# Kitchen\n\n- Never burn the pancakes.\n- Buy flour on Fridays.\n")
         os.mkdir("arrays")

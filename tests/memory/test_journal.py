@@ -31,6 +31,7 @@ from tests.core.test_journal import historic
 from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
 from tests.faults.test_locked import READING, WRITING
+from tests.faults.world import DECISION
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -69,6 +70,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "sweep": (("--now", "2027-03-01"), []),
     "import arrays": (("../arrays",), ["ADD", "UPDATE"]),
     "import notes": (("RULES.md",), ["ADD"]),
+    "import adr": (("0001-bake.md",), ["ADD"]),
 }
 """Commands that write memories or episodes, what they are given, and the events they leave."""
 
@@ -94,6 +96,7 @@ WRITES_NEITHER = {
     "config set",
     "config unset",
     "import messages",
+    "import git",
     "import claude-code",
     "import codex",
     "import gemini",
@@ -124,6 +127,7 @@ def ids(root: str, once: Once) -> dict[str, str]:
 def _build(root: str) -> dict[str, str]:
     found = {name: ran("add", f"Text of {name}") for name in ("REMOVED", "PINNED", "MEMORY")}
     Path("RULES.md").write_text("- Never burn the pancakes\n")
+    Path("0001-bake.md").write_text(DECISION)
     assert pmem("export", "arrays", "../arrays").code == 0
     with open("../arrays/long-term-memory.json", "r+", encoding="utf-8") as file:
         rows = json.load(file)

@@ -20,8 +20,10 @@ from pmem.conversation.conversations import (
     SayRequest,
     StartRequest,
 )
+from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.exchange import ArraysRequest, MessagesRequest
+from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.notes import NotesRequest
 from pmem.conversation.pruning import PruneRequest
 from pmem.conversation.sessions import SessionsRequest
@@ -66,6 +68,7 @@ from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode
+from tests.faults.world import DECISION
 from tests.once import Once
 from tests.operations.rows import Row, rows, structs
 
@@ -129,6 +132,8 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "episode.arc": lambda _: LookRequest(),
     "import.messages": lambda _: MessagesRequest(lines=[b'{"content": "Hello."}', b"no JSON"]),
     "import.auto": lambda _: SessionsRequest(path="session.jsonl"),
+    "import.git": lambda _: HistoryImportRequest(),
+    "import.adr": lambda _: DecisionsRequest(paths=("0001-bake.md",)),
     "import.notes": lambda _: NotesRequest(paths=("RULES.md",)),
     "import.arrays": lambda _: ArraysRequest(folder="arrays"),
     "export.arrays": lambda _: AtRequest(),
@@ -208,6 +213,7 @@ def kept_in(root: str) -> Kept:
     session.ask("Which database?")
     Path("session.jsonl").write_bytes(session.bytes())
     Path("RULES.md").write_text("- Never burn it.\n")
+    Path("0001-bake.md").write_text(DECISION)
     os.mkdir("arrays")
     for name, data in ask(workspace, table.EXPORT_ARRAYS, AtRequest()).files.items():
         Path("arrays", name).write_bytes(data)

@@ -102,6 +102,8 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "import gemini": ("../absent",),
     "import auto": ("../absent",),
     "import notes": ("../absent",),
+    "import git": (),
+    "import adr": ("../absent",),
     "import arrays": ("../absent",),
     "export arrays": (),
     "export audit": (),

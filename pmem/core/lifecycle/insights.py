@@ -15,10 +15,9 @@ from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text.terms import terms
 from pmem.core.trust import inherited
+from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id
 from pmem.values.records import (
-    DEFAULT_CATEGORY,
-    DEFAULT_IMPORTANCE,
     Episode,
     EpisodeType,
     Event,

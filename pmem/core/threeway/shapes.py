@@ -101,7 +101,9 @@ _MESSAGE: Final = RecordShape(
 _FACT: Final = RecordShape(
     fields=_words(
         "id content type confidence subject user message extracted_at standing memory settled_at"
+        " places tried because evidence"
     ),
+    rules={"places": Rule.SET, "evidence": Rule.SET},
     follows={"memory": "standing", "settled_at": "standing"},
     identity=("id",),
     time="extracted_at",

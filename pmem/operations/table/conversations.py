@@ -27,8 +27,10 @@ if TYPE_CHECKING:
         SayResult,
         StartRequest,
     )
+    from pmem.conversation.decision_records import DecisionsImported, DecisionsRequest
     from pmem.conversation.episodes import EpisodeListing, EpisodeRequest, EpisodesRequest
     from pmem.conversation.exchange import ArraysRequest, Exported, Imported, MessagesRequest
+    from pmem.conversation.git_history import HistoryImported, HistoryImportRequest
     from pmem.conversation.notes import NotesImported, NotesRequest
     from pmem.conversation.pruning import PruneRequest, Pruning
     from pmem.conversation.sessions import SessionsImported, SessionsRequest
@@ -109,6 +111,16 @@ IMPORT_SESSIONS: Final[Operation[SessionsRequest, SessionsImported]] = Operation
     "import.auto", "Import a coding assistant's sessions; again adds what is new",
     "conversation.sessions:import_sessions", "whole", doing="import",
     writes="beside", unless="dry_run", gate="items", embeds=True, effect="idempotent"
+)  # fmt: skip
+IMPORT_GIT: Final[Operation[HistoryImportRequest, HistoryImported]] = Operation(
+    "import.git", "Propose what the project's commits say, as pending facts",
+    "conversation.git_history:import_git", "whole", doing="import",
+    writes="beside", unless="dry_run", gate="items", embeds=True, effect="idempotent"
+)  # fmt: skip
+IMPORT_DECISIONS: Final[Operation[DecisionsRequest, DecisionsImported]] = Operation(
+    "import.adr", "Make memories of decision records, and change what has changed",
+    "conversation.decision_records:import_decisions", "whole", doing="import",
+    writes="records", unless="dry_run", gate="items"
 )  # fmt: skip
 IMPORT_NOTES: Final[Operation[NotesRequest, NotesImported]] = Operation(
     "import.notes", "Make memories of instruction files, and change what has changed",

@@ -1,0 +1,92 @@
+"""The commands that take in what the project's own history and records say."""
+
+from typing import Annotated
+
+import typer
+
+from pmem.cli import render
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.conversation.decision_records import DecisionsRequest
+from pmem.conversation.git_history import MOST, HistoryImported, HistoryImportRequest
+from pmem.core.visible import one_visible_line
+from pmem.operations import table
+
+
+def git(
+    ctx: typer.Context,
+    revisions: Annotated[
+        str, typer.Argument(metavar="[RANGE]", help="A branch, or a range such as v1.0..HEAD.")
+    ] = "HEAD",
+    limit: Annotated[
+        int, typer.Option(min=1, help="So many proposals at the most, the surest first.")
+    ] = MOST,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be proposed; write nothing.")
+    ] = False,
+) -> Answer:
+    """Propose what the project's commits say, as pending facts.
+
+    Reverts become dead ends, trailers such as Constraint: and Rejected: what they say, and messages
+    that give a reason decisions and facts. `pmem facts list` shows them, `pmem facts promote` makes
+    memories of those that are right. Importing again adds nothing.
+    """
+    session: CommandSession = ctx.obj
+    told = render.progress(session, "commits")
+    request = HistoryImportRequest(revisions=revisions, limit=limit, dry_run=dry_run, progress=told)
+    done = session.run(table.IMPORT_GIT, request)
+    return Answer(data=done, lines=_history_lines(done), note=_history_note(done))
+
+
+def _history_lines(done: HistoryImported) -> list[Line]:
+    would = "would be " * done.dry_run
+    figures = (
+        f"{done.commits} commits: {done.added} facts {would}proposed, {done.unchanged} known, "
+        f"{len(done.skipped)} skipped"
+    )
+    lines: list[Line] = [[(figures, "")]]
+    if done.dry_run:
+        lines += [
+            [
+                (one.commit[:10], "yellow"),
+                (f" {one.confidence:.2f} {one.type:<10} ", "dim"),
+                (one_visible_line(one.content), ""),
+            ]
+            for one in done.items
+        ]
+    return lines
+
+
+def _history_note(done: HistoryImported) -> str:
+    told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
+    if done.added and not done.dry_run:
+        told.append("`pmem facts list` shows them, `pmem facts promote` keeps one")
+    return "\n".join(told)
+
+
+def adr(
+    ctx: typer.Context,
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="DIR...", help="A folder of records, such as docs/decisions."),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be added; write nothing.")
+    ] = False,
+) -> Answer:
+    """Import architecture decision records: each that was taken becomes a decision.
+
+    Both Nygard's form and MADR's are read. A decision holds from its date, cites the section that
+    says it, and has the options that were rejected. One that was superseded makes room for its
+    successor; what is only proposed, rejected or deprecated is left out. Importing again changes
+    what has changed.
+    """
+    session: CommandSession = ctx.obj
+    request = DecisionsRequest(paths=tuple(files), dry_run=dry_run)
+    done = session.run(table.IMPORT_DECISIONS, request)
+    would = "would be " * done.dry_run
+    figures = (
+        f"{done.added} {would}added, {done.updated} updated, {done.unchanged} unchanged, "
+        f"{done.superseded} superseded, {len(done.skipped)} left out"
+    )
+    notes = [f"left out {item.where}: it {item.why}" for item in done.skipped]
+    return Answer(data=done, lines=[[(figures, "")]], note="\n".join(notes))

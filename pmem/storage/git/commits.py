@@ -1,0 +1,130 @@
+"""Reading what commits say, one after another: the history may be long, and is never held whole."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from pmem.errors import InvalidValue
+from pmem.storage.git import git
+from pmem.storage.git.objects import no_git
+
+HEAD: Final = "HEAD"
+LONGEST: Final = 20_000
+"""Of a message so many characters are read."""
+_FIELDS: Final = 4
+_PIECE: Final = 1 << 16
+_LOG: Final = (
+    *("-c", "log.showSignature=false", "log", "--no-merges", "--encoding=UTF-8", "-z"),
+    "--format=%H%x00%an%x00%at%x00%B",
+)
+_FILES: Final = (
+    *("diff-tree", "--stdin", "-r", "--root", "--name-only", "-z", "--no-renames"),
+    *("--no-ext-diff", "--no-textconv"),
+)
+
+
+class CommitText(NamedTuple):
+    """What a commit says: its id, its author, when it was written, and its message."""
+
+    id: str
+    author: str
+    at: datetime
+    text: str
+
+
+def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> Iterator[CommitText]:
+    """Yield the commits of a range, the newest first, merges left out.
+
+    Args:
+        top: The top of the project.
+        environment: The environment's variables.
+        revisions: A branch, a commit or a range such as `v1.0..HEAD`.
+
+    Raises:
+        InvalidValue: Git knows no such range, or there is no repository.
+        NotFound: There is no git.
+    """
+    asked = [*_LOG, "--end-of-options", revisions, "--"]
+    try:
+        running = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
+            git.command(asked),
+            cwd=top,
+            env=git.surroundings(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        raise no_git(error) from None
+    with running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        fields: list[str] = []
+        for field in _fields(iter(lambda: running.stdout.read(_PIECE), b"")):  # type: ignore[union-attr]
+            fields.append(field)
+            if len(fields) == _FIELDS:
+                yield _commit(fields)
+                fields = []
+        said = running.stderr.read().decode("utf-8", "replace").partition("\n")[0]
+    is_unborn = revisions == HEAD and said.endswith("'HEAD'")  # there is no commit yet
+    if running.returncode and not is_unborn:
+        why = said.removeprefix("fatal: ")
+        why = "git knows no such commits" if not why or "revision" in why else why
+        raise InvalidValue(
+            f"{revisions!r} is no range of commits: {why}", "write it as main or v1.0..HEAD"
+        )
+
+
+def files_of(
+    top: str, environment: Mapping[str, str], commits: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the files that commits touched, by commit; none where git does not tell.
+
+    Args:
+        top: The top of the project.
+        environment: The environment's variables.
+        commits: Their ids.
+    """
+    told = "".join(f"{commit}\n" for commit in commits).encode()
+    try:
+        done = git.run(top, _FILES, environment, stdin=told)
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    found: dict[str, list[str]] = {}
+    known, current = set(commits), ""
+    for name in map(os.fsdecode, done.out.split(b"\0")):
+        head = name.partition("\n")[0]
+        if head in known:
+            current = head
+            name = name.partition("\n")[2]  # noqa: PLW2901 - the first file follows its commit
+        if name and current:
+            found.setdefault(current, []).append(name)
+    return {commit: tuple(files) for commit, files in found.items()}
+
+
+def _fields(pieces: Iterator[bytes]) -> Iterator[str]:
+    """Yield what stands between zero bytes."""
+    held = b""
+    for piece in pieces:
+        *whole, held = (held + piece).split(b"\0")
+        yield from (_text(field) for field in whole)
+    if held:
+        yield _text(held)
+
+
+def _text(field: bytes) -> str:
+    return field[: LONGEST * 4].decode("utf-8", "replace")[:LONGEST]
+
+
+def _commit(fields: Sequence[str]) -> CommitText:
+    identifier, author, at, text = fields
+    return CommitText(identifier.strip(), author, _moment(at), text.strip())
+
+
+def _moment(seconds: str) -> datetime:
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)

@@ -1,0 +1,29 @@
+"""What a memory is worth, and which category it has, when nobody says."""
+
+from typing import Final
+
+from pmem.values.records import MemoryType
+
+DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
+    MemoryType.FACT: 0.5,
+    MemoryType.DECISION: 0.7,
+    MemoryType.PREFERENCE: 0.6,
+    MemoryType.ENTITY: 0.5,
+    MemoryType.PROCEDURE: 0.5,
+    MemoryType.CONSTRAINT: 0.6,
+    MemoryType.GOAL: 0.8,
+    MemoryType.INSIGHT: 0.4,
+    MemoryType.DEAD_END: 0.8,
+}
+
+DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
+    MemoryType.FACT: "knowledge",
+    MemoryType.DECISION: "project",
+    MemoryType.PREFERENCE: "preference",
+    MemoryType.ENTITY: "context",
+    MemoryType.PROCEDURE: "procedural",
+    MemoryType.CONSTRAINT: "constraints",
+    MemoryType.GOAL: "goals",
+    MemoryType.INSIGHT: "relationship_dynamic",
+    MemoryType.DEAD_END: "project",
+}

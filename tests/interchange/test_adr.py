@@ -1,0 +1,94 @@
+"""Architecture decision records: Nygard's form and MADR's."""
+
+from datetime import date
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.interchange.adr import read_decision
+
+NYGARD = """# 7. Use RabbitMQ
+
+Date: 2026-01-12
+
+## Status
+
+Superseded by [9. Use PostgreSQL](0009-postgresql.md)
+
+## Context
+
+We need a queue.
+
+## Decision
+
+We will use RabbitMQ
+because it routes by topic.
+
+More of it.
+
+## Consequences
+
+One more server.
+"""
+MADR = """---
+status: accepted
+date: 2026-05-02
+---
+# Use PostgreSQL as the queue
+
+## Context and Problem Statement
+
+RabbitMQ lost messages.
+
+## Considered Options
+
+* PostgreSQL
+* RabbitMQ with mirrored queues
+* Kafka
+
+## Decision Outcome
+
+Chosen option: "PostgreSQL", because it is there already.
+
+### Consequences
+
+* Good, because one server less.
+"""
+
+
+def test_nygards_form_is_read() -> None:
+    found = read_decision("0007-rabbitmq.md", NYGARD)
+    assert found is not None
+    assert (found.number, found.title, found.state) == (7, "Use RabbitMQ", "superseded")
+    assert found.day == date(2026, 1, 12)
+    assert found.decision == "We will use RabbitMQ because it routes by topic."
+    assert (found.superseded_by, found.supersedes, found.rejected) == (9, None, ())
+    first, last = found.lines
+    assert NYGARD.splitlines()[first - 1] == "## Decision"
+    assert NYGARD.splitlines()[last - 1] == "More of it."
+
+
+def test_madrs_form_is_read_with_what_was_rejected() -> None:
+    found = read_decision("adr-0009-postgresql.md", MADR)
+    assert found is not None
+    assert (found.number, found.state, found.day) == (9, "accepted", date(2026, 5, 2))
+    assert found.decision == 'Chosen option: "PostgreSQL", because it is there already.'
+    assert found.rejected == ("RabbitMQ with mirrored queues", "Kafka")
+
+
+def test_a_record_may_say_what_it_supersedes() -> None:
+    text = "# 9. Queue\n\n## Status\n\nAccepted, supersedes ADR-0007\n\n## Decision\n\nIt is so.\n"
+    found = read_decision("9-queue.md", text)
+    assert found is not None
+    assert (found.supersedes, found.superseded_by, found.state) == (7, None, "accepted")
+
+
+def test_what_has_no_decision_is_none() -> None:
+    assert read_decision("README.md", "# Decisions\n\nThey stand here.\n") is None
+    assert read_decision("empty.md", "# 1. Title\n\n## Decision\n") is None
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_read(text: str) -> None:
+    read_decision("0001-x.md", text)
+    read_decision("0001-x.md", f"# 1. Title\n\n## Status\n\n{text}\n\n## Decision\n\n{text}\n")
