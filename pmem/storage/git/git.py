@@ -73,6 +73,27 @@ def run(
     return _run(folder, command(arguments), environment, stdin, index)
 
 
+def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> GitResult:
+    """Run a git command outside of any repository, with nobody's configuration or attributes.
+
+    Args:
+        folder: Where to run it; a folder of our own.
+        arguments: The command, without `git`.
+        environment: The environment's variables; git's own are left out.
+
+    Raises:
+        OSError: There is no git, or it cannot be run there.
+        subprocess.TimeoutExpired: It took longer than 10 seconds.
+    """
+    alone = {
+        **dict.fromkeys(("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"), os.devnull),
+        **dict.fromkeys(("GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM"), "1"),
+        **dict.fromkeys(("HOME", "XDG_CONFIG_HOME"), folder),
+        "GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.realpath(folder)),
+    }
+    return _run(folder, command(arguments), environment, more=alone)
+
+
 def hook_path(folder: str, name: str, environment: Mapping[str, str]) -> str | None:
     """Return where git looks for a hook, as this clone and its user have set that; run nothing.
 
@@ -100,13 +121,14 @@ def _run(
     environment: Mapping[str, str],
     stdin: bytes = b"",
     index: str = "",
+    more: Mapping[str, str] | None = None,
 ) -> GitResult:
     import subprocess  # most commands need no git
 
     done = subprocess.run(  # noqa: S603 - no shell, and every argument is ours
         words,
         cwd=folder,
-        env=surroundings(environment, index),
+        env={**surroundings(environment, index), **(more or {})},
         input=stdin,
         capture_output=True,
         timeout=SECONDS,

@@ -1,0 +1,1 @@
+"""Program text: its literals, its layout, what defines a name, and what a constant is."""

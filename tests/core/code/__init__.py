@@ -1,0 +1,1 @@
+"""Program text: literals, folding, definitions, constants."""

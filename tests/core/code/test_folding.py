@@ -1,0 +1,208 @@
+"""Reformatting changes no folded text, and everything else does."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pmem.core.code.folding import (
+    MOST_BYTES,
+    FoldedLines,
+    bare_of,
+    fold,
+    folded_digest,
+    indentation,
+)
+from pmem.core.code.languages import UNKNOWN, Language, language_of
+from pmem.core.code.literals import pieces
+
+PYTHON, SCRIPT, GO, RUST = map(language_of, (".py", ".ts", ".go", ".rs"))
+TEXT = language_of(".toml")
+LANGUAGES = [
+    PYTHON,
+    SCRIPT,
+    GO,
+    RUST,
+    TEXT,
+    *map(language_of, (".sh", ".php", ".cs", ".cpp", ".rb")),
+]
+languages = st.sampled_from(LANGUAGES)
+words = st.sampled_from(["settle", "x", "order9", "Größe", "_total", "if", "5"])
+signs = st.sampled_from(["(", ")", "{", "}", ";", "=", "==", "+", ".", "[", "]", "=>", "!"])
+strings = st.sampled_from(['"a  b"', '"\\"\\n"', "'x'", '"{ ( "'])
+blanks = st.sampled_from([" ", "  ", "\t", "\n", "\n\n    ", " \r\n\t"])
+code = st.lists(st.one_of(words, signs, strings), max_size=20)
+any_text = st.one_of(
+    st.binary(max_size=200),
+    st.text("ab \t\n\"'`#/*\\<-@rR(){}[],:;", max_size=80).map(str.encode),
+)
+
+
+def folded(text: str, suffix: str = ".py") -> bytes:
+    return fold(text.encode(), language_of(suffix))
+
+
+@given(any_text, languages)
+def test_the_pieces_of_a_text_are_the_text(text: bytes, language: Language) -> None:
+    found = list(pieces(text, language.literals))
+    assert b"".join(text[start:end] for _, start, end in found) == text
+    assert all(start < end for _, start, end in found)
+
+
+@given(any_text, languages)
+def test_only_white_space_commas_and_steps_differ_from_the_text(
+    text: bytes, language: Language
+) -> None:
+    kept = fold(text, language)
+    if language in (SCRIPT, GO, RUST):
+        leave = b" \t\r\n\f\v,\\"
+        assert kept.translate(None, leave) == text.translate(None, leave)
+
+
+@given(code, st.data())
+def test_white_space_between_signs_means_nothing_in_a_free_layout(
+    tokens: list[str], data: st.DataObject
+) -> None:
+    one, other = ("".join(token + data.draw(blanks, "blank") for token in tokens) for _ in range(2))
+    assert folded(one, ".rs") == folded(other, ".rs")
+
+
+@given(code, st.integers(0, 30), st.sampled_from(["a", "+", '"', "7"]))
+def test_any_other_sign_is_a_change(tokens: list[str], at: int, sign: str) -> None:
+    place = min(at, len(tokens))
+    more = [*tokens[:place], sign, *tokens[place:]]
+    assert folded(" ".join(tokens), ".rs") != folded(" ".join(more), ".rs")
+
+
+@given(st.lists(words, min_size=2, max_size=6), st.integers(0, 4))
+def test_words_that_grow_together_are_a_change(names: list[str], at: int) -> None:
+    place = min(at, len(names) - 2)
+    together = [*names[:place], names[place] + names[place + 1], *names[place + 2 :]]
+    for suffix in (".py", ".ts", ".toml"):
+        assert folded(" ".join(names), suffix) != folded(" ".join(together), suffix)
+
+
+def program(steps: list[int], width: str, *, apart: bool) -> str:
+    """Write a program of so many lines, each a step deeper than the last at the most."""
+    lines, depth = [], 0
+    for number, step in enumerate(steps):
+        depth = min(step, depth + 1) if number else 0
+        call = "f(\n\n a,\n   b,\n)" if apart else "f(a, b)"
+        lines.append(f"{width * depth}x{number} = {call}")
+        lines += [""] * apart
+    return "\n".join(lines)
+
+
+steps = st.lists(st.integers(0, 4), max_size=12)
+
+
+@given(steps, st.sampled_from(["  ", "    ", "\t"]), st.sampled_from(["", "   ", "\t"]))
+def test_python_may_be_indented_by_any_width_and_broken_in_brackets(
+    depths: list[int], width: str, margin: str
+) -> None:
+    plain = program(depths, " ", apart=False)
+    other = program(depths, width, apart=True)
+    moved = "".join(margin + line + "\n" for line in other.split("\n"))
+    assert folded(plain) == folded(other) == folded(moved)
+
+
+@given(steps, st.integers(1, 12))
+def test_a_line_of_python_that_leaves_its_block_is_a_change(depths: list[int], at: int) -> None:
+    lines = program(depths, "    ", apart=False).split("\n")
+    if at < len(lines) and lines[at].startswith("    "):
+        before = "\n".join(lines)
+        lines[at] = lines[at][4:]
+        assert folded(before) != folded("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "one", "other"),
+    [
+        (".py", "def f(a, b):\n    return a", "def f(\n    a,\n    b,\n):\n  return a"),
+        (".py", "x = g(a)\n", "x = g(\n    a,\n)\n"),
+        (".py", "x = [a, b]", "x = [\n  a,\n  b,\n]"),
+        (".py", "x = a + \\\n    b", "x = a + b"),
+        (".py", "# why  so\nx = 1", "#  why so\nx   =   1"),
+        (".ts", "f(a, { b: 1 });", "f(a, {\n  b: 1,\n});"),
+        (".ts", "const f=(x)=>x+1;", "const f = (x) =>\n  x + 1;"),
+        (".ts", "if (x) { return /a b/; }", "if (x) {\n  return /a b/;\n}"),
+        (".go", "x := []int{1, 2}", "x := []int{\n\t1,\n\t2,\n}"),
+        (
+            ".rs",
+            "fn f<'a>(c: &'a str) { c == '{' }",
+            "fn f<'a>(\n    c: &'a str,\n) {\n    c == '{'\n}",
+        ),
+        (".rs", "vec![1, 2]", "vec![\n    1,\n    2,\n]"),
+        (".sh", "if x; then\n  echo  a\nfi", "if x; then\n\techo a\nfi"),
+        (".toml", "retries   =  3", "retries = 3"),
+        (".md", "- a\n  - b", "- a\n    - b"),
+    ],
+)
+def test_what_formatters_do_is_no_change(suffix: str, one: str, other: str) -> None:
+    assert folded(one, suffix) == folded(other, suffix)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "one", "other"),
+    [
+        (".py", 'x = "a  b"', 'x = "a b"'),
+        (".py", 'x = """a\n  b"""', 'x = """a\n b"""'),
+        (".py", "x = (a,)", "x = (a)"),
+        (".py", "return (f(a, b),)", "return (f(a, b))"),
+        (".py", "x[a,]", "x[a]"),
+        (".py", "x = 1\ny = 2", "x = 1 y = 2"),
+        (".py", "# a\nb", "# a b"),
+        (".ts", "return\nx", "return x"),
+        (".ts", "a + +b", "a++b"),
+        (".ts", "// a\nb()", "// a b()"),
+        (".ts", "x = `a  b`", "x = `a b`"),
+        (".ts", "x = /a  b/", "x = /a b/"),
+        (".ts", "[a,,]", "[a,]"),
+        (".go", "c <- x", "c < -x"),
+        (".go", "x := `a\n b`", "x := `a\nb`"),
+        (".rs", 'r#"a  "b"#', 'r#"a "b"#'),
+        (".cpp", 'R"x(a  b)x"', 'R"x(a b)x"'),
+        (".cs", '@"C:\\  "', '@"C:\\ "'),
+        (".sh", "echo 'a  b'", "echo 'a b'"),
+        (".sh", "cat <<EOF\na  b\nEOF", "cat <<EOF\na b\nEOF"),
+        (".sh", "x=3", "x = 3"),
+        (".md", "a\nb", "a\n\nb"),
+        (".md", "a b", "a\nb"),
+        (".yaml", "a:\n  b:\n    c", "a:\n  b:\n  c"),
+    ],
+)
+def test_what_white_space_means_is_kept(suffix: str, one: str, other: str) -> None:
+    assert folded(one, suffix) != folded(other, suffix)
+
+
+@given(code, code, code, st.data())
+def test_a_text_is_found_again_whatever_its_lines_have_become(
+    before: list[str], cited: list[str], after: list[str], data: st.DataObject
+) -> None:
+    if not any(cited):
+        return
+    digest = folded_digest(" ".join(cited).encode(), RUST)
+    assert digest is not None
+    parts = [
+        "".join(token + data.draw(blanks) for token in part).strip()
+        for part in (before, cited, after)
+    ]
+    lines = [line.encode() for part in parts for line in re.split("\r?\n", part)]
+    places = FoldedLines(lines).places(bare_of(digest))
+    digests = {folded_digest(b"\n".join(lines[first - 1 : last]), RUST) for first, last in places}
+    assert digest in digests
+
+
+@given(st.binary(max_size=60), st.text(max_size=60))
+def test_a_made_up_digest_is_found_nowhere_and_breaks_nothing(text: bytes, digest: str) -> None:
+    assert FoldedLines(text.split(b"\n")).places(bare_of(digest + "!")) == []
+
+
+def test_a_text_too_long_has_no_folded_digest() -> None:
+    assert folded_digest(b"x" * MOST_BYTES, UNKNOWN) is not None
+    assert folded_digest(b"x" * (MOST_BYTES + 1), UNKNOWN) is None
+
+
+def test_a_tab_leads_to_the_next_eighth_column() -> None:
+    assert [indentation(line) for line in (b"x", b"  x", b"\tx", b"  \tx", b"")] == [0, 2, 8, 8, 0]
