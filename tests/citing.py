@@ -91,6 +91,10 @@ def _opinion(files: Files, cited: Told) -> str:
         near = cited.first or 0
         nearest = min(here, key=lambda start: (abs((start or 0) - near), start))
         return place(cited.file, nearest, len(cited.text))
+    if cited.file in files:
+        again = _in_another_layout(files[cited.file], cited)
+        if again is not None:
+            return again
     others = [(file, start) for file in starts for start in starts[file]]
     weight = sum(map(str.isalnum, "".join(cited.text)))
     if not others or weight < (4 if len(others) == 1 else 20):
@@ -104,6 +108,37 @@ def _starts(lines: list[str], cited: Told) -> list[int | None]:
         return [None] if lines == cited.text else []
     size = len(cited.text)
     return [n + 1 for n in range(len(lines)) if lines[n : n + size] == cited.text]
+
+
+def _in_another_layout(lines: list[str], cited: Told) -> str | None:
+    """Say where a text stands in its file with other blank lines; nothing if it is where it was."""
+    wanted = _folded(cited.file, cited.text)
+    if cited.first is None:
+        return "" if _folded(cited.file, lines) == wanted else None
+    if not any(cited.text):
+        return None
+    last = cited.first + len(cited.text) - 1
+    if last <= len(lines) and _folded(cited.file, lines[cited.first - 1 : last]) == wanted:
+        return ""
+    near, size = cited.first, len(lines)
+    stretches = [(a, b) for a in range(1, size + 1) for b in range(a, size + 1)]
+    found = [
+        (abs(a - near), a, b)
+        for a, b in stretches
+        if lines[a - 1] and lines[b - 1] and _folded(cited.file, lines[a - 1 : b]) == wanted
+    ]
+    if not found:
+        return None
+    _, first, last = min(found)
+    return place(cited.file, first, last - first + 1)
+
+
+def _folded(file: str, lines: list[str]) -> list[str]:
+    """Leave out the blank lines that mean nothing: all in a program, in prose all but one."""
+    if file.endswith(".py"):
+        return [line for line in lines if line]
+    kept = [line for at, line in enumerate(lines) if line or (at and lines[at - 1])]
+    return kept[: len(kept) - (not kept[-1])] if kept else []
 
 
 def _unlikeness(files: Files, cited: Told, file: str, start: int | None) -> tuple[object, ...]:

@@ -77,7 +77,9 @@ citations = st.builds(
     records.Citation,
     file=st.sampled_from(["a.py", "src/a.py"]) | words,
     lines=_maybe(lines),
+    symbol=_maybe(words),
     digest=words,
+    folded=_maybe(words),
     blob=_maybe(words),
     commit=_maybe(words),
 )

@@ -263,6 +263,8 @@ def _parts(value: dict[str, Any], most: int) -> str:
 
 def _place(cited: dict[str, Any]) -> str:
     """Say what is cited, whatever else a history may hold there."""
+    if isinstance(cited.get("symbol"), str):
+        return f"{cited['file']}::{cited['symbol']}"
     lines = cited.get("lines")
     numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list) else ()
     return f"{cited['file']}{':' * bool(numbers)}{'-'.join(numbers)}"

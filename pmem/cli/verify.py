@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.core.citations import CitationState
+from pmem.core.citations import CitationState, Lines
 from pmem.core.visible import one_visible_line
 from pmem.memory.citations import BrokenCitation, Verified, VerifyRequest
 from pmem.operations import table
@@ -24,7 +24,7 @@ def verify(
         bool, typer.Option("--update", help="Cite what has moved where it is now.")
     ] = False,
 ) -> Answer:
-    """See whether the files and lines that memories cite still say the same."""
+    """See whether the files, lines and symbols that memories cite still say the same."""
     session: CommandSession = ctx.obj
     request = VerifyRequest(references=tuple(reference or ()), update=update)
     done = session.run(table.VERIFY, request)
@@ -37,7 +37,7 @@ def verify(
 
 
 def _lines(finding: BrokenCitation) -> Iterator[Line]:
-    place = Citation(file=finding.file, lines=finding.lines, digest="").place
+    place = _place(finding.file, finding, finding.lines)
     yield [
         (finding.short, "cyan"),
         (f" {finding.state:<8}", _COLOURS[finding.state]),
@@ -50,8 +50,12 @@ def _lines(finding: BrokenCitation) -> Iterator[Line]:
 def _whither(finding: BrokenCitation) -> str:
     if finding.now is None:
         return f" ({finding.reason})" if finding.reason else ""
-    place = Citation(file=finding.now.file, lines=finding.now.lines, digest="").place
-    return f" -> {one_visible_line(place)}"
+    return f" -> {one_visible_line(_place(finding.now.file, finding, finding.now.lines))}"
+
+
+def _place(file: str, finding: BrokenCitation, lines: Lines | None) -> str:
+    """Say what is cited, or would be, in a file."""
+    return Citation(file=file, lines=lines, symbol=finding.symbol, digest="").place
 
 
 def _summary(done: Verified, *, named: bool) -> str:

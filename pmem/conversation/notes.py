@@ -176,7 +176,8 @@ def _nearest(note: Note, left: Sequence[Memory]) -> Memory | None:
 def _change(workspace: Workspace, file: str, old: Memory, note: Note) -> None:
     """Let a memory say what its note says now, and cite it where it is now."""
     path = _path_of(workspace, file)
-    cited = {f"{path}:{one.lines[0]}-{one.lines[1]}" for one in old.citations if one.lines}
+    places = [one.lines for one in old.citations if one.lines and one.symbol is None]
+    cited = {f"{path}:{first}-{last}" for first, last in places}
     here = f"{path}:{note.lines[0]}-{note.lines[1]}"
     wanted = EditRequest(
         reference=old.id,

@@ -5,7 +5,9 @@ checksum of the text's first line, by which the places come together where it ma
 a checksum of all its lines that can be had of any stretch of a file at once, from sums over the
 file, as in the search of Rabin and Karp. The others are a hash (BLAKE2b, 96 bits) that settles the
 matter. White space at the ends of lines, the kind of line ends, and a byte-order mark count for
-nothing.
+nothing. What is not found so may stand there in another layout: that is told by a second digest,
+of the text without the white space that means nothing (`core.code.folding`). A symbol is cited by
+its name: where its text stands counts for nothing, and of a constant the value alone counts.
 """
 
 import zlib
@@ -13,10 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
 from hashlib import blake2b
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+import msgspec
+
+from pmem.core.code import constants, definitions, folding
+from pmem.core.code.languages import language_of
 from pmem.values.records import Citation
 
 ENOUGH: Final = 20
@@ -29,6 +35,8 @@ _CHECKSUMS: Final = 0xFFFFFFFF
 _HASH_BYTES: Final = 12
 _TRIES: Final = 64
 """So many stretches may have the checksum and another text; only made-up files have more."""
+_TRIES_FOLDED: Final = 4
+"""So many places of a text are looked at for what encloses them, or folded."""
 _LOOKED_AT: Final = 8000
 """A file with a zero byte among so many is binary, as for git."""
 _MARK: Final = b"\xef\xbb\xbf"
@@ -54,14 +62,33 @@ class FileRange(NamedTuple):
     lines: Lines | None
 
 
+class Effort:
+    """How much more text may be folded: that takes longer than anything else here.
+
+    Args:
+        left: Bytes, or lines that are looked through.
+    """
+
+    def __init__(self, left: int = 16 * 1024 * 1024) -> None:
+        self._left = left
+
+    def spend(self, amount: int) -> bool:
+        """Tell whether so much may be done, and count it as done."""
+        self._left -= amount
+        return self._left >= 0
+
+
 class Content:
     """What a file holds, line by line.
 
     Args:
         data: The file's bytes.
+        effort: What may be done to find texts in another layout.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, effort: Effort | None = None) -> None:
+        self._effort = effort or Effort()
+        self._data = data
         self.is_binary = b"\0" in data[:_LOOKED_AT]
         self._raw = [data] if self.is_binary else data.removeprefix(_MARK).split(b"\n")
         if not self.is_binary and not self._raw[-1]:
@@ -87,6 +114,40 @@ class Content:
     def has(self, lines: Lines) -> bool:
         """Tell whether there are such lines."""
         return not self.is_binary and 1 <= lines[0] <= lines[1] <= self.size
+
+    def folded(self, lines: Lines | None, file: str) -> str | None:
+        """Return what recognises a text in another layout; None where it is too long or binary.
+
+        Args:
+            lines: Which lines; they must be there. None for the whole file.
+            file: The name of the file, which tells how it is written.
+        """
+        start, end = (0, self.size) if lines is None else (lines[0] - 1, lines[1])
+        if self.is_binary or not self._effort.spend(end - start):
+            return None
+        text = b"\n".join(self.lines[start:end])
+        return folding.folded_digest(text, language_of(suffix_of(file)))
+
+    def folded_places(self, cited: Citation) -> Iterator[Lines]:
+        """Yield where a text stands in another layout, the nearest first.
+
+        Args:
+            cited: What cites it; its lines are those where it was.
+        """
+        if cited.folded is None or cited.lines is None or self.is_binary:
+            return
+        wanted = folding.bare_of(cited.folded)
+        if not 0 < wanted.length <= folding.MOST_BYTES or not self._effort.spend(self.size):
+            return
+        near = cited.lines[0]
+        found = sorted(self._folded_lines.places(wanted), key=lambda at: (abs(at[0] - near), at))
+        for lines in [cited.lines] * self.has(cited.lines) + found[:_TRIES_FOLDED]:
+            if self._effort.spend(wanted.length) and self.folded(lines, cited.file) == cited.folded:
+                yield lines
+
+    def mentions(self, name: bytes) -> bool:
+        """Tell whether a name stands anywhere, as a word or in one."""
+        return name in self._data
 
     def weight(self, lines: Lines | None = None) -> int:
         """Return how many letters and digits a text has; what is not ASCII counts by bytes."""
@@ -121,7 +182,7 @@ class Content:
         alike = [start for start in starts if self._together(start, size) == together]
         tries = 0
         for start in sorted(alike, key=lambda at: (abs(at + 1 - near), at)):
-            if _hash(self._lines[start : start + size]) == hash_:
+            if _hash(self.lines[start : start + size]) == hash_:
                 yield start + 1
                 continue
             tries += 1
@@ -136,12 +197,17 @@ class Content:
         return (twice[start + size] - twice[start] - size * once[start]) & _CHECKSUMS
 
     @cached_property
-    def _lines(self) -> list[bytes]:
+    def lines(self) -> list[bytes]:
+        """The lines, without white space at their ends."""
         return self._cut(0, self.size)
 
     @cached_property
+    def _folded_lines(self) -> folding.FoldedLines:
+        return folding.FoldedLines(self.lines)
+
+    @cached_property
     def _checksums(self) -> list[int]:
-        return list(map(zlib.crc32, self._lines))
+        return list(map(zlib.crc32, self.lines))
 
     @cached_property
     def _known(self) -> frozenset[int]:
@@ -166,6 +232,21 @@ class Content:
         return raw if self.is_binary else [line.rstrip() for line in raw]
 
 
+def each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Return citations without repetition: of each place, and each constant, the last one.
+
+    Args:
+        citations: The citations, in order.
+    """
+    return tuple({_named_place(cited): cited for cited in citations}.values())
+
+
+def _named_place(cited: Citation) -> str:
+    """Return the place of a citation; that of a constant whatever its value."""
+    name = (cited.symbol or "").partition("=")[0]
+    return f"{cited.file}::{name}" if name else cited.place
+
+
 def judged(cited: Citation, here: Content) -> FileRange | None:
     """Return where a cited text stands in its own file; the nearest place if it has moved.
 
@@ -177,12 +258,86 @@ def judged(cited: Citation, here: Content) -> FileRange | None:
         The place, or None when the text is not in the file.
     """
     if cited.lines is None:
-        return FileRange(cited.file, None) if here.digest() == cited.digest else None
-    if here.has(cited.lines) and here.digest(cited.lines) == cited.digest:
-        return FileRange(cited.file, cited.lines)
-    first, last = cited.lines
-    found = next(here.places(cited.digest, last - first + 1, first), None)
-    return None if found is None else FileRange(cited.file, (found, found + last - first))
+        return FileRange(cited.file, None) if _is_whole(cited, here) else None
+    constant = constant_of(cited)
+    if constant is not None:
+        lines = stated(cited, here, *constant)
+        return None if lines is None else FileRange(cited.file, lines)
+    for lines in chain(_exact_places(cited.lines, cited.digest, here), here.folded_places(cited)):
+        if _is_within(cited, here, lines):
+            return FileRange(cited.file, lines)
+    return None
+
+
+def constant_of(cited: Citation) -> tuple[definitions.Symbol, bytes] | None:
+    """Return the name and the value that are cited; None where it is no constant.
+
+    Args:
+        cited: The citation.
+    """
+    name, equals, value = (cited.symbol or "").partition("=")
+    symbol = definitions.parse_symbol(name) if equals else None
+    return None if symbol is None else (symbol, value.encode())
+
+
+def values_of(
+    cited: Citation, here: Content, symbol: definitions.Symbol
+) -> list[constants.Assignment]:
+    """Return what a file gives to a cited constant; nothing where it has none of that name.
+
+    Args:
+        cited: The citation.
+        here: What the file holds.
+        symbol: The constant's name.
+    """
+    if here.is_binary or not here.mentions(symbol.name):
+        return []
+    near = (cited.lines or (1, 1))[0] - 1
+    return constants.assignments(here.lines, symbol, language_of(suffix_of(cited.file)), near)
+
+
+def stated(
+    cited: Citation, here: Content, symbol: definitions.Symbol, value: bytes
+) -> Lines | None:
+    """Return where a constant is given the cited value, if it is given no other.
+
+    Args:
+        cited: The citation.
+        here: What its file holds.
+        symbol: The constant's name.
+        value: The value.
+    """
+    language = language_of(suffix_of(cited.file))
+    found = values_of(cited, here, symbol)
+    if not found or not all(constants.same_value(one.value, value, language) for one in found):
+        return None
+    nearest = min(found, key=lambda one: abs(one.first - (cited.lines or (1, 1))[0]))
+    return nearest.first, nearest.last
+
+
+def _exact_places(lines: Lines, digest: str, here: Content) -> Iterator[Lines]:
+    """Yield where a text stands letter for letter: where it stood, then the nearest places."""
+    if here.has(lines) and here.digest(lines) == digest:
+        yield lines
+    size = _size(lines)
+    for start in islice(here.places(digest, size, lines[0]), _TRIES_FOLDED):
+        yield start, start + size - 1
+
+
+def _is_whole(cited: Citation, here: Content) -> bool:
+    if here.digest() == cited.digest:
+        return True
+    return cited.folded is not None and here.folded(None, cited.file) == cited.folded
+
+
+def _is_within(cited: Citation, here: Content, lines: Lines) -> bool:
+    """Tell whether a text stands in all that its symbol names, by what is indented less above."""
+    symbol = definitions.parse_symbol(cited.symbol or "")
+    if symbol is None or not symbol.within:
+        return True
+    text = here.lines[lines[0] - 1 : lines[1]]
+    head = next((at for at, line in enumerate(text) if symbol.name in line), 0)
+    return definitions.is_within(here.lines, lines[0] - 1 + head, symbol)
 
 
 class _LostTextSighting(NamedTuple):
@@ -203,13 +358,17 @@ class Hunt:
 
     def __init__(self, lost: Iterable[Citation]) -> None:
         self._files: list[Citation] = []
+        self._symbols: list[tuple[Citation, bytes]] = []
         self._stretches: dict[int, list[tuple[Citation, Lines]]] = {}
         self._seen: dict[Citation, list[_LostTextSighting]] = {}
         self.work = 0
         """How many lines were looked at, those where a text may begin once for each such text."""
         for cited in lost:
+            symbol = definitions.parse_symbol((cited.symbol or "").partition("=")[0])
             if cited.lines is None:
                 self._files.append(cited)
+            elif symbol is not None:
+                self._symbols.append((cited, symbol.name))
             else:
                 alike = self._stretches.setdefault(first_of(cited.digest), [])
                 alike.append((cited, cited.lines))
@@ -228,6 +387,12 @@ class Hunt:
             for cited in self._files:
                 if cited.digest == digest:
                     self._note(cited, FileRange(file, None), content, blob, is_only=True)
+        for cited, name in self._symbols:
+            if content.mentions(name):
+                self.work += content.size
+                place = judged(msgspec.structs.replace(cited, file=file), content)
+                if place is not None:
+                    self._note(cited, place, content, blob, is_only=True)
         for first in content.common(self._stretches):
             starts = content.starts(first)
             for cited, lines in self._stretches[first]:

@@ -7,12 +7,23 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from pmem.core.citations import CitationState, Content, FileRange, Hunt, Lines, judged, suffix_of
+from pmem.core.citations import (
+    CitationState,
+    Content,
+    Effort,
+    FileRange,
+    Hunt,
+    Lines,
+    each_once,
+    judged,
+    suffix_of,
+)
 from pmem.core.filters import Filter
 from pmem.core.journal import one_line
 from pmem.core.retention import changed
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
+from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import FileTooLarge, Listed, Sources, Unreadable, blob_of
@@ -31,6 +42,8 @@ WATCHED_CITATIONS: Final = 20
 """A context or a search looks at so many citations of a memory."""
 WATCHED_BYTES: Final = 4 * 1024 * 1024
 """It looks through so much of the cited files; a larger one is left out."""
+WATCHED_EFFORT: Final = 1024 * 1024
+"""It folds so much of them to see whether a text stands there in another layout."""
 SOURCE: Final = "verify"
 _LONGEST_NUMBER: Final = 9
 _CITE: Final = "cite a file that is there, by its path from here"
@@ -46,7 +59,8 @@ class Where(msgspec.Struct, frozen=True, kw_only=True):
 class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     """A citation that does not stand where it stood, and the memory that has it.
 
-    `now` is where a text has moved to, `reason` why a file cannot be read though it is there.
+    `symbol` is the name that is cited, if one is. `now` is where a text has moved to, `reason` why
+    a file cannot be read though it is there, or what it says of a symbol instead.
     """
 
     id: str
@@ -54,6 +68,7 @@ class BrokenCitation(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     file: str
     lines: Lines | None
+    symbol: str | None
     state: CitationState
     now: Where | None = None
     reason: str = ""
@@ -83,16 +98,17 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
 
     Args:
         workspace: Its project has the files.
-        wanted: For each memory files, or lines of files such as `src/a.py:10-20`, seen from the
-            current folder.
+        wanted: For each memory files, lines of files such as `src/a.py:10-20`, names that they
+            define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`);
+            the files are seen from the current folder.
 
     Raises:
-        InvalidValue: A file or lines of one cannot be cited; the sentence says why.
+        InvalidValue: A file, lines of one or a symbol cannot be cited; the sentence says why.
     """
     sources = workspace.sources
     head = sources.head()
     return [
-        together((), [_make_citation(sources, text, head) for text in texts]) for texts in wanted
+        together((), [_make_citation(workspace, text, head) for text in texts]) for texts in wanted
     ]
 
 
@@ -118,7 +134,7 @@ def together(known: Sequence[Citation], new: Iterable[Citation]) -> tuple[Citati
     Raises:
         InvalidValue: There would be too many.
     """
-    cited = _each_once((*known, *new))
+    cited = each_once((*known, *new))
     if len(cited) > MOST_CITATIONS:
         raise InvalidValue(f"a memory cannot cite more than {MOST_CITATIONS} places")
     return cited
@@ -132,18 +148,22 @@ def without(
     Args:
         workspace: Its project has, or had, the files.
         known: The citations.
-        unwanted: Files, all citations of which go, or lines of files; as `show` tells them, or
-            seen from the current folder.
+        unwanted: Files, all citations of which go, or lines of files, or symbols in them; as
+            `show` tells them, or seen from the current folder.
 
     Raises:
         NotFound: One is not cited.
     """
     left = list(known)
     for text in unwanted:
-        file, lines = parse_citation(text)
+        symbol = parse_symbol_citation(text)
+        file, lines = (symbol[0], None) if symbol else parse_citation(text)
         names = _names(workspace.sources, file)
         kept = [
-            cited for cited in left if not _is_meant(cited, names, lines) and cited.place != text
+            cited
+            for cited in left
+            if cited.place != text
+            and not _is_meant(cited, names, lines, symbol[1] if symbol else None)
         ]
         if len(kept) == len(left):
             raise NotFound(f"the memory does not cite {text}", "`pmem show` tells what it cites")
@@ -171,7 +191,7 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
     references, update = request.references, request.update
     memories = list(_chosen(workspace, references))
     wanted = {cited for memory in memories for cited in memory.citations}
-    verdicts, complete = _verdicts(workspace.sources, wanted)
+    verdicts, complete = _verdicts(workspace, wanted)
     told = [(memory, cited) for memory in memories for cited in memory.citations]
     counts = dict.fromkeys(CitationState, 0)
     for _, cited in told:
@@ -201,6 +221,7 @@ class Watch:
         self._sources = sources
         self._files: dict[str, Content | CitationState | None] = {}
         self._left = WATCHED_BYTES
+        self._effort = Effort(WATCHED_EFFORT)
 
     def stale(self, citations: Sequence[Citation]) -> tuple[str, ...]:
         """Return the places of citations that do not hold, each with its state.
@@ -217,7 +238,11 @@ class Watch:
         found = self._files[cited.file]
         if not isinstance(found, Content):
             return found
-        return None if judged(cited, found) else CitationState.CHANGED
+        if judged(cited, found):
+            return None
+        name = name_of(cited)
+        is_there = name is None or found.mentions(name)
+        return CitationState.CHANGED if is_there else CitationState.GONE
 
     def _look(self, file: str) -> Content | CitationState | None:
         """Return what a file holds, or that it is gone; None where that would be too much."""
@@ -228,7 +253,7 @@ class Watch:
         except Unreadable:
             return CitationState.GONE
         self._left -= len(data)
-        return Content(data)
+        return Content(data, self._effort)
 
 
 class _Verdict(NamedTuple):
@@ -242,13 +267,11 @@ class _Verdict(NamedTuple):
 _Verdicts = dict[Citation, _Verdict]
 
 
-def _each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
-    return tuple({cited.place: cited for cited in citations}.values())
-
-
-def _make_citation(sources: Sources, text: str, head: str | None) -> Citation:
+def _make_citation(workspace: Workspace, text: str, head: str | None) -> Citation:
     """Look at what is to be cited."""
-    path, lines = parse_citation(text)
+    sources = workspace.sources
+    symbol = parse_symbol_citation(text)
+    path, lines = (symbol[0], None) if symbol else parse_citation(text)
     file = sources.named(path)
     try:
         data = sources.read(file)
@@ -261,10 +284,14 @@ def _make_citation(sources: Sources, text: str, head: str | None) -> Citation:
         said = text.rpartition(":")[2]
         why = "they end before they begin" if lines[0] > lines[1] else f"it has {content.size}"
         raise InvalidValue(f"{path} has no lines {said}: {why}")
+    if symbol is not None:
+        lines = at_symbol(content, file, symbol, workspace.environment)
     return Citation(
         file=file,
         lines=lines,
+        symbol=symbol[1] if symbol else None,
         digest=content.digest(lines),
+        folded=content.folded(lines, file),
         blob=blob_of(data, head),
         commit=head,
     )
@@ -298,8 +325,12 @@ def _names(sources: Sources, path: str) -> set[str]:
         return {path}
 
 
-def _is_meant(cited: Citation, names: set[str], lines: Lines | None) -> bool:
-    return cited.file in names and lines in (None, cited.lines)
+def _is_meant(cited: Citation, names: set[str], lines: Lines | None, symbol: str | None) -> bool:
+    if cited.file not in names:
+        return False
+    if symbol is not None:
+        return symbol in (cited.symbol, (cited.symbol or "").partition("=")[0])
+    return lines is None or (cited.symbol is None and lines == cited.lines)
 
 
 def _chosen(workspace: Workspace, references: Sequence[str]) -> Iterator[Memory]:
@@ -310,26 +341,41 @@ def _chosen(workspace: Workspace, references: Sequence[str]) -> Iterator[Memory]
         yield from (one for one in workspace.memories.find(Filter()) if one.citations)
 
 
-def _verdicts(sources: Sources, wanted: Iterable[Citation]) -> tuple[_Verdicts, bool]:
+def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdicts, bool]:
     """Judge citations, one file after another; what is lost is looked for everywhere else."""
+    sources, effort = workspace.sources, Effort()
     verdicts: _Verdicts = {}
+    unfound: list[Unfound] = []
     by_file: dict[str, list[Citation]] = {}
     for cited in wanted:
         by_file.setdefault(cited.file, []).append(cited)
     for file, citations in sorted(by_file.items()):
         try:
-            content = Content(sources.read(file))
+            content = Content(sources.read(file), effort)
         except Unreadable as error:
             reason = "" if error.is_missing else error.reason
             verdicts |= dict.fromkeys(citations, _Verdict(CitationState.GONE, reason=reason))
             continue
         for cited in citations:
-            verdicts[cited] = _verdict(cited, judged(cited, content))
-    lost = [cited for cited, found in verdicts.items() if found.now is None]
+            place = judged(cited, content)
+            verdicts[cited] = _verdict(cited, place)
+            if place is None and name_of(cited) is not None:
+                unfound.append(Unfound(cited, content))
+    kept = settled(unfound, workspace.environment) if unfound else {}
+    for cited, told in kept.items():
+        state = CitationState.CHANGED if told.is_there else CitationState.GONE
+        verdicts[cited] = _Verdict(state, reason=told.reason)
+        if told.now is not None:
+            verdicts[cited] = _verdict(cited, FileRange(cited.file, told.now))
+    lost = [
+        cited
+        for cited, found in verdicts.items()
+        if found.now is None and not (cited in kept and kept[cited].is_sure)
+    ]
     if not lost:
         return verdicts, True
     hunt = Hunt(lost)
-    complete = _looked_everywhere(sources, lost, hunt)
+    complete = _looked_everywhere(sources, lost, hunt, effort)
     for cited in lost:
         place = hunt.found(cited, everywhere=complete)
         if place is not None:
@@ -340,12 +386,13 @@ def _verdicts(sources: Sources, wanted: Iterable[Citation]) -> tuple[_Verdicts, 
 def _verdict(cited: Citation, place: FileRange | None) -> _Verdict:
     if place is None:
         return _Verdict(CitationState.CHANGED)
-    return _Verdict(
-        CitationState.FRESH if place.lines == cited.lines else CitationState.MOVED, place
-    )
+    is_fresh = cited.symbol is not None or place.lines == cited.lines
+    return _Verdict(CitationState.FRESH if is_fresh else CitationState.MOVED, place)
 
 
-def _looked_everywhere(sources: Sources, lost: Sequence[Citation], hunt: Hunt) -> bool:
+def _looked_everywhere(
+    sources: Sources, lost: Sequence[Citation], hunt: Hunt, effort: Effort
+) -> bool:
     """Look for lost texts in the files of the project, the likeliest first; tell whether in all."""
     blobs = {cited.blob for cited in lost} - {None}
     suffixes = {suffix_of(cited.file) for cited in lost}
@@ -362,7 +409,7 @@ def _looked_everywhere(sources: Sources, lost: Sequence[Citation], hunt: Hunt) -
         except Unreadable:
             continue
         left -= len(data)
-        hunt.look(listed.file, Content(data), blob_of(data, lost[0].commit))
+        hunt.look(listed.file, Content(data, effort), blob_of(data, lost[0].commit))
     return True
 
 
@@ -374,6 +421,7 @@ def _finding(memory: Memory, cited: Citation, verdict: _Verdict) -> BrokenCitati
         text=one_line(memory.content),
         file=cited.file,
         lines=cited.lines,
+        symbol=cited.symbol,
         state=verdict.state,
         now=None if now is None else Where(file=now.file, lines=now.lines),
         reason=verdict.reason,
@@ -401,7 +449,7 @@ def _update(
             if not moved:  # another process has updated it meanwhile
                 continue
             updated += moved
-            cited = _each_once(fresh.get(one, one) for one in known.citations)
+            cited = each_once(fresh.get(one, one) for one in known.citations)
             event = Event(
                 event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor, source=SOURCE
             )
@@ -423,9 +471,14 @@ def _moved_citations(sources: Sources, verdicts: _Verdicts) -> dict[Citation, Ci
             data = sources.read(place.file)
         except Unreadable:
             continue
+        content = Content(data)
         new = msgspec.structs.replace(
             cited, file=place.file, lines=place.lines, blob=blob_of(data, head), commit=head
         )
-        if judged(new, Content(data)) == place:
-            found[cited] = new
+        if judged(new, content) == place:
+            found[cited] = msgspec.structs.replace(
+                new,
+                digest=content.digest(place.lines),
+                folded=content.folded(place.lines, place.file),
+            )
     return found

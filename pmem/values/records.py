@@ -144,22 +144,28 @@ class Source(Part, frozen=True, kw_only=True):
 
 
 class Citation(Part, frozen=True, kw_only=True):
-    """A file of the project that shows what a memory says, or lines of it.
+    """A file of the project that shows what a memory says, or lines of it, or a symbol in it.
 
     `file` is relative to the top of the project, with slashes, `lines` the first and the last,
-    counted from one. `digest` recognises the cited text (see `core.citations`), `blob` is git's
-    name of the whole file as it was cited, and `commit` what was checked out then.
+    counted from one. `symbol` is a name that is defined there, or a name and the value that it is
+    given, such as `Billing.settle` or `RETRIES=3`. `digest` recognises the cited text (see
+    `core.citations`) and `folded` the same text in another layout (see `core.code.folding`). `blob`
+    is git's name of the whole file as it was cited, and `commit` what was checked out then.
     """
 
     file: str
     lines: tuple[Number, Number] | None = None
+    symbol: str | None = None
     digest: str
+    folded: str | None = None
     blob: str | None = None
     commit: str | None = None
 
     @property
     def place(self) -> str:
-        """What is cited, such as `src/main.py:10-20`."""
+        """What is cited, such as `src/main.py:10-20` or `src/main.py::settle`."""
+        if self.symbol is not None:
+            return f"{self.file}::{self.symbol}"
         if self.lines is None:
             return self.file
         first, last = self.lines

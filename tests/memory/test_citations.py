@@ -66,6 +66,7 @@ def test_a_citation_says_which_text_it_means(project: Project) -> None:
         file="src/queue.py",
         lines=(10, 12),
         digest=Content(data).digest((10, 12)),
+        folded=Content(data).folded((10, 12), "src/queue.py"),
         blob=blob_of(data, None),
         commit=None,
     )

@@ -140,6 +140,28 @@ def enclosed(
     return kept
 
 
+def is_within(lines: Sequence[bytes], at: int, symbol: Symbol) -> bool:
+    """Tell whether a line stands in all that a symbol names, by the lines above it alone.
+
+    Args:
+        lines: The text.
+        at: The line, counted from zero.
+        symbol: The name.
+    """
+    own = lines[at][:HEAD]
+    left = [_word(part) for part in symbol.within]
+    left = [word for word in left if not word.search(own[: own.rfind(symbol.name)])]
+    width = indentation(lines[at])
+    for above in range(at - 1, -1, -1):
+        if not left or not width:
+            break
+        line = lines[above]
+        if _NO_ENCLOSER.match(line) is None and indentation(line) < width:
+            width = indentation(line)
+            left = [word for word in left if not word.search(line[:HEAD])]
+    return not left
+
+
 def outermost(lines: Sequence[bytes], places: Iterable[int]) -> list[int]:
     """Return those lines that are indented least."""
     widths = {at: indentation(lines[at]) for at in places}

@@ -43,9 +43,9 @@ def absorbing(
     for link in (link for memory in together for link in memory.relationships):
         if link.target not in ids:
             links.setdefault((link.target, link.type), link)
-    cited: dict[tuple[str, tuple[int, int] | None], Citation] = {}
+    cited: dict[tuple[str, Any], Citation] = {}
     for one in (one for memory in together for one in memory.citations):
-        cited.setdefault((one.file, one.lines), one)
+        cited.setdefault((one.file, one.symbol or one.lines), one)
     recalled = [memory.access.last_at for memory in together if memory.access.last_at]
     used = max(last_use(memory) for memory in others)
     if used > last_use(survivor):

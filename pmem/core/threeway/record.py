@@ -328,7 +328,7 @@ def _greatness(value: Any) -> tuple[int, Any, str]:
 
 
 def _by_identity(items: list[Any], shape: RecordShape) -> dict[Path, Any]:
-    return {tuple(item[field] for field in shape.identity): item for item in items}
+    return {shape.identity_of(item): item for item in items}
 
 
 def _item_order(item: Object, shape: RecordShape) -> Any:

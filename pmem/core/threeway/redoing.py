@@ -187,9 +187,9 @@ class _Comparison:
                 yield Mismatch(Mistake.MIXED_RECORD, None, (name,))
 
     def _by_name(self, field: str, items: Any) -> dict[Any, Any]:
-        identity = self._shape.inside.get(field, UNKNOWN).identity
-        if identity:
-            return {tuple(map(item.get, identity)): item for item in items}
+        shape = self._shape.inside.get(field, UNKNOWN)
+        if shape.identity:
+            return {shape.identity_of(item): item for item in items}
         return dict(zip(numbered(map(canonical, items)), items, strict=True))
 
     def _value(self, what: str, before: list[Any], then: Any, now: Any) -> Iterator[Mismatch]:

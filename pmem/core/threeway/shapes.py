@@ -7,7 +7,7 @@ a test holds the two together.
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 
 class Rule(Enum):
@@ -43,7 +43,8 @@ class RecordShape(NamedTuple):
     A field in `follows` comes from the side that another field comes from. The fields of an
     `atomic` part only mean something together. A field in `counts` says how many items there ever
     were in the list that it names. `identity` is what tells items apart, `time` when one came to
-    be, or for a record, when it changed. `texts` are what an edit changes.
+    be, or for a record, when it changed; of what tells items apart one may lack those in
+    `nameless`. `texts` are what an edit changes.
     """
 
     fields: tuple[str, ...] = ()
@@ -55,8 +56,18 @@ class RecordShape(NamedTuple):
     counts: Mapping[str, str] = MappingProxyType({})
     atomic: bool = False
     identity: tuple[str, ...] = ()
+    nameless: tuple[str, ...] = ()
     time: str = ""
     texts: tuple[str, ...] = ()
+
+    def identity_of(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return what tells an item apart from the others of its list.
+
+        Args:
+            item: The item, as JSON.
+        """
+        wanted = (field for field in self.identity if field in item or field not in self.nameless)
+        return tuple(map(item.get, wanted))
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -77,9 +88,10 @@ _SOURCE: Final = RecordShape(
     atomic=True,
 )
 _CITATION: Final = RecordShape(
-    fields=_words("file lines digest blob commit"),
-    follows={"blob": "lines", "commit": "lines"},
-    identity=("file", "digest"),
+    fields=_words("file lines symbol digest folded blob commit"),
+    follows={"folded": "lines", "blob": "lines", "commit": "lines"},
+    identity=("file", "digest", "symbol"),
+    nameless=("symbol",),
 )
 _SETTLED: Final = RecordShape(fields=_words("at by reason"), atomic=True)
 _OUTCOME: Final = RecordShape(

@@ -65,7 +65,7 @@ def _items(field: str, value: Any, inside: RecordShape) -> None:
     _all(field, value, dict)
     found = set()
     for item in value:
-        identity = tuple(item.get(key) for key in inside.identity)
+        identity = inside.identity_of(item)
         if not all(isinstance(part, str) for part in identity) or identity in found:
             raise Doubt(f"{field} has items that cannot be told apart")
         found.add(identity)

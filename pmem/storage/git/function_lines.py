@@ -16,7 +16,7 @@ from pmem.storage.git import git
 
 _LONGEST: Final = 500
 """Bytes of a line that git is shown."""
-_MOST: Final = 2000
+_MOST: Final = 20_000
 """Lines that git is shown at once."""
 _AFTER: Final = b"\x01"
 _ATTRIBUTES: Final = "attributes"

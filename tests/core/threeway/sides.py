@@ -83,7 +83,13 @@ def _citation(dice: Dice) -> Json:
         "digest": dice.one_of("0f", "1e", "2d"),
     }
     lines = dice.one_of({}, {"lines": [1, dice.random.randint(1, 4)]})
-    return {**known, **lines, **dice.one_of({}, {"blob": dice.word(), "commit": dice.word()})}
+    symbol = dice.one_of({}, {"symbol": dice.one_of("settle", "RETRIES=3"), "folded": dice.word()})
+    return {
+        **known,
+        **lines,
+        **symbol,
+        **dice.one_of({}, {"blob": dice.word(), "commit": dice.word()}),
+    }
 
 
 def _outcome(dice: Dice) -> Json:
@@ -117,7 +123,7 @@ def _fact(dice: Dice) -> Json:
 
 def _several(dice: Dice, make: Callable[[Dice], Json], *keys: str) -> list[Json]:
     made = [make(dice) for _ in range(dice.random.randint(0, 4))]
-    return list({tuple(item[key] for key in keys): item for item in made}.values())
+    return list({tuple(map(item.get, keys)): item for item in made}.values())
 
 
 _DRAWN: Final[dict[str, Callable[[Dice], Any]]] = {
@@ -151,7 +157,7 @@ _DRAWN: Final[dict[str, Callable[[Dice], Any]]] = {
     "source": lambda dice: {"file": dice.word(), "lines": dice.word()} | dice.unknown(),
     "access": lambda dice: dice.one_of({}, {"count": 2, "last_at": dice.time()} | dice.unknown()),
     "relationships": lambda dice: _several(dice, _link, "target", "type"),
-    "citations": lambda dice: _several(dice, _citation, "file", "digest"),
+    "citations": lambda dice: _several(dice, _citation, "file", "digest", "symbol"),
     "recent_messages": lambda dice: _several(dice, _message, "id"),
     "messages": lambda dice: _several(dice, _message, "id"),
     "facts": lambda dice: _several(dice, _fact, "id"),
@@ -209,9 +215,9 @@ def _changed_value(dice: Dice, store: str, field: str, side: Json) -> Any:
     shape = SHAPES[store]
     if shape.rules.get(field) is not Rule.ITEMS or not dice.often(0.7):
         return value
-    keys = shape.inside[field].identity
-    items = {tuple(item[key] for key in keys): item for item in side[field] if dice.often(0.8)}
-    items |= {tuple(item[key] for key in keys): item for item in value[:2]}
+    key_of = shape.inside[field].identity_of
+    items = {key_of(item): item for item in side[field] if dice.often(0.8)}
+    items |= {key_of(item): item for item in value[:2]}
     return list(items.values())
 
 
@@ -250,7 +256,7 @@ def mentions(value: Any) -> set[str]:
 
 def identified(shape: RecordShape, items: list[Json]) -> dict[str, Json]:
     """Return items by what tells them apart."""
-    return {differ([item[key] for key in shape.identity]): item for item in items}
+    return {differ(shape.identity_of(item)): item for item in items}
 
 
 _COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)

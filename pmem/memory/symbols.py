@@ -1,0 +1,239 @@
+"""Cited names of functions, classes and constants: where they are defined now.
+
+Git says which lines begin a definition, and is asked once for all names that are looked for.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from pmem.core.citations import Content, Lines, constant_of, stated, suffix_of, values_of
+from pmem.core.code.constants import MOST_CHARACTERS, Assignment
+from pmem.core.code.definitions import (
+    Definition,
+    Symbol,
+    defining,
+    definition_at,
+    enclosed,
+    outermost,
+    parse_symbol,
+    unqualified,
+)
+from pmem.core.code.languages import language_of
+from pmem.core.shortening import shortened
+from pmem.errors import InvalidValue
+from pmem.storage.git.function_lines import function_lines
+from pmem.values.records import Citation
+
+MOST_HEADS: Final = 40
+"""Of the lines that may define a name git is shown so many, the nearest to where it was."""
+_AT_ONCE: Final = 500
+"""Git is asked for so many names at once."""
+_MOST_TOLD: Final = 5
+_TOLD_CHARACTERS: Final = 60
+_BETWEEN: Final = "::"
+
+
+class Unfound(NamedTuple):
+    """A citation of a symbol whose text is not in its file any more, and what that holds."""
+
+    cited: Citation
+    content: Content
+
+
+class Standing(NamedTuple):
+    """What became of a symbol whose text is not found.
+
+    `is_there` when its file still defines it, `now` where it does if it says the same, `is_sure` if
+    it cannot have gone elsewhere, and `reason` what the file says of it.
+    """
+
+    is_there: bool
+    now: Lines | None = None
+    is_sure: bool = False
+    reason: str = ""
+
+
+def parse_symbol_citation(text: str) -> tuple[str, str] | None:
+    """Read `src/a.py::settle` or `src/a.py::RETRIES=3`; None for anything else.
+
+    A file of exactly that name comes first, then the longest name of one that is there.
+
+    Args:
+        text: What is to be cited, seen from the current folder.
+
+    Returns:
+        The file, and the symbol with its value, if it has one.
+    """
+    parts = text.split(_BETWEEN)
+    if len(parts) == 1 or os.path.lexists(text):
+        return None
+    splits = [(_BETWEEN.join(parts[:at]), _BETWEEN.join(parts[at:])) for at in range(1, len(parts))]
+    fitting = [(file, symbol) for file, symbol in splits if file and _is_symbol(symbol)]
+    there = [(file, symbol) for file, symbol in fitting if os.path.lexists(file)]
+    return there[-1] if there else fitting[0] if fitting else None
+
+
+def name_of(cited: Citation) -> bytes | None:
+    """Return the last part of a cited name; None where no name is cited."""
+    symbol = parse_symbol((cited.symbol or "").partition("=")[0])
+    return None if symbol is None else symbol.name
+
+
+def at_symbol(
+    content: Content, file: str, wanted: tuple[str, str], environment: Mapping[str, str]
+) -> Lines:
+    """Return the lines that define what somebody wants to cite.
+
+    Args:
+        content: What the file holds.
+        file: Its name in the project.
+        wanted: The file as it was named, and the symbol.
+        environment: The environment's variables.
+
+    Raises:
+        InvalidValue: The file does not define it, or several times, or gives it another value, or
+            git is not there to tell.
+    """
+    path, text = wanted
+    if content.is_binary:
+        raise InvalidValue(f"{path} is binary and defines no {text}", "cite it as a whole")
+    cited = Citation(file=file, symbol=text, digest="")
+    constant = constant_of(cited)
+    if constant is not None:
+        return _at_constant(cited, content, path, *constant)
+    (found,) = _definitions([Unfound(cited, content)], environment)
+    if found is None:
+        raise InvalidValue(
+            f"only git can find {text} in {path}, and there is none", _lines_of(path)
+        )
+    if not found:
+        raise InvalidValue(
+            f"{path} defines no {text} that git knows as a function or a class", _lines_of(path)
+        )
+    if len(found) > 1:
+        raise InvalidValue(
+            f"{path} defines {text} {len(found)} times, in lines {_numbers(found)}",
+            "name what it belongs to, such as Class.method, or cite lines",
+        )
+    return found[0].first, found[0].last
+
+
+def settled(unfound: Sequence[Unfound], environment: Mapping[str, str]) -> dict[Citation, Standing]:
+    """Return what became of symbols whose text is not in their files any more.
+
+    Args:
+        unfound: The citations.
+        environment: The environment's variables.
+    """
+    found = {one.cited: _constant_now(one) for one in unfound if constant_of(one.cited)}
+    asked = [one for one in unfound if one.cited not in found]
+    for start in range(0, len(asked), _AT_ONCE):
+        batch = asked[start : start + _AT_ONCE]
+        for one, definitions in zip(batch, _definitions(batch, environment), strict=True):
+            found[one.cited] = _definition_now(one, definitions)
+    return found
+
+
+def _is_symbol(text: str) -> bool:
+    name, equals, value = text.partition("=")
+    if parse_symbol(name) is None:
+        return False
+    return not equals or (0 < len(value.strip()) <= MOST_CHARACTERS and value.isprintable())
+
+
+def _at_constant(
+    cited: Citation, content: Content, path: str, symbol: Symbol, value: bytes
+) -> Lines:
+    found = values_of(cited, content, symbol)
+    name = (cited.symbol or "").partition("=")[0]
+    if not found:
+        raise InvalidValue(f"{path} gives no value to {name}", _lines_of(path))
+    lines = stated(cited, content, symbol, value)
+    if lines is None:
+        raise InvalidValue(
+            f"{name} is {_values(found)} in {path}, not {value.decode()}",
+            "cite the value that the file has",
+        )
+    return lines
+
+
+def _constant_now(one: Unfound) -> Standing:
+    constant = constant_of(one.cited)
+    found = values_of(one.cited, one.content, constant[0]) if constant else []
+    if not found:
+        return _nowhere(one)
+    return Standing(is_there=True, is_sure=True, reason=f"it is {_values(found)}")
+
+
+def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> Standing:
+    cited, content = one
+    if definitions is None:
+        name = name_of(cited)
+        return Standing(is_there=name is not None and content.mentions(name))
+    for definition in definitions:
+        lines = (definition.first, definition.last)
+        if content.digest(lines) == cited.digest or (
+            cited.folded is not None and content.folded(lines, cited.file) == cited.folded
+        ):
+            return Standing(is_there=True, is_sure=True, now=lines)
+    return Standing(is_there=True, is_sure=True) if definitions else _nowhere(one)
+
+
+def _nowhere(one: Unfound) -> Standing:
+    name = (one.cited.symbol or "").partition("=")[0]
+    return Standing(is_there=False, reason=f"has no {name}")
+
+
+def _definitions(
+    wanted: Sequence[Unfound], environment: Mapping[str, str]
+) -> list[list[Definition] | None]:
+    """Return the outermost definitions of symbols; None for all where there is no git."""
+    heads = [_heads(one) for one in wanted]
+    shown = [
+        (language_of(suffix_of(one.cited.file)).driver, [one.content.lines[at] for at in places])
+        for one, places in zip(wanted, heads, strict=True)
+    ]
+    answers = function_lines(shown, environment) if any(heads) else [set() for _ in wanted]
+    if answers is None:
+        return [None] * len(wanted)
+    return [
+        _defined_at(one, [at for number, at in enumerate(places) if number in answer])
+        for one, places, answer in zip(wanted, heads, answers, strict=True)
+    ]
+
+
+def _heads(one: Unfound) -> list[int]:
+    """Return the lines that may define a symbol, counted from zero."""
+    symbol = parse_symbol(one.cited.symbol or "")
+    if symbol is None or one.content.is_binary or not one.content.mentions(symbol.name):
+        return []
+    near = (one.cited.lines or (1, 1))[0] - 1
+    found = defining(one.content.lines, symbol, language_of(suffix_of(one.cited.file)), near)
+    return sorted(sorted(found, key=lambda at: abs(at - near))[:MOST_HEADS])
+
+
+def _defined_at(one: Unfound, places: Sequence[int]) -> list[Definition]:
+    symbol = parse_symbol(one.cited.symbol or "")
+    if symbol is None or not places:
+        return []
+    lines, language = one.content.lines, language_of(suffix_of(one.cited.file))
+    places = outermost(lines, enclosed(lines, places, symbol, language))
+    if not symbol.within:
+        places = unqualified(lines, places, symbol.name)
+    found = [definition_at(lines, at, language) for at in places]
+    return [definition for definition in found if definition.has_body] or found
+
+
+def _values(found: Sequence[Assignment]) -> str:
+    told = dict.fromkeys(one.value.decode("utf-8", "replace") for one in found)
+    return shortened(" and ".join(" ".join(value.split()) for value in told), _TOLD_CHARACTERS)
+
+
+def _numbers(found: Sequence[Definition]) -> str:
+    told = ", ".join(str(one.head) for one in found[:_MOST_TOLD])
+    return f"{told} and others" if len(found) > _MOST_TOLD else told
+
+
+def _lines_of(path: str) -> str:
+    return f"cite lines of it, such as {path}:10-20"
