@@ -53,7 +53,10 @@ Since = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help=
 Until = Annotated[str | None, typer.Option("--valid-until", metavar="TIME", help="Holds until.")]
 Cite = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILE[:A[-B]]", help="It rests on this file, or lines; repeatable."),
+    typer.Option(
+        metavar="FILE[:A[-B]]|FILE::NAME[=VALUE]",
+        help="It rests on this file, lines, or a name in it; repeatable.",
+    ),
 ]
 
 For = Annotated[

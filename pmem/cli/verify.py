@@ -24,7 +24,7 @@ def verify(
         bool, typer.Option("--update", help="Cite what has moved where it is now.")
     ] = False,
 ) -> Answer:
-    """See whether the files, lines and symbols that memories cite still say the same."""
+    """See whether the files, lines and names that memories cite still say the same."""
     session: CommandSession = ctx.obj
     request = VerifyRequest(references=tuple(reference or ()), update=update)
     done = session.run(table.VERIFY, request)

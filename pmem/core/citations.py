@@ -145,6 +145,21 @@ class Content:
             if self._effort.spend(wanted.length) and self.folded(lines, cited.file) == cited.folded:
                 yield lines
 
+    def is_within(self, at: int, symbol: definitions.Symbol, file: str) -> bool:
+        """Tell whether a line stands in all that a symbol names.
+
+        Args:
+            at: The line, counted from zero.
+            symbol: The symbol.
+            file: The name of the file, which tells how it is written.
+        """
+        if definitions.is_within(self.lines, at, symbol):
+            return True
+        if not self._effort.spend(at):
+            return False
+        language = language_of(suffix_of(file))
+        return bool(definitions.enclosed(self.lines, (at,), symbol, language))
+
     def mentions(self, name: bytes) -> bool:
         """Tell whether a name stands anywhere, as a word or in one."""
         return name in self._data
@@ -337,7 +352,7 @@ def _is_within(cited: Citation, here: Content, lines: Lines) -> bool:
         return True
     text = here.lines[lines[0] - 1 : lines[1]]
     head = next((at for at, line in enumerate(text) if symbol.name in line), 0)
-    return definitions.is_within(here.lines, lines[0] - 1 + head, symbol)
+    return here.is_within(lines[0] - 1 + head, symbol, cited.file)
 
 
 class _LostTextSighting(NamedTuple):

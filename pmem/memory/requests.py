@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class AddRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A memory to add; what is left out gets the default of its type.
 
-    `cite` names files of the project, or lines of them such as `src/main.py:10-20`, seen from the
-    current folder, `places` are patterns of the files that it applies to (see `core.places`). What
+    `cite` names files of the project, lines of them such as `src/main.py:10-20`, or names that they
+    define such as `src/main.py::settle` and `src/main.py::RETRIES=3`, seen from the current folder,
+    `places` are patterns of the files that it applies to (see `core.places`). What
     a dead end `tried`, `because` of what that failed and its `evidence` are as in `Memory`, like
     what a decision was taken `instead_of`, and when to look at it again: `review_at`, `review_if`.
     `force` adds it even when a memory on the same subject, or with the same

@@ -20,6 +20,7 @@ from pmem.core.code.definitions import (
     unqualified,
 )
 from pmem.core.code.languages import language_of
+from pmem.core.secrets import find_named, redacted
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
 from pmem.storage.git.function_lines import function_lines
@@ -152,7 +153,7 @@ def _at_constant(
     lines = stated(cited, content, symbol, value)
     if lines is None:
         raise InvalidValue(
-            f"{name} is {_values(found)} in {path}, not {value.decode()}",
+            f"{name} is {_values(name, found)} in {path}, not {value.decode()}",
             "cite the value that the file has",
         )
     return lines
@@ -163,7 +164,8 @@ def _constant_now(one: Unfound) -> Standing:
     found = values_of(one.cited, one.content, constant[0]) if constant else []
     if not found:
         return _nowhere(one)
-    return Standing(is_there=True, is_sure=True, reason=f"it is {_values(found)}")
+    name = (one.cited.symbol or "").partition("=")[0]
+    return Standing(is_there=True, is_sure=True, reason=f"it is {_values(name, found)}")
 
 
 def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> Standing:
@@ -225,9 +227,13 @@ def _defined_at(one: Unfound, places: Sequence[int]) -> list[Definition]:
     return [definition for definition in found if definition.has_body] or found
 
 
-def _values(found: Sequence[Assignment]) -> str:
-    told = dict.fromkeys(one.value.decode("utf-8", "replace") for one in found)
-    return shortened(" and ".join(" ".join(value.split()) for value in told), _TOLD_CHARACTERS)
+def _values(name: str, found: Sequence[Assignment]) -> str:
+    """Say what a file gives to a name; what is secret is not repeated."""
+    told: dict[str, None] = {}
+    for one in found:
+        value = " ".join(one.value.decode("utf-8", "replace").split())
+        told[redacted(value, find_named(name, value))] = None
+    return shortened(" and ".join(told), _TOLD_CHARACTERS)
 
 
 def _numbers(found: Sequence[Definition]) -> str:

@@ -119,7 +119,7 @@ FOR_MODELS: Final = (
             Argument("subject", "subject", "Whom or what it is about, in a word or two"),
             Argument("category", "category"),
             Argument("tags", "tags"),
-            Argument("cite", "cite", "What it rests on, as src/main.py:10-20"),
+            Argument("cite", "cite", "What it rests on: src/main.py:10-20, src/main.py::NAME"),
             Argument("force", "force", "Add it beside a similar one"),
         ),
     ),

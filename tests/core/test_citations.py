@@ -1,12 +1,25 @@
 """What recognises a cited text, and where a text is found again."""
 
 from itertools import pairwise
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.citations import ENOUGH, LEAST, Content, FileRange, Hunt, first_of, judged, suffix_of
+from pmem.core.citations import (
+    ENOUGH,
+    LEAST,
+    Content,
+    Effort,
+    FileRange,
+    Hunt,
+    each_once,
+    first_of,
+    judged,
+    suffix_of,
+)
 from pmem.values.records import Citation
 
 LONG = ["def wait(attempt):", "    time.sleep(2**attempt)", "    return attempt"]
@@ -192,3 +205,76 @@ def test_equal_lines_without_end_are_searched_in_one_pass() -> None:
     many = Content(b"}\n" * 300_000)
     missing = f"{content(['}'] * 1000).digest()[:16]}{'0' * 24}"
     assert list(many.places(missing, 1000, 1)) == []
+
+
+def test_a_text_in_another_layout_is_the_same_text() -> None:
+    cited = fold_cited("a.py", ["x = f(a, b)", "y = 1"], 1, 2)
+    assert judged(cited, content(["x = f(", "    a,", "    b,", ")", "", "y  =  1"])) == FileRange(
+        "a.py", (1, 6)
+    )
+    above = content(["import f", "", "x = f(a,", "  b)", "y = 1"])
+    assert judged(cited, above) == FileRange("a.py", (3, 5))
+    assert judged(cited, content(["x = f(a, b)", "    y = 1"])) is None
+    old = msgspec.structs.replace(cited, folded=None)
+    assert judged(old, above) is None
+
+
+def test_a_whole_file_in_another_layout_is_the_same_file() -> None:
+    cited = fold_cited("a.ts", ["f({ a: 1 });"], 1, 1)
+    whole = msgspec.structs.replace(cited, lines=None)
+    assert judged(whole, content(["", "f({", "\ta: 1,", "});"])) == FileRange("a.ts", None)
+    assert judged(whole, content(["f({ a: 2 });"])) is None
+
+
+def fold_cited(file: str, lines: list[str], first: int, last: int) -> Citation:
+    folded = content(lines).folded((first, last), file)
+    return msgspec.structs.replace(cite(file, lines, first, last), folded=folded)
+
+
+def test_a_file_that_looks_alike_everywhere_is_folded_a_few_times_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cited = fold_cited("a.rs", ['x = "a b";'] * 100, 1, 100)
+    alike = ['x = "ab";', 'x = "a  b";'] * 5000
+    folded = []
+    real = Content.folded
+
+    def noting(self: Content, *arguments: Any) -> str | None:
+        folded.append(arguments)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Content, "folded", noting)
+    assert judged(cited, content(alike)) is None
+    assert 0 < len(folded) <= 5
+    folded.clear()
+    spent = Content("\n".join(alike).encode(), Effort(len(alike)))
+    assert judged(cited, spent) is None
+    assert folded == []
+
+
+def test_no_folding_goes_beyond_its_effort() -> None:
+    effort = Effort(10)
+    assert [effort.spend(6), effort.spend(4), effort.spend(1), effort.spend(0)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("places", "kept"),
+    [
+        (["a.py::x=1", "a.py::x=2"], ["a.py::x=2"]),
+        (["a.py::x", "a.py::y", "a.py::x"], ["a.py::x", "a.py::y"]),
+        (["a.py:1", "a.py:2", "a.py", "a.py:1"], ["a.py:1", "a.py:2", "a.py"]),
+    ],
+)
+def test_a_place_is_cited_once(places: list[str], kept: list[str]) -> None:
+    def read(place: str) -> Citation:
+        file, _, symbol = place.partition("::")
+        name, _, line = file.partition(":")
+        lines = (int(line), int(line)) if line else None
+        return Citation(file=name, lines=lines, symbol=symbol or None, digest="")
+
+    assert [one.place for one in each_once(map(read, places))] == kept

@@ -10,10 +10,11 @@ from pmem.cli.memory import _request as batch_line
 from pmem.cli.query import _request as asked
 from pmem.cli.session import CommandSession
 from pmem.core import managed_block, queries
-from pmem.core.citations import Content, judged
+from pmem.core.citations import Content, constant_of, judged, values_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.interchange import arrays, messages
 from pmem.memory.citations import parse_citation as cited
+from pmem.memory.symbols import parse_symbol_citation
 from pmem.project.configuration import parse_config
 from pmem.project.setup import write_setting
 from pmem.search import golden, threads
@@ -172,7 +173,20 @@ def _citation(data: bytes) -> Any:
         place = judged(one, Content(b"before\n" + content))
         assert place is not None
         assert held.is_binary or place.lines is not None
-    return file, lines, held.digest(), held.weight()
+    return file, lines, held.digest(), held.weight(), _symbol(_text(text), held)
+
+
+def _symbol(text: str, held: Content) -> Any:
+    named = parse_symbol_citation(text)
+    if named is None or held.is_binary or not held.size:
+        return None
+    lines = (1, held.size)
+    folded = held.folded(lines, named[0])
+    one = Citation(
+        file=named[0], lines=lines, symbol=named[1], digest=held.digest(lines), folded=folded
+    )
+    constant = constant_of(one)
+    return constant and values_of(one, held, constant[0]), judged(one, held)
 
 
 def _checkpoint(data: bytes) -> Any:
@@ -282,6 +296,7 @@ _REPOSITORIES: Final = b"""repos:
 """
 _SAVED: Final = b'{"context":"step 3","messages":[{"a":1.5}],"agents":{"x":[true,null]}}'
 _CITED: Final = b"src/main.py:2-3\n\x1e\none\ntwo  \nthree\r\nfour\n"
+_NAMED: Final = b"src/main.py::A.B=3\n\x1e\nclass A:\n    B = 3\n"
 _REFUSED: Final = (InvalidValue, UsageError)
 
 ENTRIES: Final = (
@@ -298,7 +313,7 @@ ENTRIES: Final = (
     Entry(
         "ids and references", _reference, (b"0a0a0a0a-k3v9m2x1", b"k3v9", b"zzzzzzzzzzz-00000000")
     ),
-    Entry("citations", _citation, (_CITED, b"a.py", b"a.py:3")),
+    Entry("citations", _citation, (_CITED, _NAMED, b"a.py", b"a.py:3")),
     Entry("checkpoints", _checkpoint, (_SAVED,), (orjson.JSONDecodeError,)),
     Entry("hook scripts", _hook, (_HOOK, _REPOSITORIES), (managed_block.Unclear,)),
 )

@@ -260,6 +260,19 @@ def test_a_twin_of_another_class_does_not_stand_in(project: Project) -> None:
     }
 
 
+def test_text_at_the_margin_hides_no_class(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = '    TEXT = """\nDear customer,\n"""\n\n'
+    method = "    def settle(self, order):\n        return settle(order)\n"
+    Path("src/letters.py").write_text(f"class Letters:\n{before}{method}")
+    cited(project, "src/letters.py::Letters.settle")
+    monkeypatch.setattr("subprocess.Popen", None)
+    change("src/letters.py", lambda text: f"# new\n{text}")
+    assert states(project) == {}
+    assert "stale" not in project.build_context().text
+
+
 def test_a_name_that_is_still_defined_is_not_looked_for_elsewhere(project: Project) -> None:
     cited(project, "src/money.py::settle")
     Path("src/copy.py").write_text(PYTHON)
@@ -388,6 +401,9 @@ def test_the_secret_gate_sees_a_value(project: Project) -> None:
     Path("keys.py").write_text(f"KEY = {key!r}\n")
     done = pmem("add", "The key is in keys.py", "--cite", f"keys.py::KEY={key!r}")
     assert done.code == 7, done.said
+    refused = pmem("add", "The key is in keys.py", "--cite", "keys.py::KEY=1")
+    assert refused.code == 3
+    assert key not in refused.said
     assert project.list().total == 0
 
 

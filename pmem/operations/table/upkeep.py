@@ -65,7 +65,7 @@ STATS: Final[Operation[AtRequest, MemoryFigures]] = Operation(
     "stats", "Show what the memory holds", "upkeep.statistics:statistics"
 )
 VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
-    "verify", "See whether the files and lines that memories cite still say the same",
+    "verify", "See whether the files, lines and names that memories cite still say the same",
     "memory.citations:verify", "whole", doing="verify citations",
     writes="beside", only_if="update", effect="idempotent"
 )  # fmt: skip
