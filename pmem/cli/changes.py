@@ -53,9 +53,7 @@ def edit(
     cite: Cite = None,
     uncite: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE[:A[-B]]|FILE::NAME", help="It cites this no longer; repeatable."
-        ),
+        typer.Option(metavar="FILE[:A[-B]|::NAME]", help="It cites this no longer; repeatable."),
     ] = None,
     for_: For = None,
     not_for: Annotated[

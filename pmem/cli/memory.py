@@ -54,8 +54,8 @@ Until = Annotated[str | None, typer.Option("--valid-until", metavar="TIME", help
 Cite = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="FILE[:A[-B]]|FILE::NAME[=VALUE]",
-        help="It rests on this file, lines, or a name in it; repeatable.",
+        metavar="FILE[:A[-B]|::NAME]",
+        help="It rests on this file, lines, NAME or NAME=VALUE; repeatable.",
     ),
 ]
 

@@ -42,7 +42,7 @@ class Unfound(NamedTuple):
     content: Content
 
 
-class Standing(NamedTuple):
+class SymbolVerdict(NamedTuple):
     """What became of a symbol whose text is not found.
 
     `is_there` when its file still defines it, `now` where it does if it says the same, `is_sure` if
@@ -120,7 +120,9 @@ def at_symbol(
     return found[0].first, found[0].last
 
 
-def settled(unfound: Sequence[Unfound], environment: Mapping[str, str]) -> dict[Citation, Standing]:
+def settled(
+    unfound: Sequence[Unfound], environment: Mapping[str, str]
+) -> dict[Citation, SymbolVerdict]:
     """Return what became of symbols whose text is not in their files any more.
 
     Args:
@@ -159,32 +161,32 @@ def _at_constant(
     return lines
 
 
-def _constant_now(one: Unfound) -> Standing:
+def _constant_now(one: Unfound) -> SymbolVerdict:
     constant = constant_of(one.cited)
     found = values_of(one.cited, one.content, constant[0]) if constant else []
     if not found:
         return _nowhere(one)
     name = (one.cited.symbol or "").partition("=")[0]
-    return Standing(is_there=True, is_sure=True, reason=f"it is {_values(name, found)}")
+    return SymbolVerdict(is_there=True, is_sure=True, reason=f"it is {_values(name, found)}")
 
 
-def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> Standing:
+def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> SymbolVerdict:
     cited, content = one
     if definitions is None:
         name = name_of(cited)
-        return Standing(is_there=name is not None and content.mentions(name))
+        return SymbolVerdict(is_there=name is not None and content.mentions(name))
     for definition in definitions:
         lines = (definition.first, definition.last)
         if content.digest(lines) == cited.digest or (
             cited.folded is not None and content.folded(lines, cited.file) == cited.folded
         ):
-            return Standing(is_there=True, is_sure=True, now=lines)
-    return Standing(is_there=True, is_sure=True) if definitions else _nowhere(one)
+            return SymbolVerdict(is_there=True, is_sure=True, now=lines)
+    return SymbolVerdict(is_there=True, is_sure=True) if definitions else _nowhere(one)
 
 
-def _nowhere(one: Unfound) -> Standing:
+def _nowhere(one: Unfound) -> SymbolVerdict:
     name = (one.cited.symbol or "").partition("=")[0]
-    return Standing(is_there=False, reason=f"has no {name}")
+    return SymbolVerdict(is_there=False, reason=f"has no {name}")
 
 
 def _definitions(

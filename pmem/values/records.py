@@ -144,13 +144,11 @@ class Source(Part, frozen=True, kw_only=True):
 
 
 class Citation(Part, frozen=True, kw_only=True):
-    """A file of the project that shows what a memory says, or lines of it, or a symbol in it.
+    """A file of the project that shows what a memory says, lines of it, or a name in it.
 
-    `file` is relative to the top of the project, with slashes, `lines` the first and the last,
-    counted from one. `symbol` is a name that is defined there, or a name and the value that it is
-    given, such as `Billing.settle` or `RETRIES=3`. `digest` recognises the cited text (see
-    `core.citations`) and `folded` the same text in another layout (see `core.code.folding`). `blob`
-    is git's name of the whole file as it was cited, and `commit` what was checked out then.
+    `file` is seen from the project's top, `lines` are the first and the last, counted from one, and
+    `symbol` is such as `Billing.settle` or `RETRIES=3`. `digest` recognises the text, `folded` in
+    any layout (see `core.citations`); `blob` and `commit` are git's names, as cited.
     """
 
     file: str
@@ -164,12 +162,9 @@ class Citation(Part, frozen=True, kw_only=True):
     @property
     def place(self) -> str:
         """What is cited, such as `src/main.py:10-20` or `src/main.py::settle`."""
-        if self.symbol is not None:
-            return f"{self.file}::{self.symbol}"
-        if self.lines is None:
-            return self.file
-        first, last = self.lines
-        return f"{self.file}:{first}" if first == last else f"{self.file}:{first}-{last}"
+        numbers = "-".join(dict.fromkeys(map(str, self.lines or ())))
+        within = f":{numbers}" if numbers else ""
+        return f"{self.file}{within if self.symbol is None else f'::{self.symbol}'}"
 
 
 class Settlement(Part, frozen=True, kw_only=True):
