@@ -11,20 +11,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any, Literal
 
-    Event = Literal["session-start", "prompt", "pre-compact", "stop", "session-end"]
+    Event = Literal[
+        "session-start", "prompt", "pre-tool", "post-tool", "pre-compact", "stop", "session-end"
+    ]
     Unit = Literal["characters", "bytes"]
 
 SESSION_START: "Event" = "session-start"
 PROMPT: "Event" = "prompt"
+PRE_TOOL: "Event" = "pre-tool"
+POST_TOOL: "Event" = "post-tool"
 PRE_COMPACT: "Event" = "pre-compact"
 STOP: "Event" = "stop"
 SESSION_END: "Event" = "session-end"
-EVENTS: "tuple[Event, ...]" = (SESSION_START, PROMPT, PRE_COMPACT, STOP, SESSION_END)
+EVENTS: "tuple[Event, ...]" = (
+    SESSION_START, PROMPT, PRE_TOOL, POST_TOOL, PRE_COMPACT, STOP, SESSION_END
+)  # fmt: skip
+OF_TOOLS: "tuple[Event, ...]" = (PRE_TOOL, POST_TOOL)
+"""Events around a tool's call: a file is read or edited, a command has failed."""
 NOTED: "tuple[Event, ...]" = (PRE_COMPACT, STOP, SESSION_END)
 """Events at which the transcript is noted and nothing is said."""
 
 PROMPT_CHARACTERS = 1500
 """What a prompt is given at the most."""
+TOOL_CHARACTERS = 600
+"""What a tool's call is given at the most."""
 LEAST_WORDS = 3
 """A prompt of fewer words asks for nothing that a memory could know, where words have spaces."""
 _SPELLINGS: "Mapping[str, Event]" = {
@@ -34,6 +44,13 @@ _SPELLINGS: "Mapping[str, Event]" = {
     "userpromptsubmitted": PROMPT,
     "beforeagent": PROMPT,
     "beforesubmitprompt": PROMPT,
+    "pretool": PRE_TOOL,
+    "pretooluse": PRE_TOOL,
+    "beforetool": PRE_TOOL,
+    "posttool": POST_TOOL,
+    "posttooluse": POST_TOOL,
+    "posttoolusefailure": POST_TOOL,
+    "aftertool": POST_TOOL,
     "precompact": PRE_COMPACT,
     "precompress": PRE_COMPACT,
     "stop": STOP,
@@ -64,10 +81,14 @@ class Taken:
 _CLAUDE_CODE = {
     SESSION_START: Taken("SessionStart", 9500, "characters"),
     PROMPT: Taken("UserPromptSubmit", PROMPT_CHARACTERS, "characters"),
+    PRE_TOOL: Taken("PreToolUse", TOOL_CHARACTERS, "characters"),
+    POST_TOOL: Taken("PostToolUseFailure", TOOL_CHARACTERS, "characters"),
 }
 _STRICT = {
     SESSION_START: Taken("SessionStart", 9500, "bytes"),
     PROMPT: Taken("UserPromptSubmit", PROMPT_CHARACTERS, "characters"),
+    PRE_TOOL: Taken("PreToolUse", TOOL_CHARACTERS, "characters"),
+    POST_TOOL: Taken("PostToolUse", TOOL_CHARACTERS, "characters"),
 }
 TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
     "claude-code": _CLAUDE_CODE,
@@ -75,11 +96,17 @@ TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
     "gemini": {
         SESSION_START: Taken("SessionStart", 9500, "characters"),
         PROMPT: Taken("BeforeAgent", PROMPT_CHARACTERS, "characters"),
+        POST_TOOL: Taken("AfterTool", TOOL_CHARACTERS, "characters"),
     },
     "cursor": {SESSION_START: Taken("sessionStart", 9500, "characters", nested=False)},
     "vscode": {SESSION_START: Taken("SessionStart", 9500, "characters")},
 }
-"""Who takes a text at which event. Codex counts bytes, and refuses a key that it does not know."""
+"""Who takes a text at which event. Codex counts bytes, and refuses a key that it does not know.
+
+Gemini takes none before a tool's call, so it is told of a file once that was read or edited.
+"""
+_STOPPED: "Mapping[str, str]" = {"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini": ""}
+"""Who lets a hook stop a tool's call, and what the event is called in its answer."""
 _SILENT: "Mapping[tuple[str, Event], dict[str, Any]]" = {("cursor", PROMPT): {"continue": True}}
 """What is said instead of nothing where an empty object will not do."""
 
@@ -98,7 +125,9 @@ class HookInput:
         self.folder = self._text("cwd") or next(self._roots(), "")
         self.prompt = spoken(self._text("prompt", "user_prompt"))
         self.source = self._text("source")
-        self.is_of_subagent = bool(self._text("agent_id", "agentId"))
+        self.subagent = self._text("agent_id", "agentId")
+        self.tool = self._text("tool_name", "toolName")
+        self.asked_of_tool = self._fields("tool_input", "toolInput")
 
     @property
     def harness(self) -> str:
@@ -113,6 +142,28 @@ class HookInput:
     def event(self) -> "Event | None":
         """The event that it says itself; None where it is missing or not known."""
         return event_of(self._text("hook_event_name", "hookEventName"))
+
+    @property
+    def thread(self) -> str:
+        """What sees what is said here: the session, or what it has sent out; empty if unknown."""
+        if not self.subagent:
+            return self.session
+        return f"{self.session} {self.subagent}" if self.session else ""
+
+    @property
+    def tool_answer(self) -> "Any":
+        """What a tool answered: a text, or an object; None where it is not said."""
+        return self._told.get("tool_response", self._told.get("toolResponse"))
+
+    @property
+    def tool_error(self) -> str:
+        """How a tool failed, where the harness says so in words; empty otherwise."""
+        return "" if self._told.get("is_interrupt") else self._text("error")
+
+    def _fields(self, *names: str) -> "dict[str, Any]":
+        """Return the first of some fields that is an object; an empty one where none is."""
+        found = (self._told.get(name) for name in names)
+        return next((value for value in found if isinstance(value, dict)), {})
 
     def _text(self, *names: str) -> str:
         """Return the first of some fields that is a text."""
@@ -174,6 +225,29 @@ def written(harness: str, event: "Event", text: str) -> str:
     if not form.nested:
         return _line({"additional_context": text})
     return _line({"hookSpecificOutput": {"hookEventName": form.name, "additionalContext": text}})
+
+
+def stops(harness: str) -> bool:
+    """Tell whether a harness lets a hook stop a tool's call.
+
+    Args:
+        harness: Its name.
+    """
+    return harness in _STOPPED
+
+
+def stopped(harness: str, reason: str) -> str:
+    """Write the answer that stops a tool's call, as a harness takes it.
+
+    Args:
+        harness: One that lets it (see `stops`).
+        reason: What the model is to read.
+    """
+    name = _STOPPED[harness]
+    if not name:
+        return _line({"decision": "deny", "reason": reason})
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return _line({"hookSpecificOutput": {"hookEventName": name, **decision}})
 
 
 def is_asked(given: HookInput) -> bool:

@@ -11,7 +11,9 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pmem.assistants.events import (
+    POST_TOOL,
     PRE_COMPACT,
+    PRE_TOOL,
     PROMPT,
     SESSION_END,
     SESSION_START,
@@ -48,11 +50,13 @@ class ServerForm(NamedTuple):
 class HookForm(NamedTuple):
     """How an assistant lists hooks: for which events, and how one is written.
 
-    `nested` hooks stand in groups, `extra` beside each command, `alone` beside all of them in a
-    file that has nothing else. Time-outs are in parts of a second.
+    `matchers` name the tools whose calls an event is about. `nested` hooks stand in groups, `extra`
+    beside each command, `alone` beside all of them in a file that has nothing else. Time-outs are
+    in parts of a second.
     """
 
     events: Mapping[str, "Event"]
+    matchers: Mapping[str, str] = {}
     nested: bool = True
     extra: Mapping[str, Any] = {}
     alone: Mapping[str, Any] = {}
@@ -80,7 +84,19 @@ class Harness(NamedTuple):
     said: Mapping[Scope, str] = {}
 
 
-_CLAUDE_HOOKS: Final = HookForm(_EVERY_EVENT, extra={"type": "command"})
+_CLAUDE_HOOKS: Final = HookForm(
+    {**_EVERY_EVENT, "PreToolUse": PRE_TOOL, "PostToolUseFailure": POST_TOOL},
+    matchers={
+        "PreToolUse": "Read|Edit|Write|MultiEdit|NotebookEdit",
+        "PostToolUseFailure": "Bash",
+    },
+    extra={"type": "command"},
+)
+_CODEX_HOOKS: Final = HookForm(
+    {**_EVERY_EVENT, "PreToolUse": PRE_TOOL, "PostToolUse": POST_TOOL},
+    matchers={"PreToolUse": "^(apply_patch|Bash)$", "PostToolUse": "^Bash$"},
+    extra={"type": "command"},
+)
 _GEMINI_HOOKS: Final = HookForm(
     {
         "SessionStart": SESSION_START,
@@ -88,6 +104,12 @@ _GEMINI_HOOKS: Final = HookForm(
         "PreCompress": PRE_COMPACT,
         "AfterAgent": STOP,
         "SessionEnd": SESSION_END,
+        "BeforeTool": PRE_TOOL,
+        "AfterTool": POST_TOOL,
+    },
+    matchers={
+        "BeforeTool": "^(replace|write_file)$",
+        "AfterTool": "^(read_file|replace|write_file|run_shell_command)$",
     },
     extra={"type": "command", "name": "pmem"},
     parts=1000,
@@ -115,7 +137,7 @@ _OPENCODE: Final = ServerForm(("mcp",), {"type": "local", "enabled": True}, one_
 def _codex(folder: str, variable: str = "") -> tuple[SetupFile, ...]:
     return (
         SetupFile(f"{folder}/config.toml", block="toml", variable=variable),
-        SetupFile(f"{folder}/hooks.json", hooks=_CLAUDE_HOOKS, variable=variable),
+        SetupFile(f"{folder}/hooks.json", hooks=_CODEX_HOOKS, variable=variable),
     )
 
 
@@ -211,7 +233,9 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
             seconds = LAST_SECONDS if event == SESSION_END else SECONDS
             timeout = {"timeout": seconds * file.hooks.parts}
             handler = {**kind, "command": command, **extra, **timeout}
-            value = {"hooks": [handler]} if file.hooks.nested else handler
+            matcher = file.hooks.matchers.get(name)
+            about = {} if matcher is None else {"matcher": matcher}
+            value = {**about, "hooks": [handler]} if file.hooks.nested else handler
             found.append(Entry(path=("hooks", name), value=value, event=event))
     if file.server is not None:
         extra = dict(file.server.extra)

@@ -1,4 +1,4 @@
-"""What a hook is answered: a session's context, what answers a prompt, or that a talk is noted.
+"""What a hook is answered: a session's context, what answers a prompt or is about a file.
 
 A session is a thread, so it is told what is new once, and a prompt is given only what the session
 has not been shown.
@@ -10,8 +10,10 @@ from typing import Final
 
 import msgspec
 
-from pmem.assistants.events import NOTED, SESSION_START
+from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
+from pmem.assistants.tool_calls import TouchedFile
 from pmem.project.workspace import Workspace
+from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
 """Seconds that a hook waits for others who hold this clone's state: somebody waits for it."""
@@ -31,6 +33,10 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
         transcript: the file that the assistant writes the session to.
         longest: how many characters the answer may have, or bytes if `in_bytes`; 0 for none.
         in_bytes: whether bytes are counted.
+        files: what a tool's call reads or edits, by names in the project.
+        evidence: of a command that failed, the error and its fingerprint.
+        ids: the memories that the index has found to apply already; None where nobody asked it.
+        may_stop: whether the assistant lets a hook stop the call.
     """
 
     event: str
@@ -41,12 +47,20 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     transcript: str = ""
     longest: int = 0
     in_bytes: bool = False
+    files: tuple[TouchedFile, ...] = ()
+    evidence: str = ""
+    ids: tuple[str, ...] | None = None
+    may_stop: bool = False
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model is to read, which ids it recalls, and for which thread."""
+    """What the model is to read, which ids it recalls, and for which thread.
+
+    One that `stops` a tool's call says why.
+    """
 
     text: str = ""
+    stops: bool = False
     recalled: tuple[str, ...] = ()
     thread: str | None = None
 
@@ -69,10 +83,13 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
     if request.event in NOTED:
         note_transcript(workspace, request)
         return HookAnswer(thread=request.thread)
-    if not request.longest:
-        return HookAnswer()
-    if request.event == SESSION_START:
-        return start_session(workspace, request)
+    if request.event in OF_TOOLS:
+        return answer_tool(workspace, request)
+    answer = start_session if request.event == SESSION_START else _answer_prompt
+    return answer(workspace, request) if request.longest else HookAnswer()
+
+
+def _answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.assistants.prompt_answers import answer_prompt
 
     shown, text = answer_prompt(
@@ -130,6 +147,61 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
     return HookAnswer(
         text=built.text.rstrip("\n"), recalled=tuple(built.recalled), thread=request.thread
     )
+
+
+def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
+    """Tell what is known of the files that a tool's call touches, or of how a command failed."""
+    from pmem.assistants import touch_answers
+    from pmem.assistants.touch_text import ABOUT_ERROR, ABOUT_FILE, touch_text
+
+    if request.evidence:
+        title, memories = ABOUT_ERROR, touch_answers.about_error(workspace, request.evidence)
+    else:
+        title = ABOUT_FILE
+        memories = touch_answers.about_files(workspace, request.files, request.ids)
+        stopped = _stopped(workspace, request, memories)
+        if stopped is not None:
+            return stopped
+    told = touch_answers.untold(workspace, request.thread, memories)
+    if not told or not request.longest:
+        return HookAnswer(thread=request.thread)
+    _note_touched(workspace, request, told)
+    text = touch_text(workspace, title, told, request.longest)
+    recalled = tuple(memory.id for memory in told)
+    return HookAnswer(text=text, recalled=recalled, thread=request.thread)
+
+
+def _stopped(
+    workspace: Workspace, request: HookRequest, memories: Iterable[Memory]
+) -> HookAnswer | None:
+    """Return what stops an edit, where a person and the user want it and it was not said before.
+
+    What cannot be noted would be said again, and nothing could go on: then nothing is stopped.
+    """
+    if not request.may_stop or request.thread is None or workspace.read_only:
+        return None
+    if not workspace.settings.hooks.deny or not any(touch.is_edit for touch in request.files):
+        return None
+    from pmem.assistants.touch_answers import MOST_LINES, stoppers
+    from pmem.assistants.touch_text import STOPS, touch_text
+
+    own, now = workspace.own, workspace.now()
+    found = [one for one in stoppers(memories) if own.shown.stop(request.thread, one.id, now)]
+    if not found:
+        return None
+    _note_touched(workspace, request, found)
+    text = touch_text(workspace, STOPS, found[:MOST_LINES], TOOL_CHARACTERS)
+    recalled = tuple(memory.id for memory in found)
+    return HookAnswer(text=text, stops=True, recalled=recalled, thread=request.thread)
+
+
+def _note_touched(workspace: Workspace, request: HookRequest, told: Iterable[Memory]) -> None:
+    if request.thread is None or workspace.read_only:
+        return
+    from pmem.assistants.touch_answers import keys_of
+
+    keys = [key for memory in told for key in keys_of(workspace, memory)]
+    workspace.own.shown.note(request.thread, keys, workspace.now())
 
 
 def _is_told_already(workspace: Workspace, request: HookRequest) -> bool:

@@ -70,6 +70,13 @@ def edit(
         str | None,
         typer.Option(metavar="REASON", help="Why a dead end is none any more ['': it is again]."),
     ] = None,
+    stop_edits: Annotated[
+        bool | None,
+        typer.Option(
+            "--stop-edits/--no-stop-edits",
+            help="Let it stop an assistant's edit, once a session, where hooks.deny allows it.",
+        ),
+    ] = None,
     supersede: Annotated[
         bool, typer.Option("--supersede", help="Keep the old one, valid until now, beside it.")
     ] = False,
@@ -98,6 +105,7 @@ def edit(
         review_if=review_if,
         reviewed=reviewed,
         settled=settled,
+        stops_edits=stop_edits,
     )
     if superseded_by is not None:
         if supersede or not request.is_empty:

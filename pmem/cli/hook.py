@@ -9,11 +9,15 @@ import sys
 
 from pmem.assistants.events import (
     NOTED,
+    OF_TOOLS,
+    POST_TOOL,
     PROMPT,
     HookInput,
     event_of,
     is_asked,
     parse,
+    stopped,
+    stops,
     taken,
     written,
 )
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pmem.assistants.events import Event
+    from pmem.assistants.hook_answers import HookAnswer
+    from pmem.assistants.tool_calls import TouchedFile
     from pmem.cli.session import CommandSession
 
 MOST_BYTES = 16_000_000
@@ -78,13 +84,16 @@ def answer(event: "Event", harness: str, folder: str, environment: "Mapping[str,
         called, harness = harness, given.harness or harness
         nothing = written(harness, event, "")
         place = folder or _place(given, environment)
-        if not place or not _is_wanted(event, harness, given):
+        is_elsewhere = folder and not _may_have_memory(folder, environment)
+        if not place or is_elsewhere or not _is_wanted(event, harness, given):
             return nothing
-        if folder and not _may_have_memory(folder, environment):
-            return nothing
+        if event in OF_TOOLS:
+            return _answer_tool(event, harness, given, place, environment) or nothing
         if called == "vscode" and _is_told_by_claude(place, environment):
             return nothing
-        return written(harness, event, _ask_memory(event, harness, given, place, environment))
+        asked = _Asked(thread=given.session)
+        told = _ask_memory(event, harness, given, place, environment, asked)
+        return nothing if told is None else written(harness, event, told.text)
     except Exception:  # also what comes before there is a memory to log it in
         return nothing
 
@@ -100,10 +109,95 @@ def _read() -> bytes:
 def _is_wanted(event: "Event", harness: str, given: HookInput) -> bool:
     """Tell whether there can be anything to say or to note."""
     if event in NOTED:
-        return bool(given.transcript) and not given.is_of_subagent
+        return bool(given.transcript) and not given.subagent
+    if event in OF_TOOLS:
+        return True
     if taken(harness, event) is None:
         return False
     return event != PROMPT or is_asked(given)
+
+
+class _Asked:
+    """What a memory is asked beside what the hook was told."""
+
+    def __init__(
+        self,
+        *,
+        thread: str,
+        files: "Sequence[TouchedFile]" = (),
+        evidence: str = "",
+        ids: "tuple[str, ...] | None" = None,
+        may_stop: bool = False,
+    ) -> None:
+        self.thread, self.files, self.evidence = thread, tuple(files), evidence
+        self.ids, self.may_stop = ids, may_stop
+
+
+def _answer_tool(
+    event: "Event", harness: str, given: HookInput, place: str, environment: "Mapping[str, str]"
+) -> str:
+    """Answer a hook around a tool's call; mostly that is nothing, and found out at once.
+
+    Who takes no text before the call is told of a file after it.
+    """
+    from pmem.assistants.tool_calls import failure, touched
+
+    is_late = event == POST_TOOL
+    told_before = taken(harness, "pre-tool") is not None
+    text = failure(given) if is_late else ""
+    files = [] if is_late and told_before else touched(given)
+    may_stop = not is_late and stops(harness)
+    if not text and not files:
+        return ""
+    if not is_late and not told_before and not (may_stop and any(each.is_edit for each in files)):
+        return ""
+    asked = _look_first(given, text, files, place, environment, may_stop=may_stop)
+    if asked is None:
+        return ""
+    told = _ask_memory(event, harness, given, place, environment, asked)
+    if told is None:
+        return ""
+    return stopped(harness, told.text) if told.stops else written(harness, event, told.text)
+
+
+def _look_first(
+    given: HookInput,
+    text: str,
+    files: "Sequence[TouchedFile]",
+    place: str,
+    environment: "Mapping[str, str]",
+    *,
+    may_stop: bool,
+) -> _Asked | None:
+    """Return what the memory is to be asked; None where it surely has nothing to say."""
+    evidence = ""
+    if text:
+        from pmem.core.error_fingerprint import evidence_of
+
+        evidence = evidence_of(text) or ""
+        if not evidence:
+            return None
+    from pmem.assistants import first_look
+
+    folder, thread = _folder_at(place, environment), given.thread
+    if evidence:
+        ids = first_look.ids_of_error(folder, evidence) if folder else None
+        return None if ids == () else _Asked(thread=thread, evidence=evidence)
+    here = given.folder if os.path.isdir(given.folder) else os.getcwd()
+    files = first_look.named(folder or os.path.join(place, "memory"), here, files)
+    if not files:
+        return None
+    edits = may_stop and any(each.is_edit for each in files)
+    names = [each.path for each in files]
+    ids = first_look.ids_to_tell(folder, thread, names, edits=edits) if folder else None
+    return None if ids == () else _Asked(thread=thread, files=files, ids=ids, may_stop=may_stop)
+
+
+def _folder_at(place: str, environment: "Mapping[str, str]") -> str:
+    """Return the memory folder of a place; empty where only the long way can tell."""
+    if "PMEM_MEMORY_DIR" in environment or _names_folder(environment):
+        return ""
+    return _memory_at(place, ".project-memory")
 
 
 def _place(given: HookInput, environment: "Mapping[str, str]") -> str:
@@ -119,15 +213,20 @@ def _may_have_memory(place: str, environment: "Mapping[str, str]") -> bool:
     name = environment.get("PMEM_MEMORY_DIR") or ".project-memory"
     if "PMEM_MEMORY_DIR" not in environment and _names_folder(environment):
         return True
+    return bool(_memory_at(place, name))
+
+
+def _memory_at(place: str, name: str) -> str:
+    """Return the folder of a name at a place or in a parent; empty where there is none."""
     here = os.path.abspath(place)
     if os.path.basename(here) == os.path.basename(name):
-        return True
+        return here
     while not os.path.isdir(os.path.join(here, name)):
         above = os.path.dirname(here)
         if above == here:
-            return False
+            return ""
         here = above
-    return True
+    return os.path.join(here, name)
 
 
 def _is_told_by_claude(place: str, environment: "Mapping[str, str]") -> bool:
@@ -163,8 +262,13 @@ def _names_folder(environment: "Mapping[str, str]") -> bool:
 
 
 def _ask_memory(
-    event: "Event", harness: str, given: HookInput, place: str, environment: "Mapping[str, str]"
-) -> str:
+    event: "Event",
+    harness: str,
+    given: HookInput,
+    place: str,
+    environment: "Mapping[str, str]",
+    asked: _Asked,
+) -> "HookAnswer | None":
     """Return what the memory says; nothing, and a line in its log, where something goes wrong."""
     from pmem.assistants.hook_answers import HookRequest
     from pmem.cli.session import CommandSession
@@ -177,15 +281,19 @@ def _ask_memory(
     request = HookRequest(
         event=event,
         harness=harness,
-        thread=given.session or None,
+        thread=asked.thread or None,
         source=given.source,
         prompt=given.prompt,
         transcript=given.transcript,
         longest=0 if form is None else form.most,
         in_bytes=form is not None and form.unit == "bytes",
+        files=asked.files,
+        evidence=asked.evidence,
+        ids=asked.ids,
+        may_stop=asked.may_stop,
     )
     try:
-        return session.run(table.HOOK, request).text
+        return session.run(table.HOOK, request)
     except PmemError as error:
         _log(session, f"hook {event}: {error.message}")
     except Exception as error:
@@ -194,7 +302,7 @@ def _ask_memory(
         _log(session, f"hook {event}: {''.join(traceback.format_exception(error))}")
     finally:
         session.close()
-    return ""
+    return None
 
 
 def _log(session: "CommandSession", text: str) -> None:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from pmem.core import checks
 from pmem.errors import InvalidValue, NotFound
 
 MOST_PLACES: Final = 50
@@ -48,7 +47,7 @@ def applies(patterns: Sequence[str], path: str) -> bool:
     """
     parts = path.split("/")
     for pattern in reversed(patterns):
-        if _fits(pattern.removeprefix("!"), parts):
+        if fits(pattern.removeprefix("!"), parts):
             return not pattern.startswith("!")
     return False
 
@@ -83,6 +82,8 @@ def changed_places(
 
 
 def _checked(pattern: str) -> str:
+    from pmem.core import checks  # whoever only matches a path needs none of it
+
     place = checks.text(pattern, "a place", MOST_CHARACTERS)
     parts = place.removeprefix("!").split("/")
     if not any(parts) or ".." in parts or not place.isprintable():
@@ -90,8 +91,13 @@ def _checked(pattern: str) -> str:
     return place
 
 
-def _fits(pattern: str, parts: Sequence[str]) -> bool:
-    """Tell whether a pattern fits a file, or a folder that it is in."""
+def fits(pattern: str, parts: Sequence[str]) -> bool:
+    """Tell whether a pattern fits a file, or a folder that it is in.
+
+    Args:
+        pattern: One that takes nothing out again.
+        parts: The names that lead to the file from the project's top.
+    """
     is_folder = pattern.endswith("/")
     wanted = pattern.rstrip("/").split("/")
     if len(wanted) == 1:

@@ -168,6 +168,7 @@ def modest(record: Memory | Episode, prominent: Collection[str]) -> dict[str, An
         "category": DEFAULT_CATEGORY[type_] if is_loud else record.category,
         "importance": min(record.importance, DEFAULT_IMPORTANCE[type_]),
         "pinned": False,
+        "stops_edits": False,
         "access": Access(),
     }
 

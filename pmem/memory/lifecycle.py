@@ -76,7 +76,7 @@ class PurgeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _NOT_PASSED_ON: Final[dict[str, Any]] = {
-    **{"citations": (), "outcomes": (), "settled": None},
+    **{"citations": (), "outcomes": (), "settled": None, "stops_edits": False},
     **{"review_at": None, "review_if": None},
 }
 """What is said of a memory alone, and not of the one that takes its place."""
@@ -147,6 +147,8 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
             hold yet.
     """
     fields = edited_fields(workspace, request)
+    if request.stops_edits:
+        raise InvalidValue("a new memory stops no edits yet", "mark it once it is there")
     old = _active(workspace, request.reference)
     uncited = msgspec.structs.replace(request, cite=(), uncite=())
     fields |= edited_parts(workspace, old, uncited, fields)

@@ -9,7 +9,7 @@ from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.retention import changed, linked, same_link, unlinked
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import InvalidValue, NotFound, Refused
 from pmem.memory.changes import Removable, change, change_all
 from pmem.memory.neighbours import NOTHING, compare_with_known, link_to_all, link_to_judged
 from pmem.memory.requests import (
@@ -148,6 +148,8 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
             return memory
+        if fresh.get("stops_edits"):
+            _check_mark(memory)
         if "content" in fresh:
             _content(workspace, fresh["content"], memory.scope.app)
         if workspace.caller.agent is not None:
@@ -426,12 +428,26 @@ def _content(workspace: Workspace, content: str, app: str | None) -> str:
     return checks.text(content, "an app's memory", limits.app_memory) if app else content
 
 
+def _check_mark(memory: Memory) -> None:
+    """See that a memory may be marked to stop edits."""
+    from pmem.core.stopping import may_be_marked
+
+    if not may_be_marked(memory):
+        raise Refused(
+            f"no person wrote {short(memory.id)}, so it cannot stop edits",
+            "add what is to stop them yourself, and mark that",
+        )
+
+
 def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
     """Return the new values that a request gives, by field.
 
     Raises:
         InvalidValue: A value is not allowed.
+        Refused: An agent wants a memory to stop edits, or not to.
     """
+    if request.stops_edits is not None and workspace.caller.agent is not None:
+        raise Refused("only a person says what stops edits", "leave that out")
     fields = {
         name: value
         for name, value in msgspec.structs.asdict(request).items()

@@ -158,7 +158,8 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     `places` and `not_places` patterns of files that it is to apply to as well, or not any more.
     `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
     that away, and one that was `reviewed` is not to be looked at again.
-    `settled` says why a dead end is none any more; an empty reason makes it one again.
+    `settled` says why a dead end is none any more; an empty reason makes it one again. Whether it
+    `stops_edits` is for a person to say.
     """
 
     reference: str
@@ -179,6 +180,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     review_if: str | None = None
     reviewed: bool = False
     settled: str | None = None
+    stops_edits: bool | None = None
 
     @property
     def is_empty(self) -> bool:

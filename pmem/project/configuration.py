@@ -25,6 +25,7 @@ DEFAULT_FOLDER: Final = ".project-memory"
 _NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False}
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ONLY_YOURS: Final = (
+    "hooks.deny",
     "limits.record",
     "safe_folders",
     "vectors.model",

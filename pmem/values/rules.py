@@ -226,6 +226,13 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     session_tokens: Annotated[
         int, number(1, "Tokens of the context that a session starts with, at the most.")
     ] = 1500
+    deny: Annotated[
+        bool,
+        says(
+            "Let a memory that a person marked stop an edit, once a session. A project cannot set"
+            " it."
+        ),
+    ] = False
 
 
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):

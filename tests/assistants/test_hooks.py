@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ from pmem.assistants.events import (
     written,
 )
 from pmem.cli.hook import quick_answer
+from pmem.core.error_fingerprint import evidence_of
 from pmem.project.setup import initialise
 from pmem.storage.local.inbox import Inbox, NotedTranscript
 from pmem.storage.local.state import LocalState
@@ -60,6 +62,12 @@ def hook(event: str, told: Any, *options: str, **environment: str) -> Any:
 
 
 NOW_: Final = NOW.isoformat()
+FAILED: Final = "DatabaseError: no such range type"
+FAILED_BEFORE: Final = evidence_of(FAILED) or ""
+TOUCHED: Final[dict[str, dict[str, Any]]] = defaultdict(dict) | {
+    "pre-tool": {"tool_name": "Read", "tool_input": {"file_path": "db.py"}},
+    "post-tool": {"tool_name": "Bash", "tool_input": {}, "tool_response": FAILED},
+}
 
 
 def text_of(answer: Any) -> str:
@@ -324,6 +332,8 @@ def troubled(request: pytest.FixtureRequest, orders: str) -> Iterator[str]:
     """Break something of the memory."""
     local = Path(orders, "local")
     local.mkdir(exist_ok=True)
+    failed: Any = {"type": "dead_end", "evidence": (FAILED_BEFORE,), "places": ("*.py",)}
+    Project(orders).add("Tried: MySQL. It failed: no ranges.", force=True, **failed)
     state = local / "state.sqlite3"
     connection = None
     if request.param == "settings":
@@ -345,7 +355,7 @@ def troubled(request: pytest.FixtureRequest, orders: str) -> Iterator[str]:
 @pytest.mark.parametrize("troubled", ["settings", "state", "newer", "lock"], indirect=True)
 @pytest.mark.parametrize("event", EVENTS)
 def test_trouble_is_an_empty_answer_and_a_line_in_the_log(event: str, troubled: str) -> None:
-    told = {"session_id": "s", "prompt": ASKED, "transcript_path": __file__}
+    told = {"session_id": "s", "prompt": ASKED, "transcript_path": __file__, **TOUCHED[event]}
     with mock.patch.dict(os.environ, {"SECRET_OF_MINE": "hunter2-hunter2"}):
         assert hook(event, told, "--harness", "codex") == {}
     log = Path(troubled, "local", "pmem.log").read_text()

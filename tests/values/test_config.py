@@ -643,6 +643,16 @@ def _hook(**environment: Any) -> Any:
     return len(data("hook", "session-start", stdin=told, **environment)["answer"])
 
 
+def _stopped_edit(**environment: Any) -> Any:
+    """Edit a file once that a person's memory is to stop."""
+    name = added("Nobody edits what is generated", "--for", "made.py")
+    assert pmem("edit", name, "--stop-edits").code == 0
+    told = {"session_id": "s", "tool_name": "Write", "tool_input": {"file_path": "made.py"}}
+    words = ("hook", "pre-tool", "--harness", "codex")
+    done = pmem(*words, stdin=json.dumps(told).encode(), environment=environment)
+    return b"deny" in done.out
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "safe_folders": ("/elsewhere", "*", _safe),
@@ -671,6 +681,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "detect_episodes": ("true", "false", _episodes),
     "hooks.enabled": ("true", "false", _hook),
     "hooks.session_tokens": ("1500", "200", _hook),
+    "hooks.deny": ("false", "true", _stopped_edit),
     "tokenizer": ("auto", "cl100k_base", _tokens),
     **{
         f"importance.{field.name}": (str(field.default), "0", _importances)

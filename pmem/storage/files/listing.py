@@ -11,10 +11,12 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from operator import attrgetter
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from pmem.errors import Damaged, StorageRefused
-from pmem.storage.files.recordfile import Stamp
+
+if TYPE_CHECKING:
+    from pmem.storage.files.recordfile import Stamp
 
 SUFFIX: Final = ".json"
 _FINE_CLOCK_NS: Final = 20_000_000
@@ -41,7 +43,7 @@ class FolderListing(NamedTuple):
     stamps: "array[int]"
 
     @classmethod
-    def of(cls, stamps: Mapping[str, Stamp]) -> Self:
+    def of(cls, stamps: "Mapping[str, Stamp]") -> Self:
         """Make a listing of stamps by record name, sorted."""
         names = sorted(stamps)
         parts = array("Q", chain.from_iterable(stamps[name] for name in names))
@@ -57,7 +59,7 @@ class FolderListing(NamedTuple):
         """Write the listing as two byte strings; a file's name never holds a slash."""
         return "/".join(self.files).encode("utf-8", "surrogateescape"), self.stamps.tobytes()
 
-    def put(self, name: str, stamp: Stamp | None) -> None:
+    def put(self, name: str, stamp: "Stamp | None") -> None:
         """Note a record's new stamp, or with None that it is gone; a sorted listing stays so."""
         file = name + SUFFIX
         if file in self.files:
@@ -157,13 +159,13 @@ def _young(now: FolderListing, looked: int) -> list[str]:
     return [_name(now.files[place]) for place in places]
 
 
-def _stamps(folder: str, files: list[str]) -> Iterator[Stamp]:
+def _stamps(folder: str, files: list[str]) -> "Iterator[Stamp]":
     """Yield the stamp of every file; one map over thousands of files instead of a loop."""
     within = os.path.join(folder, "")
     return map(_PARTS, map(os.lstat, map(within.__add__, files)))
 
 
-def _stamp(folder: str, name: str) -> Iterator[Stamp]:
+def _stamp(folder: str, name: str) -> "Iterator[Stamp]":
     try:
         for inode, size, at in _stamps(folder, [name + SUFFIX]):
             yield inode, size, at % _WIDEST

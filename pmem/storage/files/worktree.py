@@ -24,6 +24,31 @@ def top_of(folder: str) -> str | None:
     return place
 
 
+def project_top(memory: str) -> str:
+    """Return the top of the git repository around a memory folder, else the folder that holds it.
+
+    Args:
+        memory: The memory folder.
+    """
+    holder = os.path.dirname(os.path.abspath(memory))
+    return top_of(holder) or holder
+
+
+def name_in(top: str, path: str) -> str:
+    """Return a file's name seen from a project's top, with slashes; empty where it is not in it.
+
+    Args:
+        top: The project's top.
+        path: The file; a link stands for what it leads to.
+    """
+    try:
+        top, real = os.path.realpath(top), os.path.realpath(path)
+        inside = os.path.commonpath((top, real)) == top and top != real
+    except (OSError, ValueError):  # a zero byte, or another drive
+        return ""
+    return os.path.relpath(real, top).replace(os.sep, "/") if inside else ""
+
+
 def way_out(folder: str) -> str:
     """Return the top of the work tree that a folder leads out of by a link; nothing else.
 

@@ -13,6 +13,7 @@ from hashlib import sha1, sha256
 from typing import Final, NamedTuple
 
 from pmem.errors import InvalidValue, PmemError
+from pmem.storage.files.worktree import project_top
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
 
@@ -83,12 +84,7 @@ class Sources:
     @cached_property
     def top(self) -> str:
         """The top of the git repository around the memory folder, else the folder that holds it."""
-        place = holder = os.path.dirname(os.path.abspath(self._folder))
-        while not os.path.lexists(os.path.join(place, _GIT)):
-            place, below = os.path.dirname(place), place
-            if place == below:
-                return holder
-        return place
+        return project_top(self._folder)
 
     def named(self, path: str) -> str:
         """Return the name of a file that somebody wants to cite.

@@ -3,18 +3,16 @@
 import sqlite3
 from typing import Final
 
-from pmem.core.selection import STORED
-
 VERSION: Final = 34
 """Another one makes every index anew: it changes whenever what is kept does."""
 
-_RECORDS: Final = f"""
+_RECORDS: Final = """
 create table looked (store text primary key, at integer, names blob, stamps blob,
                      revision integer);
 create table figure (store text, name text, revision integer, value text,
                      primary key (store, name)) without rowid;
 create table record (number integer primary key, store text,
-                     {", ".join(f"{name} {column.type}" for name, column in STORED.items())});
+                     :columns);
 create unique index record_by_id on record (store, id);
 create index record_by_type on record (store, type, tokens, created, moment);
 create index record_by_importance on record (store, importance, worth, created, moment);
@@ -69,17 +67,18 @@ create table total (label text primary key, documents integer, length real, sess
 """
 """What searches need of the records, once somebody searched."""
 
-_STATEMENTS: Final = tuple(f"{_RECORDS.strip()};\n{_DOCUMENTS.strip()}".split(";\n"))
-"""What makes the tables, in this order."""
-
 
 def rebuild(connection: sqlite3.Connection) -> None:
     """Make the tables anew, whatever was there."""
+    from pmem.core.selection import STORED  # whoever asks for the version needs none of it
+
+    columns = ", ".join(f"{name} {column.type}" for name, column in STORED.items())
+    tables = f"{_RECORDS.strip()};\n{_DOCUMENTS.strip()}".replace(":columns", columns)
     connection.execute("begin immediate")
-    tables = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
-    for (name,) in tables:
+    known = connection.execute("select name from sqlite_master where type = 'table'").fetchall()
+    for (name,) in known:
         connection.execute(f'drop table "{name}"')
-    for statement in _STATEMENTS:
+    for statement in tables.split(";\n"):
         connection.execute(statement)
     connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")

@@ -4,11 +4,11 @@ A memory that says something else by now is shown again. Losing these costs noth
 repetition, so they are kept for a month only.
 """
 
-import zlib
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from pmem.storage.local.shown_keys import KNOWN, MADE, key_of, stop_key_of, touch_key_of
 from pmem.storage.local.state import LocalState
 from pmem.values.times import iso
 
@@ -19,7 +19,7 @@ _START: Final = "start "
 _TABLE: Final = (
     "create table if not exists shown (thread text, item text, at text, primary key (thread, item))"
 )
-_MADE: Final = "select 1 from sqlite_master where name = 'shown'"
+__all__ = ["ShownItems", "key_of", "touch_key_of"]
 
 
 class ShownItems:
@@ -39,9 +39,9 @@ class ShownItems:
             thread: The thread's name.
         """
         with self._state.reading() as connection:
-            if connection is None or not connection.execute(_MADE).fetchone():
+            if connection is None or not connection.execute(MADE).fetchone():
                 return frozenset()
-            found = connection.execute("select item from shown where thread = ?", (thread,))
+            found = connection.execute(KNOWN, (thread,))
             return frozenset(item for (item,) in found)
 
     def begin(self, thread: str, source: str, at: datetime) -> bool:
@@ -63,6 +63,20 @@ class ShownItems:
             )
             return True
 
+    def stop(self, thread: str, identifier: str, at: datetime) -> bool:
+        """Note that a memory stops a thread; False if it has done so before.
+
+        Args:
+            thread: The thread's name.
+            identifier: The memory's id.
+            at: The present.
+        """
+        item = stop_key_of(identifier)
+        with self._state.writing() as connection:
+            connection.execute(_TABLE)
+            query = "insert or ignore into shown values (?, ?, ?)"
+            return connection.execute(query, (thread, item, iso(at))).rowcount == 1
+
     def note(self, thread: str, keys: Iterable[str], at: datetime, *, afresh: bool = False) -> None:
         """Note what a thread has been shown.
 
@@ -76,17 +90,7 @@ class ShownItems:
             connection.execute(_TABLE)
             connection.execute("delete from shown where at < ?", (iso(at - KEPT),))
             if afresh:
-                query = "delete from shown where thread = ? and item not like ?"
-                connection.execute(query, (thread, f"{_START}%"))
+                query = "delete from shown where thread = ? and item not like ? and item not like ?"
+                connection.execute(query, (thread, f"{_START}%", f"{stop_key_of('')}%"))
             rows = [(thread, key, iso(at)) for key in keys]
             connection.executemany("insert or replace into shown values (?, ?, ?)", rows)
-
-
-def key_of(identifier: str, text: str) -> str:
-    """Return what stands for a memory as it was shown.
-
-    Args:
-        identifier: Its id.
-        text: What it said.
-    """
-    return f"{identifier}:{zlib.crc32(text.encode()):08x}"

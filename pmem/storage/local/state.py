@@ -27,6 +27,7 @@ from pmem.errors import (
     Unfinished,
 )
 from pmem.storage.files import durable, safe_files
+from pmem.storage.files.addresses import address
 from pmem.values.times import in_utc, iso
 
 FILE: Final = "state.sqlite3"
@@ -262,7 +263,7 @@ class LocalState:
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file://{_quote_path(os.path.abspath(self._path))}?mode={mode}",
+            address(self._path, mode),
             uri=True,
             timeout=self._busy_seconds,
             isolation_level=None,
@@ -491,10 +492,3 @@ def _blob(value: object) -> bytes:
     if not isinstance(value, bytes):
         raise TypeError(f"{type(value).__name__} where bytes should be")
     return value
-
-
-def _quote_path(path: str) -> str:
-    """Write an absolute path so that it can stand in a database's address."""
-    for letter in "%?#":
-        path = path.replace(letter, f"%{ord(letter):02x}")
-    return path if os.name != "nt" else "/" + path.replace("\\", "/")

@@ -1,0 +1,145 @@
+"""What a tool's call is answered: the memories about a file, or about an error that came again.
+
+They come by an exact place, citation or fingerprint, never by words; few, short, each once in a
+thread; and a memory that a person marked may stop an edit, once, where the user allows it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from pmem.assistants.tool_calls import TouchedFile
+from pmem.core.dead_ends import warns
+from pmem.core.filters import Filter, covers
+from pmem.core.selection import Selection
+from pmem.core.stopping import may_stop
+from pmem.errors import TooLarge
+from pmem.project.caller import serving
+from pmem.project.workspace import Workspace
+from pmem.storage.git.project_files import Unreadable
+from pmem.storage.local.shown import key_of, touch_key_of
+from pmem.storage.local.shown_keys import MOST_TOUCHED, touched_count
+from pmem.values.records import Citation, Memory, MemoryType
+
+MOST_LINES: Final = 3
+_MOST_BYTES: Final = 1024 * 1024
+"""In a larger file nobody looks for the lines that an edit touches."""
+_FIRST: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION)
+"""Types in the order in which they are told, before all others."""
+
+Lines = tuple[int, int]
+"""The first and the last line."""
+
+
+def about_files(
+    workspace: Workspace, files: Sequence[TouchedFile], ids: tuple[str, ...] | None
+) -> list[Memory]:
+    """Return the memories that apply to files or cite them, those to be told first before others.
+
+    Args:
+        workspace: Whose memory it is.
+        files: What is touched, by names in the project.
+        ids: Those that the index has found already; None where nobody has asked it.
+    """
+    names = [touch.path for touch in files]
+    asked = [Selection(ids=ids, wanted=Filter())] if ids is not None else [
+        Selection(wanted=Filter(path=name)) for name in names
+    ]  # fmt: skip
+    found: dict[str, Memory] = {}
+    for selection in asked:
+        for memory in _held(workspace, selection):
+            if any(covers(memory, name) for name in names):
+                found[memory.id] = memory
+    overlaps = _overlap(workspace, files)
+    return sorted(found.values(), key=lambda memory: _rank(memory, overlaps))
+
+
+def about_error(workspace: Workspace, evidence: str) -> list[Memory]:
+    """Return what failed with an error before, or fixed it.
+
+    Args:
+        workspace: Whose memory it is.
+        evidence: The error and its fingerprint.
+    """
+    from pmem.search.known_errors import known_of
+
+    return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
+
+
+def untold(workspace: Workspace, thread: str | None, memories: Iterable[Memory]) -> list[Memory]:
+    """Return those that a thread is to be told of: each once, and not too many in all.
+
+    Args:
+        workspace: Whose memory it is.
+        thread: The thread.
+        memories: The first ones first.
+    """
+    known = workspace.own.shown.known(thread) if thread else frozenset()
+    most = min(MOST_LINES, MOST_TOUCHED - touched_count(known))
+    fresh = [one for one in memories if touch_key_of(one.id, _content(workspace, one)) not in known]
+    return fresh[: max(0, most)]
+
+
+def keys_of(workspace: Workspace, memory: Memory) -> tuple[str, str]:
+    """Return what stands for a memory that was told: where it was touched, and for prompts."""
+    said = _content(workspace, memory)
+    return touch_key_of(memory.id, said), key_of(memory.id, said)
+
+
+def stoppers(memories: Iterable[Memory]) -> list[Memory]:
+    """Return the memories that may stop an edit of what they are about."""
+    return [memory for memory in memories if may_stop(memory)]
+
+
+def _content(workspace: Workspace, memory: Memory) -> str:
+    return workspace.mask.text(memory.content)
+
+
+def _held(workspace: Workspace, selection: Selection) -> Iterable[Memory]:
+    import msgspec
+
+    now = workspace.now()
+    wanted = msgspec.structs.replace(selection, holding_at=now)
+    return filter(_still_tells, serving(workspace, None).memories.select(wanted))
+
+
+def _still_tells(memory: Memory) -> bool:
+    return memory.type is not MemoryType.DEAD_END or warns(memory)
+
+
+def _rank(memory: Memory, overlaps: Callable[[Citation], bool]) -> tuple[int, bool, float, str]:
+    place = _FIRST.index(memory.type) if memory.type in _FIRST else len(_FIRST)
+    is_met = any(map(overlaps, memory.citations))
+    return place, not is_met, -memory.importance, memory.id
+
+
+def _overlap(workspace: Workspace, files: Sequence[TouchedFile]) -> Callable[[Citation], bool]:
+    """Return what tells whether cited lines are among those that are touched."""
+    touched = {touch.path: list(_ranges(workspace, touch)) for touch in files}
+
+    def overlaps(citation: Citation) -> bool:
+        ranges = touched.get(citation.file, [])
+        if citation.lines is None:
+            return bool(ranges)
+        first, last = citation.lines
+        return any(begin <= last and first <= end for begin, end in ranges)
+
+    return overlaps
+
+
+def _ranges(workspace: Workspace, touch: TouchedFile) -> Iterable[Lines]:
+    """Yield the lines of a file that are read or replaced; a large number for the last of all."""
+    if touch.lines is not None:
+        first, many = touch.lines
+        yield first, first + many - 1
+    elif not touch.texts:
+        yield 1, 1 << 62
+    else:
+        try:
+            content = workspace.sources.read(touch.path, _MOST_BYTES).decode("utf-8", "replace")
+        except (Unreadable, TooLarge):
+            return
+        for text in touch.texts:
+            place = content.find(text.rstrip("\n"))
+            if place >= 0:
+                first = content.count("\n", 0, place) + 1
+                yield first, first + text.rstrip("\n").count("\n")

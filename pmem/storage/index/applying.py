@@ -1,0 +1,127 @@
+"""Which memories apply to a file, asked of the index in no time: for hooks, at every call.
+
+Nothing is brought up to date and no record is loaded. Where the index is not surely as the files
+are, there is no answer, and whoever asks takes the longer way (see decision 49).
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from pmem.core.places import fits
+from pmem.storage.files import listing
+from pmem.storage.files.addresses import address
+from pmem.storage.index.schema import VERSION
+
+FILE: Final = "index.sqlite3"
+_LOCAL: Final = "local"
+_UNFINISHED: Final = "commit"
+_STORE: Final = "long-term-memory"
+_SECONDS: Final = 0.1
+"""How long others who write are waited for."""
+PATIENCE: Final = 0.5
+"""Seconds after which no further place is compared: a project can hold any number of them."""
+_PLAIN: Final = "select count(*) from sqlite_master where type not in ('table', 'index')"
+PROVEN: Final = "proven:"
+"""What `backend.proven_key` puts before evidence."""
+_CITED: Final = "select number from cited where file = ?"
+_PLACED: Final = "select number from place where patterns = ?"
+_PROVEN: Final = "select number from twin where key = ?"
+_ACTIVE: Final = (
+    "select id, data from record join body using (number)"
+    " where number = ? and store = ? and state = 'active'"
+)
+
+Found = dict[str, bytes]
+"""What memories' files hold, by id."""
+T = TypeVar("T")
+
+
+def applying(folder: str, files: Sequence[str]) -> Found | None:
+    """Return the active memories whose place or citation covers one of some files.
+
+    Args:
+        folder: The memory folder.
+        files: Seen from the project's top, with slashes.
+
+    Returns:
+        None where the index cannot tell. Where there are more places than can be compared in time,
+        those that were.
+    """
+    return _of_current(folder, lambda connection: _numbers_applying(connection, files))
+
+
+def proven(folder: str, evidence: str) -> Found | None:
+    """Return the active memories that name something as their evidence.
+
+    Args:
+        folder: The memory folder.
+        evidence: Such as `error:` and its fingerprint.
+
+    Returns:
+        None where the index cannot tell.
+    """
+    return _of_current(folder, lambda connection: _numbers(connection, _PROVEN, PROVEN + evidence))
+
+
+def _of_current(folder: str, question: Callable[[sqlite3.Connection], set[int]]) -> Found | None:
+    """Ask the index if it is surely as the files are."""
+    local = os.path.join(folder, _LOCAL)
+    path = os.path.join(local, FILE)
+    if os.path.islink(folder) or os.path.islink(local) or os.path.islink(path):
+        return None
+    if not os.path.isfile(path) or os.path.lexists(os.path.join(local, _UNFINISHED)):
+        return None
+    try:
+        connection = sqlite3.connect(
+            address(path, "ro"), uri=True, timeout=_SECONDS, isolation_level=None
+        )
+        try:
+            connection.execute("pragma trusted_schema = off")
+            connection.execute("begin")
+            if not _is_current(connection, folder):
+                return None
+            rows = ((number, _STORE) for number in question(connection))
+            found = [connection.execute(_ACTIVE, row).fetchone() for row in rows]
+            return {row[0]: row[1] for row in found if row is not None}
+        finally:
+            connection.close()
+    except (sqlite3.Error, OSError, TypeError, ValueError):
+        return None
+
+
+def _is_current(connection: sqlite3.Connection, folder: str) -> bool:
+    """Tell whether this version made the index, and every memory's file is as it was then."""
+    if connection.execute("pragma user_version").fetchone() != (VERSION,):
+        return False
+    if connection.execute(_PLAIN).fetchone() != (0,):
+        return False
+    now = listing.look(os.path.join(folder, _STORE))
+    return listing.changes(now, *listing.last_look(connection, _STORE)) == ([], [])
+
+
+def _numbers_applying(connection: sqlite3.Connection, files: Sequence[str]) -> set[int]:
+    found: set[int] = set()
+    for file in files:
+        found |= _numbers(connection, _CITED, file)
+    until = time.monotonic() + PATIENCE
+    for (patterns,) in connection.execute("select distinct patterns from place").fetchall():
+        if any(_fits(patterns, file, until) for file in files):
+            found |= _numbers(connection, _PLACED, patterns)
+    return found
+
+
+def _fits(patterns: str, file: str, until: float) -> bool:
+    """Tell whether places fit a file, as `places.applies` does, pattern by pattern in time."""
+    for pattern in reversed(patterns.split("\n")):
+        if time.monotonic() > until:
+            return False
+        if fits(pattern.removeprefix("!"), file.split("/")):
+            return not pattern.startswith("!")
+    return False
+
+
+def _numbers(connection: sqlite3.Connection, query: str, key: str) -> set[int]:
+    return {number for (number,) in connection.execute(query, (key,))}
