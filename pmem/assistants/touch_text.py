@@ -32,13 +32,13 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
     """
     staleness = Staleness(workspace)
     lines = [(_label(memory, staleness(memory)), _line(workspace, memory)) for memory in memories]
-    left = most - len(_written(title, [(label, "") for label, _ in lines]))
+    left = most - len(_in_fence(title, [(label, "") for label, _ in lines]))
     cut: list[tuple[str, str]] = []
     for number, (label, text) in enumerate(lines):
         share = max(_LEAST, left // (len(lines) - number))
         cut.append((label, shortened(text, share)))
         left -= len(cut[-1][1])
-    while len(written := _written(title, cut)) > most and any(
+    while len(written := _in_fence(title, cut)) > most and any(
         len(text) > _LEAST for _, text in cut
     ):
         over = len(written) - most
@@ -48,7 +48,7 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
     return written
 
 
-def _written(title: str, lines: Sequence[tuple[str, str]]) -> str:
+def _in_fence(title: str, lines: Sequence[tuple[str, str]]) -> str:
     items = [Item(id="", text=text, label=label) for label, text in lines]
     return "\n".join([f"{title}:", *fence_of(items)])
 

@@ -1,7 +1,7 @@
 """What a hook of a coding assistant takes, beside a bare interpreter: `docs/benchmarks.md`.
 
-Bars at 1,000 memories: a prompt at most 9 with an answer and 7 without one; where there is no
-memory at most 2.5.
+Bars at 1,000 memories: a prompt at most 9 with an answer and 7 without one; a file that is touched
+at most 6 where there is nothing to say of it; where there is no memory at most 2.5.
 """
 
 import argparse
@@ -15,10 +15,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pmem import Project
 from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, pmem
 from tests.benchmarks.stores import make
 
 _SESSIONS: Final = count()
+TOLD: Final = "src/told.py"
+"""A file that memories are about."""
 
 
 class Call(NamedTuple):
@@ -39,10 +42,21 @@ def main() -> None:
         full, empty = Path(place, "full"), Path(place, "empty")
         empty.mkdir()
         make(full, given.size)
+        place_some(full)
         figures = measured(calls(full, empty), given.runs)
     print(f"\n| CPU time at {given.size:,} memories | times bare |\n|---|---|")
     for name, seconds in figures.items():
         print(f"| {name} | {seconds / figures['`python -c pass`']:.1f} |")
+
+
+def place_some(full: Path) -> None:
+    """Let one memory in ten apply to a place, and three to a file that is touched."""
+    project = Project(full / ".project-memory")
+    for number, memory in enumerate(project.list(limit=100_000).items):
+        if number % 10 == 0:
+            project.edit(memory.id, places=(f"src/part{number}/**", f"*.q{number}"))
+    for number in range(3):
+        project.add(f"Tried: way {number}. It failed.", type="dead_end", places=(TOLD,), force=True)
 
 
 def calls(full: Path, empty: Path) -> dict[str, Call]:
@@ -60,6 +74,14 @@ def calls(full: Path, empty: Path) -> dict[str, Call]:
         "a prompt without one": _hook("prompt", full, prompt=other),
         "a prompt of two words": _hook("prompt", full, prompt="yes please"),
         "a prompt in a project without a memory": _hook("prompt", empty, prompt=asked),
+        "a file read, with something to say": _hook("pre-tool", full, **_read(TOLD)),
+        "a file read, with nothing to say": _hook("pre-tool", full, **_read("src/main.py")),
+        "a file read again": _again("pre-tool", full, **_read(TOLD)),
+        "a file read in a project without a memory": _hook("pre-tool", empty, **_read(TOLD)),
+        "a command that is no look at a file": _hook("pre-tool", full, **_command("make test")),
+        "a failed command, its error not known": _hook(
+            "post-tool", full, **_command("make"), error="Exit code 2\nerror: no such ledger here"
+        ),
         "a session's start": _hook("session-start", full, source="startup"),
         "a stop, its transcript noted": _hook("stop", full, transcript_path=__file__),
         "`search`, to compare": Call(pmem("search", asked), full, bytes),
@@ -75,6 +97,20 @@ def measured(table: dict[str, Call], runs: int) -> dict[str, float]:
             if turn:
                 times[name].append(seconds)
     return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def _read(file: str) -> dict[str, Any]:
+    return {"tool_name": "Read", "tool_input": {"file_path": file}}
+
+
+def _command(line: str) -> dict[str, Any]:
+    return {"tool_name": "Bash", "tool_input": {"command": line}}
+
+
+def _again(event: str, folder: Path, **more: Any) -> Call:
+    """Call a hook for a session that was told all there is to say, from its second call on."""
+    told = json.dumps({"session_id": "again", "cwd": str(folder), **more}).encode()
+    return Call(pmem("hook", event, "--harness", "claude-code"), folder, lambda: told)
 
 
 def _hook(event: str, folder: Path, **more: Any) -> Call:
