@@ -6,10 +6,11 @@ be said, or where that cannot be told at once, is the memory opened (see decisio
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pmem.assistants.tool_calls import TouchedFile
 from pmem.storage.files.worktree import in_main_tree, name_in, project_top
+from pmem.storage.git.tracked import foreign
 from pmem.storage.index.applying import Found, applying, proven
 from pmem.storage.local.shown_keys import (
     MOST_TOUCHED,
@@ -39,6 +40,16 @@ def named(near: str, here: str, files: Iterable[TouchedFile]) -> list[TouchedFil
                 TouchedFile(name, is_edit=each.is_edit, texts=each.texts, lines=each.lines)
             )
     return found
+
+
+def is_own(folder: str, environment: Mapping[str, str]) -> bool:
+    """Tell whether what a clone keeps for itself is there, and did not come with the project.
+
+    Args:
+        folder: The memory folder.
+        environment: The environment's variables.
+    """
+    return not foreign(folder, environment)
 
 
 def ids_to_tell(

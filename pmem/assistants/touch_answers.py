@@ -9,13 +9,14 @@ from typing import Final
 
 from pmem.assistants.tool_calls import TouchedFile
 from pmem.core.dead_ends import warns
-from pmem.core.filters import Filter, covers
+from pmem.core.filters import Filter, cited_files
 from pmem.core.selection import Selection
 from pmem.core.stopping import may_stop
 from pmem.errors import TooLarge
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
+from pmem.storage.index.applying import applies_in_time, applying, deadline
 from pmem.storage.local.shown import key_of, touch_key_of
 from pmem.storage.local.shown_keys import MOST_TOUCHED, touched_count
 from pmem.values.records import Citation, Memory, MemoryType
@@ -25,6 +26,8 @@ _MOST_BYTES: Final = 1024 * 1024
 """In a larger file nobody looks for the lines that an edit touches."""
 _FIRST: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION)
 """Types in the order in which they are told, before all others."""
+
+_NO_MEMORY: Final = Selection(ids=("-",))
 
 Lines = tuple[int, int]
 """The first and the last line."""
@@ -41,16 +44,27 @@ def about_files(
         ids: Those that the index has found already; None where nobody has asked it.
     """
     names = [touch.path for touch in files]
-    asked = [Selection(ids=ids, wanted=Filter())] if ids is not None else [
-        Selection(wanted=Filter(path=name)) for name in names
-    ]  # fmt: skip
-    found: dict[str, Memory] = {}
-    for selection in asked:
-        for memory in _held(workspace, selection):
-            if any(covers(memory, name) for name in names):
-                found[memory.id] = memory
+    if ids is None:
+        ids = _ids_applying(workspace, names)
+    until = deadline()
+    held = () if ids == () else _held(workspace, Selection(wanted=Filter(), ids=ids or ()))
+    found = [one for one in held if any(_covers(one, name, until) for name in names)]
     overlaps = _overlap(workspace, files)
-    return sorted(found.values(), key=lambda memory: _rank(memory, overlaps))
+    return sorted(found, key=lambda memory: _rank(memory, overlaps))
+
+
+def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return what the index finds once it is up to date; None where there can be none."""
+    if not workspace.own.is_ours:
+        return None
+    workspace.memories.select(_NO_MEMORY)  # brings the index up to date
+    found = applying(workspace.root, names)
+    return None if found is None else tuple(found)
+
+
+def _covers(memory: Memory, name: str, until: float) -> bool:
+    """Tell whether a memory cites a file, or applies to it as far as that can be told in time."""
+    return name in cited_files(memory) or applies_in_time(memory.places, name, until)
 
 
 def about_error(workspace: Workspace, evidence: str) -> list[Memory]:

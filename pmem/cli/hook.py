@@ -180,6 +180,8 @@ def _look_first(
     from pmem.assistants import first_look
 
     folder, thread = _folder_at(place, environment), given.thread
+    if folder and not first_look.is_own(folder, environment):
+        folder = ""
     if evidence:
         ids = first_look.ids_of_error(folder, evidence) if folder else None
         return None if ids == () else _Asked(thread=thread, evidence=evidence)

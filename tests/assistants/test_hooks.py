@@ -89,7 +89,8 @@ def ask(prompt: str = ASKED, session: str = "s", harness: str = "claude-code", *
 @pytest.fixture
 def orders(root: str) -> str:
     """Remember what the prompt asks for, and something else."""
-    assert pmem("add", "Orders use a PostgreSQL database", environment={"PMEM_NOW": NOW_}).code == 0
+    about: Any = {"places": ("src/*.py",), "evidence": (FAILED_BEFORE,)}
+    Project(root, now=NOW).add("Orders use a PostgreSQL database", **about)
     assert pmem("add", "Tests run with make test", environment={"PMEM_NOW": NOW_}).code == 0
     return root
 

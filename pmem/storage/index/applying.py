@@ -106,16 +106,27 @@ def _numbers_applying(connection: sqlite3.Connection, files: Sequence[str]) -> s
     found: set[int] = set()
     for file in files:
         found |= _numbers(connection, _CITED, file)
-    until = time.monotonic() + PATIENCE
+    until = deadline()
     for (patterns,) in connection.execute("select distinct patterns from place").fetchall():
-        if any(_fits(patterns, file, until) for file in files):
+        if any(applies_in_time(patterns.split("\n"), file, until) for file in files):
             found |= _numbers(connection, _PLACED, patterns)
     return found
 
 
-def _fits(patterns: str, file: str, until: float) -> bool:
-    """Tell whether places fit a file, as `places.applies` does, pattern by pattern in time."""
-    for pattern in reversed(patterns.split("\n")):
+def deadline() -> float:
+    """Return when no further place is to be compared, on the clock that only goes on."""
+    return time.monotonic() + PATIENCE
+
+
+def applies_in_time(patterns: Sequence[str], file: str, until: float) -> bool:
+    """Tell whether a memory with these places applies to a file, as `places.applies` does.
+
+    Args:
+        patterns: Its places.
+        file: Seen from the project's top.
+        until: When no further pattern is compared: then it does not apply (see `deadline`).
+    """
+    for pattern in reversed(patterns):
         if time.monotonic() > until:
             return False
         if fits(pattern.removeprefix("!"), file.split("/")):
