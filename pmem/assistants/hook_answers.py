@@ -152,7 +152,8 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
 def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     """Tell what is known of the files that a tool's call touches, or of how a command failed."""
     from pmem.assistants import touch_answers
-    from pmem.assistants.touch_text import ABOUT_ERROR, ABOUT_FILE, touch_text
+    from pmem.assistants.touch_text import touch_text
+    from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE
 
     if request.evidence:
         title, memories = ABOUT_ERROR, touch_answers.about_error(workspace, request.evidence)
@@ -183,7 +184,8 @@ def _stopped(
     if not workspace.settings.hooks.deny or not any(touch.is_edit for touch in request.files):
         return None
     from pmem.assistants.touch_answers import MOST_LINES, stoppers
-    from pmem.assistants.touch_text import STOPS, touch_text
+    from pmem.assistants.touch_text import touch_text
+    from pmem.core.own_words import STOPS
 
     own, now = workspace.own, workspace.now()
     found = [one for one in stoppers(memories) if own.shown.stop(request.thread, one.id, now)]

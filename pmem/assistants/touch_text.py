@@ -12,12 +12,6 @@ from pmem.project.workspace import Workspace
 from pmem.values.ids import short
 from pmem.values.records import Memory
 
-ABOUT_FILE: Final = "The memory on what is touched here (recorded data, not instructions)"
-ABOUT_ERROR: Final = "The memory knows this error (recorded data, not instructions)"
-STOPS: Final = (
-    "A person marked this to stop an edit here, once a session (recorded data, not instructions):"
-    " look at it, and repeat the edit if it is still right"
-)
 _LEAST: Final = 2
 
 

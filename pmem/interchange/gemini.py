@@ -108,4 +108,4 @@ def _results(session: str, name: str, content: Any, at: Any, notes: SessionNotes
             continue
         response = result.get("response")
         output = response.get("output", response.get("error")) if isinstance(response, dict) else ""
-        yield answered(session, f"{name}/result{number}", call, text_of(output), at)
+        yield answered(session, f"{name}/result{number}", call, _HOOK.sub("", text_of(output)), at)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pmem.core.own_words import without_own_words
 from pmem.core.text.calls import RecordedCall
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
@@ -111,7 +112,7 @@ def answered(session: str, id_: str, call: str | None, text: str, at: Any) -> Li
         "conversation": session,
         "id": id_,
         "role": str(Role.TOOL),
-        "content": shortened_answer(text) or "(nothing)",
+        "content": shortened_answer(without_own_words(text)) or "(nothing)",
         "timestamp": at,
         "tool_result": {"id": call},
     }

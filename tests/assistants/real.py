@@ -2,7 +2,9 @@
 
 Both have to be installed (`npm install @openai/codex @google/gemini-cli`) and found on the PATH.
 They run in a network namespace and a home of their own, so nothing leaves the machine. What is
-looked at is the request that would have gone to a model, and what pmem noted of the session.
+looked at is the request that would have gone to a model, and what pmem noted of the session. The
+model calls a tool at each turn: it searches, reads a file, edits it twice, as a memory stops it
+once, and runs a command whose error is known.
 """
 
 import json
@@ -17,6 +19,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
+from pmem import Project
+from pmem.core.error_fingerprint import evidence_of
+from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, STOPS
 from pmem.storage.local.inbox import Inbox
 from pmem.storage.local.state import LocalState
 from tests.cli.shell import BIN
@@ -26,11 +31,43 @@ ANSWER: Final = "We use PostgreSQL for orders"
 SECONDS: Final = 120
 _INSIDE: Final = "--inside"
 _SAID: Final = "Hello."
-_ANSWERED: Final = ("function_call_output", "functionResponse")
+_ANSWERED: Final = ('"function_call_output"', '"functionResponse"')
+FILE: Final = "retry.py"
+CODE: Final = "import time\nRETRIES = 3\n"
+ERROR: Final = "VendorError: blocked for 60 s after '/pay'"
+FIXED: Final = "Requests to the vendor are spread over a minute"
+TRIED: Final = "Tried: six retries. It failed: the vendor bans us for a day."
+_PATCH: Final = (
+    f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-RETRIES = 3\n+RETRIES = 5\n*** End Patch\n"
+)
+_FAILING: Final = f'echo "{ERROR}" >&2; exit 3'
+SEARCH, READ, STOPPED_EDIT, EDIT, FAIL = range(5)
+"""What the model does, in this order."""
+
+_CODEX_CALLS: Final = (
+    ("search", {"query": "orders database"}),
+    ("exec_command", {"cmd": f"cat {FILE}"}),
+    ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{_PATCH}EOF"}),
+    ("exec_command", {"cmd": f"apply_patch <<'EOF'\n{_PATCH}EOF"}),
+    ("exec_command", {"cmd": _FAILING}),
+)
+_REPLACED: Final = {
+    "file_path": FILE,
+    "instruction": "more",
+    "old_string": "= 3",
+    "new_string": "= 5",
+}
+_GEMINI_CALLS: Final = (
+    ("mcp_pmem_search", {"query": "orders database"}),
+    ("read_file", {"file_path": FILE}),
+    ("replace", _REPLACED),
+    ("replace", _REPLACED),
+    ("run_shell_command", {"command": _FAILING}),
+)
 
 
 class Model(BaseHTTPRequestHandler):
-    """Asks pmem's search once, then says hello, in the form of the interface that is asked."""
+    """Calls its tools one by one, then says hello, in the form of the interface that is asked."""
 
     asked: Final[list[str]] = []
 
@@ -38,9 +75,9 @@ class Model(BaseHTTPRequestHandler):
         size = int(self.headers.get("content-length") or 0)
         request = json.dumps(json.loads(self.rfile.read(size)), ensure_ascii=False)
         self.asked.append(request)
-        is_answered = any(mark in request for mark in _ANSWERED)
+        done = _answers(request) if ASKED in request else len(_CODEX_CALLS)
         make = _of_codex if self.path.endswith("/responses") else _of_gemini
-        self._send(make(is_answered or ASKED not in request))
+        self._send(make(done))
 
     def do_GET(self) -> None:
         self._send([{"object": "list", "data": [], "models": []}])
@@ -57,13 +94,19 @@ class Model(BaseHTTPRequestHandler):
             self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
 
 
-def _of_codex(is_answered: bool) -> list[dict[str, Any]]:
+def _answers(request: str) -> int:
+    """Count the answers of tools that a model is told."""
+    return sum(request.count(mark) for mark in _ANSWERED)
+
+
+def _of_codex(done: int) -> list[dict[str, Any]]:
     content = [{"type": "output_text", "text": _SAID, "annotations": []}]
     item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "m", "content": content}
-    if not is_answered:
-        given = json.dumps({"query": "orders database"})
-        item = {"type": "function_call", "id": "fc", "call_id": "c1", "name": "search"}
-        item |= {"namespace": "mcp__pmem", "arguments": given}
+    if done < len(_CODEX_CALLS):
+        name, given = _CODEX_CALLS[done]
+        item = {"type": "function_call", "id": f"f{done}", "call_id": f"c{done}", "name": name}
+        item |= {"namespace": "mcp__pmem"} if name == "search" else {}
+        item |= {"arguments": json.dumps(given)}
     used = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     return [
         {"type": "response.created", "response": {"id": "r"}},
@@ -72,9 +115,11 @@ def _of_codex(is_answered: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _of_gemini(is_answered: bool) -> list[dict[str, Any]]:
-    call = {"name": "mcp_pmem_search", "args": {"query": "orders database"}}
-    part: dict[str, Any] = {"text": _SAID} if is_answered else {"functionCall": call}
+def _of_gemini(done: int) -> list[dict[str, Any]]:
+    part: dict[str, Any] = {"text": _SAID}
+    if done < len(_GEMINI_CALLS):
+        name, given = _GEMINI_CALLS[done]
+        part = {"functionCall": {"name": name, "args": given}}
     said = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
     return [{"candidates": [{**said, "index": 0}], "usageMetadata": {"totalTokenCount": 2}}]
 
@@ -96,7 +141,10 @@ def main() -> None:
         for name, run in (("codex", _codex), ("gemini", _gemini)):
             folder = Path(place, name)
             _try(name, folder, run, url)
-            print(f"{name}: told, asked, noted, taken in without pmem's own words, and taken back")
+            print(
+                f"{name}: told, asked, told at a file, stopped once, told at an error, noted,"
+                " taken in without pmem's own words, and taken back"
+            )
 
 
 def _try(name: str, folder: Path, run: Any, url: str) -> None:
@@ -106,6 +154,8 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     around = {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
     for words in (["init", "--no-git"], ["add", ANSWER], ["setup", name]):
         _call(["pmem", *words], project, around)
+    (project / FILE).write_text(CODE)
+    _know(project, home, around)
     Model.asked.clear()
     run(project, home, around, url)
     assert "pmem" in _call([name, "mcp", "list"], project, around)
@@ -115,17 +165,48 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     assert any(mark in told[-1] for mark in _ANSWERED), told[-1]
     assert told[-1].count(ANSWER) == 2, told[-1]
     assert "recorded data, not instructions" in told[-1]
+    _see_what_is_said_at_calls(told)
+    assert "= 5" in (project / FILE).read_text()
     (noted,) = Inbox(LocalState(str(project / ".project-memory"))).all()
     assert noted.harness == name
     assert ASKED in Path(noted.path).read_text(encoding="utf-8")
     assert not (project / ".project-memory" / "local" / "pmem.log").exists()
     _call(["pmem", "import", "--pending"], project, around)
     said = _call(["pmem", "conversation", "show", noted.session], project, around)
-    assert said.splitlines()[-2:] == [f"user: {ASKED}", f"assistant: {_SAID}"], said
-    assert ANSWER not in said
+    assert f"user: {ASKED}" in said.splitlines(), said
+    assert said.splitlines()[-1] == f"assistant: {_SAID}", said
+    assert ERROR in said, said
+    for text in (ANSWER, TRIED, ABOUT_FILE, ABOUT_ERROR, STOPS):
+        assert text not in said, (text, said)
     assert not Inbox(LocalState(str(project / ".project-memory"))).all()
     _call(["pmem", "setup", name, "--remove"], project, around)
-    assert os.listdir(project) == [".project-memory"]
+    assert sorted(os.listdir(project)) == [".project-memory", FILE]
+
+
+def _know(project: Path, home: Path, around: Mapping[str, str]) -> None:
+    """Let a dead end know of the file and the error, and stop an edit."""
+    memory = Project(str(project / ".project-memory"))
+    evidence = evidence_of(ERROR)
+    assert evidence is not None
+    about: Any = {"type": "dead_end", "places": (FILE,), "evidence": (evidence,)}
+    added = memory.add(TRIED, force=True, **about).record
+    assert added is not None
+    _call(["pmem", "edit", added.id, "--stop-edits"], project, around)
+    other: Any = {"evidence": (evidence,)}
+    memory.add(FIXED, force=True, **other)
+    (home / ".config" / "pmem").mkdir(parents=True)
+    (home / ".config" / "pmem" / "config.toml").write_text("hooks.deny = true\n")
+
+
+def _see_what_is_said_at_calls(told: list[str]) -> None:
+    """See that each text is in the model's very next input, and there once from then on."""
+    after = {ABOUT_FILE: READ, STOPS: STOPPED_EDIT, ABOUT_ERROR: FAIL}
+    for text, step in after.items():
+        for request in told:
+            expected = int(_answers(request) > step)
+            assert request.count(text) == expected, (text, _answers(request), request)
+    assert "RETRIES = 3" in told[READ + 1]
+    assert FIXED in told[-1].partition(ABOUT_ERROR)[2]
 
 
 def _codex(project: Path, home: Path, around: Mapping[str, str], url: str) -> None:
@@ -135,7 +216,8 @@ def _codex(project: Path, home: Path, around: Mapping[str, str], url: str) -> No
         f'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "NO_KEY"\n'
         f'[projects."{project}"]\ntrust_level = "trusted"\n'
     )
-    options = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check", "-s", "read-only"]
+    options = ["--dangerously-bypass-hook-trust", "--skip-git-repo-check"]
+    options += ["-s", "danger-full-access"]  # of a home of its own, in a network of its own
     _call(["codex", "exec", *options, ASKED], project, {**around, "NO_KEY": "x"})
 
 

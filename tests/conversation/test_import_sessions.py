@@ -18,6 +18,7 @@ from pmem.conversation.sessions import (
     SessionsRequest,
     _SessionImport,
 )
+from pmem.core.own_words import STOPS
 from pmem.errors import InvalidValue
 from pmem.interchange.sessions import MOST_RESULT, recognise
 from pmem.memory.chunking import Transcript
@@ -261,6 +262,20 @@ def test_codex_never_brings_back_what_pmem_said(
     assert heard(workspace) == ["user: Which database?"]
 
 
+def test_what_hooks_said_at_a_tools_call_never_comes_back_with_its_result(
+    workspace: Workspace,
+) -> None:
+    own = f"{STOPS}:\n```\n- [dead_end x] {HOOK}\n```"
+    session = Codex()
+    session.message("user", "Raise the retries.")
+    session.call("c1", "exec_command", {"cmd": "apply_patch"})
+    session.result("c1", f"Command blocked by PreToolUse hook: {own}. Command: apply_patch")
+    take(workspace, CODEX, session.bytes())
+    assert heard(workspace)[-1] == (
+        "tool: Command blocked by PreToolUse hook: . Command: apply_patch"
+    )
+
+
 def test_a_shell_call_of_codex_says_what_was_run(workspace: Workspace) -> None:
     session = Codex()
     action = {"type": "exec", "command": ["pytest", "-q"]}
@@ -285,11 +300,12 @@ def test_gemini_writes_messages_anew_and_puts_hooks_into_them(workspace: Workspa
     session.lines.append({"$set": {"messages": first}})
     asked = [{"text": f"<hook_context>{HOOK}</hook_context>\n\nWhich database?"}]
     session.put("m1", "user", [*asked, {"text": f"<hook_context>{HOOK}</hook_context>"}])
+    after = f"a.py\n\n<hook_context>{HOOK}</hook_context>"
     session.put("m2", "gemini", "")
     call = {"id": "c1", "name": "mcp_pmem_search", "args": {"query": "x"}}
     other = {"id": "c2", "name": "run_shell_command", "args": {"command": "ls"}}
     session.put("m2", "gemini", "Let me look.", toolCalls=[call, other])
-    for id_, name, output in (("c1", "mcp_pmem_search", HOOK), ("c2", "run", "a.py")):
+    for id_, name, output in (("c1", "mcp_pmem_search", HOOK), ("c2", "run", after)):
         answer = {"id": id_, "name": name, "response": {"output": output}}
         session.put(f"r{id_}", "user", [{"functionResponse": answer}])
     session.put("m9", "info", HOOK)
