@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pmem.assistants.tool_calls import TouchedFile
 from pmem.storage.files.worktree import in_main_tree, name_in, project_top
 from pmem.storage.git.tracked import foreign
-from pmem.storage.index.applying import Found, applying, proven
+from pmem.storage.index.applying import applying, proven
 from pmem.storage.local.shown_keys import (
     MOST_TOUCHED,
     known_at_once,
@@ -53,7 +53,7 @@ def is_own(folder: str, environment: Mapping[str, str]) -> bool:
 
 
 def ids_to_tell(
-    folder: str, thread: str, files: Sequence[str], *, edits: bool
+    folder: str, thread: str, files: Sequence[str], *, tells: bool, may_stop: bool
 ) -> tuple[str, ...] | None:
     """Return the memories that apply to files, unless a thread has surely been told of all.
 
@@ -61,13 +61,22 @@ def ids_to_tell(
         folder: The memory folder.
         thread: The thread's name; empty if it has none.
         files: Seen from the project's top.
-        edits: Whether a file is edited, which a memory may stop.
+        tells: Whether the call is told anything that does not stop it.
+        may_stop: Whether a memory may stop the call.
 
     Returns:
         Ids; nothing where there is nothing to say, and None where that cannot be told at once.
     """
     found = applying(folder, files)
-    return None if found is None else _unless_told(folder, thread, found, edits=edits)
+    if not found:
+        return None if found is None else ()
+    known = known_at_once(in_main_tree(folder), thread) if thread else frozenset()
+    if may_stop and any(_may_stop(id_, data, known) for id_, data in found.items()):
+        return tuple(found)
+    if not tells or touched_count(known) >= MOST_TOUCHED:
+        return ()
+    is_told = all(_is_told(id_, data, known) for id_, data in found.items())
+    return () if is_told else tuple(found)
 
 
 def ids_of_error(folder: str, evidence: str) -> tuple[str, ...] | None:
@@ -81,15 +90,9 @@ def ids_of_error(folder: str, evidence: str) -> tuple[str, ...] | None:
     return None if found is None else tuple(found)
 
 
-def _unless_told(folder: str, thread: str, found: Found, *, edits: bool) -> tuple[str, ...]:
-    if not found or not thread:
-        return tuple(found)
-    known = known_at_once(in_main_tree(folder), thread)
-    if edits and any(
-        _STOPS in data and stop_key_of(id_) not in known for id_, data in found.items()
-    ):
-        return tuple(found)
-    if touched_count(known) >= MOST_TOUCHED:
-        return ()
-    told = (touch_key_of(id_, json.loads(data)["content"]) in known for id_, data in found.items())
-    return () if all(told) else tuple(found)
+def _may_stop(identifier: str, data: bytes, known: frozenset[str]) -> bool:
+    return _STOPS in data and stop_key_of(identifier) not in known
+
+
+def _is_told(identifier: str, data: bytes, known: frozenset[str]) -> bool:
+    return touch_key_of(identifier, json.loads(data)["content"]) in known

@@ -146,12 +146,11 @@ def _answer_tool(
     told_before = taken(harness, "pre-tool") is not None
     text = failure(given) if is_late else ""
     files = [] if is_late and told_before else touched(given)
-    may_stop = not is_late and stops(harness)
-    if not text and not files:
+    may_stop = not is_late and stops(harness) and any(each.is_edit for each in files)
+    tells = taken(harness, event) is not None
+    if not (text or files) or not (tells or may_stop):
         return ""
-    if not is_late and not told_before and not (may_stop and any(each.is_edit for each in files)):
-        return ""
-    asked = _look_first(given, text, files, place, environment, may_stop=may_stop)
+    asked = _look_first(given, text, files, place, environment, tells=tells, may_stop=may_stop)
     if asked is None:
         return ""
     told = _ask_memory(event, harness, given, place, environment, asked)
@@ -167,6 +166,7 @@ def _look_first(
     place: str,
     environment: "Mapping[str, str]",
     *,
+    tells: bool,
     may_stop: bool,
 ) -> _Asked | None:
     """Return what the memory is to be asked; None where it surely has nothing to say."""
@@ -189,9 +189,12 @@ def _look_first(
     files = first_look.named(folder or os.path.join(place, "memory"), here, files)
     if not files:
         return None
-    edits = may_stop and any(each.is_edit for each in files)
     names = [each.path for each in files]
-    ids = first_look.ids_to_tell(folder, thread, names, edits=edits) if folder else None
+    ids = (
+        first_look.ids_to_tell(folder, thread, names, tells=tells, may_stop=may_stop)
+        if folder
+        else None
+    )
     return None if ids == () else _Asked(thread=thread, files=files, ids=ids, may_stop=may_stop)
 
 
