@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pmem.assistants.events import (
+    OF_TOOLS,
     POST_TOOL,
     PRE_COMPACT,
     PRE_TOOL,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 Scope = Literal["project", "user"]
 SECONDS: Final = 10
 """How long a hook may take."""
+TOOL_SECONDS: Final = 5
+"""How long one may take around a tool's call: somebody works."""
 LAST_SECONDS: Final = 3
 """How long one may take at a session's end: Codex allows no more."""
 _EVERY_EVENT: Final[Mapping[str, "Event"]] = {
@@ -230,8 +233,7 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
             command = f"{_quote_word(program)} hook {event} --harness {harness}"
             extra = dict(file.hooks.extra)
             kind = {"type": extra.pop("type")} if "type" in extra else {}
-            seconds = LAST_SECONDS if event == SESSION_END else SECONDS
-            timeout = {"timeout": seconds * file.hooks.parts}
+            timeout = {"timeout": _seconds(event) * file.hooks.parts}
             handler = {**kind, "command": command, **extra, **timeout}
             matcher = file.hooks.matchers.get(name)
             about = {} if matcher is None else {"matcher": matcher}
@@ -246,6 +248,13 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
         value = {**kind, **called, **extra}
         found.append(Entry(path=(*file.server.path, "pmem"), value=value))
     return found
+
+
+def _seconds(event: "Event") -> int:
+    """Return how long a hook may take."""
+    if event == SESSION_END:
+        return LAST_SECONDS
+    return TOOL_SECONDS if event in OF_TOOLS else SECONDS
 
 
 def place_of(file: SetupFile, scope: Scope, top: str, environment: Mapping[str, str]) -> str:

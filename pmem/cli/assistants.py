@@ -44,7 +44,9 @@ def hook(
     """Answer a hook of a coding assistant, which says on standard input what happened.
 
     A session's start is answered with a context, a prompt with what answers it and this session
-    has not been shown. The other events note where the session's transcript is. It always exits
+    has not been shown. Before a file is read or edited, what applies to it or cites it is told, and
+    after a command failed, what failed or fixed that error before: three lines at the most, each
+    once a session. The other events note where the session's transcript is. It always exits
     with 0; on any trouble the answer is empty, and the memory's log says why. `pmem setup` tells
     the assistants to call it; PMEM_HOOKS=off and the setting hooks.enabled keep it quiet.
     """
