@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     ),
     "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
+    "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
     "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),

@@ -14,14 +14,14 @@ _MARKS: Final = (b"<<<<<<< ", b">>>>>>> ")
 _GRAVE: Final = frozenset({"damaged", "newer_schema", "unmerged", "markers", "dropped"})
 """Codes of what keeps a record from being read, or loses what somebody wrote."""
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "notice"]
 
 
 class Finding(msgspec.Struct, frozen=True):
     """Something that is wrong: where, the machine code, and one sentence.
 
     `path` is the whole path of a file; `line` counts from 1, and is None where no line of the
-    file is to blame. A warning is a reason to look, and no fault by itself.
+    file is to blame. A warning is a reason to look, and no fault by itself; a notice asks nothing.
     """
 
     path: str
@@ -69,27 +69,27 @@ def text(finding: Finding) -> tuple[str, str, str]:
     )
 
 
-def github(findings: Sequence[Finding], place: FolderPlace) -> str:
+def github(findings: Sequence[Finding], place: FolderPlace | None) -> str:
     """Tell findings as workflow commands of GitHub Actions, which shows them at their lines.
 
     Args:
         findings: What to tell.
-        place: Where the memory folder is.
+        place: Where the memory folder is; None for paths that begin at the repository's top.
     """
     return "".join(_command(finding, place) for finding in findings)
 
 
-def gitlab(findings: Sequence[Finding], place: FolderPlace) -> str:
+def gitlab(findings: Sequence[Finding], place: FolderPlace | None) -> str:
     """Tell findings as a Code Quality report of GitLab.
 
     Args:
         findings: What to tell.
-        place: Where the memory folder is.
+        place: Where the memory folder is; None for paths that begin at the repository's top.
     """
     times: Counter[str] = Counter()
     report = []
     for finding in findings:
-        path = visible(place.name(finding.path))
+        path = visible(place.name(finding.path) if place else finding.path)
         what = f"{finding.code}\0{path}\0{finding.sentence}"
         times[what] += 1
         said = f"{what}\0{times[what]}".encode("utf-8", "backslashreplace")
@@ -178,9 +178,9 @@ def _line_at(data: bytes, place: int) -> int:
     return data.count(b"\n", 0, place) + 1
 
 
-def _command(finding: Finding, place: FolderPlace) -> str:
+def _command(finding: Finding, place: FolderPlace | None) -> str:
     where = {
-        "file": place.name(finding.path),
+        "file": place.name(finding.path) if place else finding.path,
         "line": finding.line,
         "title": f"pmem {finding.code}",
     }
@@ -191,8 +191,8 @@ def _command(finding: Finding, place: FolderPlace) -> str:
 
 
 def _gravity(finding: Finding) -> str:
-    if finding.severity == "warning":
-        return "minor"
+    if finding.severity != "error":
+        return "minor" if finding.severity == "warning" else "info"
     return "critical" if finding.code in _GRAVE else "major"
 
 

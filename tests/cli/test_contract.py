@@ -718,6 +718,35 @@ class Changelog(Strict, rename={"start": "from", "end": "to"}):
     total: int
 
 
+class ChangedPlace(Strict):
+    file: str
+    line: Annotated[int, Meta(ge=1)] | None
+    cited: str | None
+
+
+class Remark(Strict):
+    kind: Literal["standing", "cited", "clash", "applies", "unsourced", "settled"]
+    id: str
+    short: Short
+    type: str
+    subject: str | None
+    text: str
+    places: list[ChangedPlace]
+    other: str | None
+    other_text: str | None
+    reason: str | None
+    waits: bool
+    advice: str
+
+
+class Reviewed(Strict, rename={"start": "from", "end": "to"}):
+    start: End
+    end: End
+    files: int
+    items: list[Remark]
+    waiting: int
+
+
 class MergeFinding(Strict):
     commit: Annotated[str, Meta(pattern="^[0-9a-f]{40}$")]
     path: str
@@ -928,7 +957,7 @@ class Finding(Strict):
     code: str
     message: str
     line: Annotated[int, Meta(ge=1)] | None
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning", "notice"]
 
 
 class Checked(Strict):
@@ -971,6 +1000,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("history REF --git", Provenance),
     ("changelog HEAD..", Changelog),
     ("changelog HEAD~1", Changelog),
+    ("review", Reviewed),
+    ("review HEAD~1..HEAD", Reviewed),
+    ("review --staged", Reviewed),
     ("list --at HEAD~1", Listing),
     ("add cites --cite backup/conversations.json:1", Added),
     ("edit REF --cite backup/conversations.json", Memory),

@@ -57,7 +57,7 @@ def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> N
         contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
-    if words == "changelog":
+    if words in ("changelog", "review"):
         who = "git -c user.name=Kim -c user.email=kim@example.org"
         line = f"git add --all && {who} commit --quiet -m memory && git branch -M main"
         assert shell.run(line).code == 0

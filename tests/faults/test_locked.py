@@ -102,6 +102,7 @@ READING = {
     "history",
     "events",
     "changelog",
+    "review",
     "search",
     "query",
     "context",

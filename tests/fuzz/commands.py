@@ -26,7 +26,7 @@ _SURROUNDINGS: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CEILING_DIRECTORIES": "/",
 }
-_LEFT_OUT: Final = frozenset({"completion", "setup", "changelog"})
+_LEFT_OUT: Final = frozenset({"completion", "setup", "changelog", "review"})
 """Commands that run other programs, or write elsewhere than in the project."""
 _READING: Final = (
     *(["list", "--all-states"], ["search", "which database"], ["context", "database"], ["check"]),

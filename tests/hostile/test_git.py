@@ -71,6 +71,7 @@ def project(root: str) -> str:
 def line_of(command: str) -> list[str]:
     more = {
         "changelog": ["HEAD~1..HEAD"],
+        "review": ["HEAD~1.."],
         "check": ["--staged"],
         "history": ["--git"],
         "show": ["--at", "HEAD~1"],
@@ -146,6 +147,7 @@ def test_attributes_are_read_from_a_file_only(kind: str, project: str, trap: str
     ["show", OTHER, "--at", "HEAD~1"], ["changelog", "HEAD~1..HEAD"], ["history", OTHER, "--git"],
     ["check", "--staged"], ["check", "--merges", "HEAD~1..HEAD"], ["scan", "--history"],
     ["doctor"], ["verify"], ["setup", "pre-commit"], ["repair"],
+    ["review", "HEAD~1.."], ["review", "--staged"],
 ], ids=" ".join)  # fmt: skip
 def test_every_call_of_git_is_kept_from_running_something(line: list[str], project: str) -> None:
     with watching(project, "/nowhere", 20) as watch:

@@ -33,6 +33,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "why": ("src/gear.py",),
     "tried": ("TEXT", "--failed", "TEXT"),
     "changelog": (),
+    "review": (),
     "search": ("TEXT", "-k", "50"),
     "query": (),
     "context": ("TEXT",),

@@ -76,6 +76,7 @@ REFUSED: Final = (
     "conversation start nonsense --app {other}",
     "consolidate --dry-run",
     "changelog",
+    "review",
     "check",
     "config set apps.limit 3",
 )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pmem.vcs.merges import MergesChecked
     from pmem.vcs.provenance import Provenance
     from pmem.vcs.repair import Repair, RepairRequest
+    from pmem.vcs.review import Reviewed, ReviewRequest
     from pmem.vcs.starting import InitRequest, Started
 
 # upkeep: keeping it in order
@@ -79,6 +80,10 @@ SETTLE: Final[Operation[SettleRequest, SettledConflicts]] = Operation(
 CHANGELOG: Final[Operation[RangeRequest, Compared]] = Operation(
     "changelog", "Say what the memory learned, changed and forgot between two revisions",
     "vcs.changelog:changelog", "whole", doing="read a changelog"
+)  # fmt: skip
+REVIEW: Final[Operation[ReviewRequest, Reviewed]] = Operation(
+    "review", "Say what a change of the project has to do with what is remembered",
+    "vcs.review:review", "whole", doing="review a change"
 )  # fmt: skip
 PROVENANCE: Final[Operation[HistoryRequest, Provenance]] = Operation(
     "history.git", "Show the commits that touched a record, also one that is gone",

@@ -32,12 +32,12 @@ class Staged(Tree):
     def __init__(self, repository: Repository, folder: str, environment: Mapping[str, str]) -> None:
         self.top = repository.top()
         self.own_folder = repository.own_folder()
-        index = self._index_file(environment)
-        held = repository.staging(index)
+        self.index = self._index_file(environment)
+        held = repository.staging(self.index)
         super().__init__(repository, held.files, "the index")
         self.files = held.files
         self.unmerged = held.unmerged
-        self.changes = repository.changes(index)
+        self.changes = repository.changes(self.index)
         self._folder = folder
         self._data: dict[str, bytes] = {}
 

@@ -103,7 +103,7 @@ class Sources:
         if not inside:
             raise InvalidValue(f"{path} is not in the project {self.top}", "cite a file of it")
         file = os.path.relpath(real, top).replace(os.sep, "/")
-        wrong = self._why_not(file) if _is_text(file) else "has a name that is not UTF-8"
+        wrong = self._why_not(file) if is_text(file) else "has a name that is not UTF-8"
         if wrong is not None:
             raise InvalidValue(f"{path} cannot be cited: it {wrong}", "cite another file")
         return file
@@ -152,7 +152,7 @@ class Sources:
                 *(Listed(os.fsdecode(name), None) for name in others),
             ]
         own = os.path.relpath(self._folder, self.top).replace(os.sep, "/") + "/"
-        wanted = (one for one in reversed(found) if _is_text(one.file))
+        wanted = (one for one in reversed(found) if is_text(one.file))
         unique = {one.file: one for one in wanted if not one.file.startswith(own)}
         return [unique[file] for file in sorted(unique)]
 
@@ -249,7 +249,7 @@ def _parse_tracked(lines: list[bytes]) -> Iterator[Listed]:
             yield Listed(os.fsdecode(path), blob)
 
 
-def _is_text(name: str) -> bool:
+def is_text(name: str) -> bool:
     """Tell whether a file's name can be written down."""
     try:
         name.encode()

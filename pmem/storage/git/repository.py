@@ -237,14 +237,14 @@ class Repository:
         Returns:
             For each whether it is there after the commit.
         """
-        listed = self._must(*_CHANGES, self._head_or_nothing(), index=index)
+        listed = self._must(*_CHANGES, self.head_or_nothing(), index=index)
         words = listed.split(b"\0")[:-1]
         return {
             os.fsdecode(path): about.rpartition(b" ")[2] != b"D"
             for about, path in zip(words[::2], words[1::2], strict=True)
         }
 
-    def _head_or_nothing(self) -> str:
+    def head_or_nothing(self) -> str:
         """Return the commit that the next one stands on; the empty tree before the first."""
         try:
             return self.commit("HEAD")

@@ -1,0 +1,174 @@
+"""The command that says what a change has to do with what is remembered."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Annotated, Final, Literal
+
+import typer
+
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.core import findings
+from pmem.core.findings import Finding
+from pmem.core.markdown import escaped
+from pmem.core.review import ChangedPlace, ReviewFinding, ReviewKind
+from pmem.core.visible import one_visible_line
+from pmem.errors import UsageError
+from pmem.operations import table
+from pmem.storage.git import repository
+from pmem.values.ids import short
+from pmem.values.records import STORES, Memory
+from pmem.vcs.changelog import End
+from pmem.vcs.review import Reviewed, ReviewRequest
+
+Format = Literal["text", "markdown", "github", "gitlab"]
+MARK: Final = "<!-- pmem review -->"
+"""The first line of a Markdown page, by which a CI job finds the comment that it wrote before."""
+_MOST: Final = 50
+"""Findings of one kind on a Markdown page, and places of one finding."""
+_NOW: Final = "HEAD.."
+_COLOURS: Final = {
+    ReviewKind.STANDING: "red",
+    ReviewKind.CITED: "red",
+    ReviewKind.CLASH: "yellow",
+    ReviewKind.APPLIES: "cyan",
+    ReviewKind.UNSOURCED: "yellow",
+    ReviewKind.SETTLED: "green",
+}
+_HEADINGS: Final = {
+    ReviewKind.STANDING: "Dead ends that rest on what this change edits",
+    ReviewKind.CITED: "This change edits what these rest on",
+    ReviewKind.CLASH: "These say something else than another memory on the same subject",
+    ReviewKind.APPLIES: "These apply to what this change edits",
+    ReviewKind.UNSOURCED: "These were added without a source",
+    ReviewKind.SETTLED: "Dead ends that this change settles",
+}
+
+
+def review(
+    ctx: typer.Context,
+    revisions: Annotated[
+        str | None,
+        typer.Argument(metavar="[A..B]", help="Two git revisions; `A..` is up to now [HEAD..]."),
+    ] = None,
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if anything waits for an answer.")
+    ] = False,
+    format_: Annotated[
+        Format,
+        typer.Option("--format", help="For people, a pull request, or the CI of GitHub or GitLab."),
+    ] = "text",
+) -> Answer:
+    """Say what a change of the project has to do with what is remembered.
+
+    It names memories whose cited text is edited, rules and dead ends at the files, dead ends that
+    are settled, memories without a source, and those that clash. Reformatting, moves and changes
+    elsewhere in a file concern nobody. Nothing fails unless --strict says so.
+    """
+    session: CommandSession = ctx.obj
+    if session.json and format_ != "text":
+        raise UsageError("--json and --format exclude each other", "give one of them")
+    if staged and revisions is not None:
+        raise UsageError("--staged and revisions exclude each other", "give one of them")
+    request = ReviewRequest(revisions=revisions or _NOW, staged=staged)
+    found = session.run(table.REVIEW, request)
+    code = int(strict and found.waiting > 0)
+    if format_ == "text" or session.json:
+        return Answer(data=found, lines=_lines(found), note=_summary(found), exit_code=code)
+    session.quiet = True
+    if format_ == "markdown":
+        raw = "".join(f"{line}\n" for line in _page(found))
+    else:
+        tell = findings.github if format_ == "github" else findings.gitlab
+        raw = tell([_as_finding(each, found.folder) for each in found.items], None)
+    return Answer(data=found, raw=raw, exit_code=code)
+
+
+def _lines(found: Reviewed) -> Iterator[Line]:
+    for each in found.items:
+        yield [
+            (f"{each.kind:<10}", _COLOURS[each.kind]),
+            (each.short, "cyan"),
+            (f"  {each.type.replace('_', ' '):<10} ", "dim"),
+            (_headline(each), "bold"),
+        ]
+        said = "; ".join(one_visible_line(_where(place)) for place in each.places)
+        for line in filter(None, (said, _more(each), each.advice.replace("`", ""))):
+            yield [(f"          {line}", "dim" if line == said else "")]
+
+
+def _summary(found: Reviewed) -> str:
+    files = f"{found.files} file{'s' * (found.files != 1)} changed"
+    if not found.items:
+        return f"{files}, and nothing that is remembered has to do with it"
+    return f"{files}: {_count_text(found)}"
+
+
+def _count_text(found: Reviewed) -> str:
+    known = len(found.items) - found.waiting
+    parts = [f"{found.waiting} to answer" * bool(found.waiting), f"{known} to know" * bool(known)]
+    return ", ".join(filter(None, parts)) or "nothing to answer"
+
+
+def _headline(each: ReviewFinding) -> str:
+    return f"{each.subject}: {each.text}" if each.subject else each.text
+
+
+def _more(each: ReviewFinding) -> str:
+    """Say what the other memory says, or why a dead end is settled."""
+    if each.other is not None:
+        word = "beside" if each.kind is ReviewKind.CLASH else "fixed by"
+        return f"{word} {short(each.other)}: {each.other_text}"
+    return f"settled: {each.reason}" if each.reason else ""
+
+
+def _where(place: ChangedPlace) -> str:
+    line = "" if place.line is None else f":{place.line}"
+    is_told = place.cited in (None, f"{place.file}{line}", place.file)
+    return f"{place.file}{line}" + ("" if is_told else f" (cited as {place.cited})")
+
+
+def _page(found: Reviewed) -> Iterator[str]:
+    """Yield the lines of a Markdown page; nothing of a memory is more than text in it."""
+    yield MARK
+    yield f"## Memory: {_count_text(found)}"
+    yield ""
+    yield f"{_end(found.start)} to {_end(found.end)}, files changed: {found.files}"
+    for kind, group in groupby(found.items, key=lambda each: each.kind):
+        rows = list(group)
+        yield ""
+        yield f"### {_HEADINGS[kind]} ({len(rows)})"
+        yield ""
+        for each in rows[:_MOST]:
+            yield f"- **{escaped(each.type.replace('_', ' '))}** {escaped(_headline(each))}"
+            for line in filter(None, (_places(each.places), escaped(_more(each)), each.advice)):
+                yield f"  - {line}"
+        if len(rows) > _MOST:
+            yield f"- and {len(rows) - _MOST} more"
+
+
+def _places(places: Sequence[ChangedPlace]) -> str:
+    told = ", ".join(escaped(_where(place)) for place in places[:_MOST])
+    return f"{told} and {len(places) - _MOST} more" if len(places) > _MOST else told
+
+
+def _end(end: End) -> str:
+    return end.name if end.commit is None else f"`{repository.short(end.commit)}`"
+
+
+def _as_finding(each: ReviewFinding, folder: str) -> Finding:
+    """Return what was found as a CI shows it: at the first place, else at the record's file."""
+    record = f"{folder}{STORES[Memory]}/{each.id}.json"
+    first = each.places[0] if each.places else ChangedPlace(file=record)
+    others = [_where(place) for place in each.places[1:_MOST]]
+    parts = (
+        f"{each.meaning}: {_headline(each)} ({each.short}, {each.type.replace('_', ' ')})",
+        _more(each),
+        f"also at {', '.join(others)}" if others else "",
+        each.advice.replace("`", ""),
+    )
+    severity: Literal["warning", "notice"] = "warning" if each.waits else "notice"
+    message = ". ".join(filter(None, parts))
+    return Finding(first.file, each.kind, message, first.line, severity)

@@ -1,0 +1,194 @@
+"""What a change of a project has to do with what is remembered, and what it asks of its author."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.dead_ends import warns
+from pmem.core.duplicates import Relation, claim_of, compare
+from pmem.core.filters import fold
+from pmem.core.journal import one_line
+from pmem.core.lifecycle.neighbours import JUDGED
+from pmem.core.lifecycle.scopes import may_meet
+from pmem.values.ids import short
+from pmem.values.records import Memory, MemoryType
+
+Lines = tuple[int, int]
+RULES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
+"""Types of memories that say what is to be done at their places, the most urgent first."""
+_DIFFERENT: Final = (Relation.UPDATE, Relation.CONTRADICTION)
+_MANUAL: Final = "manual"
+
+
+class ReviewKind(StrEnum):
+    """What a change has to do with a memory, the most important first."""
+
+    STANDING = "standing"
+    CITED = "cited"
+    CLASH = "clash"
+    APPLIES = "applies"
+    UNSOURCED = "unsourced"
+    SETTLED = "settled"
+
+
+ANSWERED: Final = frozenset(ReviewKind) - {ReviewKind.APPLIES, ReviewKind.SETTLED}
+"""Kinds that wait for an answer; the others are only to be known, and nothing makes them go."""
+
+
+class ChangedPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A place that a change touches: a file as it is called after the change, and a line there.
+
+    The line is None where none can be named. `cited` is what a memory cites there, if it does.
+    """
+
+    file: str
+    line: int | None = None
+    cited: str | None = None
+
+
+class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a change has to do with one memory.
+
+    `places` are those that are concerned, `other` is another memory that is (which contradicts
+    this one, or fixes it) and `other_text` what it says, `reason` why a dead end is settled.
+    """
+
+    kind: ReviewKind
+    id: str
+    short: str
+    type: str
+    subject: str | None
+    text: str
+    places: tuple[ChangedPlace, ...] = ()
+    other: str | None = None
+    other_text: str | None = None
+    reason: str | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for an answer."""
+        return self.kind in ANSWERED
+
+    @property
+    def meaning(self) -> str:
+        """What the change does, in words that a place may follow."""
+        return _MEANINGS[self.kind]
+
+    @property
+    def advice(self) -> str:
+        """What to do about it; nothing where it is only to be known."""
+        other = short(self.other) if self.other else ""
+        return _ADVICE.get(self.kind, "").format(name=self.short, other=other)
+
+
+_MEANINGS: Final = {
+    ReviewKind.STANDING: "a dead end rests on what this change edits",
+    ReviewKind.CITED: "this change edits what a memory rests on",
+    ReviewKind.CLASH: "another memory says otherwise on the same subject",
+    ReviewKind.APPLIES: "applies to what this change edits",
+    ReviewKind.UNSOURCED: "was added without a source",
+    ReviewKind.SETTLED: "a dead end that this change settles",
+}
+_ADVICE: Final = {
+    ReviewKind.STANDING: (
+        '`pmem edit {name} --settled "WHY"` if it is none any more,'
+        " `pmem verify {name} --accept` if it still is"
+    ),
+    ReviewKind.CITED: (
+        "`pmem edit {name}` updates it, `pmem verify {name} --accept` says that it still holds"
+    ),
+    ReviewKind.CLASH: (
+        "`pmem edit {other} --superseded-by {name}` keeps this one alone,"
+        " `pmem link {name} {other}` says that both hold"
+    ),
+    ReviewKind.UNSOURCED: "`pmem edit {name} --cite FILE:LINES` says what it rests on",
+}
+
+
+def finding(kind: ReviewKind, memory: Memory, **fields: Any) -> ReviewFinding:
+    """Return what a change has to do with a memory.
+
+    Args:
+        kind: What that is.
+        memory: The memory.
+        fields: Further fields of the finding.
+    """
+    return ReviewFinding(
+        kind=kind,
+        id=memory.id,
+        short=short(memory.id),
+        type=memory.type,
+        subject=memory.subject,
+        text=one_line(memory.content),
+        **fields,
+    )
+
+
+def most_important(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+    """Return each memory's most important finding, the most important first.
+
+    Args:
+        findings: All of them.
+    """
+    ordered = sorted(findings, key=_rank)
+    first = {found.id: found for found in reversed(ordered)}
+    return tuple(found for found in ordered if first[found.id] is found)
+
+
+def is_rule(memory: Memory) -> bool:
+    """Tell whether a memory says what is to be done at its places."""
+    if not memory.places or memory.type not in RULES:
+        return False
+    return memory.type is not MemoryType.DEAD_END or warns(memory)
+
+
+def has_source(memory: Memory) -> bool:
+    """Tell whether a memory says what it comes from or rests on."""
+    source = memory.source
+    named = (source.conversation, source.message, source.file, source.commit)
+    return bool(source.kind != _MANUAL or any(named) or memory.citations or memory.evidence)
+
+
+def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
+    """Return the memories that say something else on a memory's subject to the same people.
+
+    Where somebody linked two of them, both hold.
+
+    Args:
+        memory: The memory; one without a subject clashes with none.
+        others: Memories that may clash, with or without a subject.
+    """
+    subject = fold(memory.subject or "")
+    if not subject:
+        return []
+    claim = claim_of(memory.content)
+    return [
+        other
+        for other in others
+        if other.id != memory.id
+        and fold(other.subject or "") == subject
+        and may_meet(memory.scope, other.scope)
+        and not _both_hold(memory, other)
+        and compare(claim, claim_of(other.content)).relation in _DIFFERENT
+    ]
+
+
+def _both_hold(one: Memory, other: Memory) -> bool:
+    ties = [(tie, other.id) for tie in one.relationships]
+    ties += [(tie, one.id) for tie in other.relationships]
+    types = {tie.type for tie, end in ties if tie.target == end}
+    return bool(types) and types.isdisjoint(JUDGED)
+
+
+def _rank(found: ReviewFinding) -> tuple[int, int, str, str]:
+    kinds = list(ReviewKind)
+    types = [str(type_) for type_ in RULES]
+    urgency = types.index(found.type) if found.type in types else len(types)
+    return (
+        kinds.index(found.kind),
+        urgency,
+        found.places[0].file if found.places else "",
+        found.id,
+    )

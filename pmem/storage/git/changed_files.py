@@ -1,0 +1,240 @@
+"""Which files of the project differ between two states that git knows, and in which lines.
+
+Files are named from the top of the work tree. Git compares names and objects only, which needs no
+attribute, no filter and no program of the project; lines are compared outside of any repository.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from pmem.errors import StorageRefused
+from pmem.storage.git import git
+from pmem.storage.git.objects import Objects, no_git
+from pmem.storage.git.project_files import Sources, Unreadable, is_text
+from pmem.storage.git.repository import TreeEntry
+
+_RAW: Final = (
+    *("--raw", "-z", "-O/dev/null", "--no-abbrev", "--no-textconv", "--no-ext-diff"),
+    "--ignore-submodules=dirty",
+)
+_RENAMES: Final = ("-M", "-l1000")
+"""Renames are looked for as git does it, among 1,000 files each at the most."""
+_NO_MODE: Final = "000000"
+_FILES: Final = ("100644", "100755", "100664")
+_NAMES: Final = ("before", "after")
+_BY_LINES: Final = (
+    *("diff", "--no-index", "--no-color", "--no-textconv", "--no-ext-diff", "-U0"),
+    *("--text", "--src-prefix=", "--dst-prefix=", "--", *_NAMES),
+)
+
+
+class TouchedFile(NamedTuple):
+    """A file before and after a change: where it stands, and what is there.
+
+    What is not there is None; a renamed file stands elsewhere afterwards. Where only the work tree
+    has the content, the object's name is empty.
+    """
+
+    before: str | None
+    after: str | None
+    old: TreeEntry | None
+    new: TreeEntry | None
+
+    @property
+    def name(self) -> str:
+        """What the file is called, where it is gone what it was called."""
+        return self.after or self.before or ""
+
+
+class Hunk(NamedTuple):
+    """Lines that were replaced: where they stood, how many, where others stand now, how many.
+
+    Where none stood or stand, the line before counts as the place.
+    """
+
+    old: int
+    old_size: int
+    new: int
+    new_size: int
+
+
+class ChangedFiles:
+    """The files that differ between a commit and another one, the index or the work tree.
+
+    Args:
+        sources: The project's files.
+        environment: The environment's variables.
+        base: The commit, or another tree.
+        head: The other commit, or None.
+        index: The file of the index, the repository's own where it is empty; None for the work
+            tree. It counts where there is no other commit.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        environment: Mapping[str, str],
+        base: str,
+        *,
+        head: str | None,
+        index: str | None,
+    ) -> None:
+        self._sources = sources
+        self._environment = environment
+        self._asked = _question(base, head, in_work_tree=index is None)
+        self._index = index or ""
+        self._objects = Objects(sources.top, environment)
+        self._known: dict[str, bytes | None] = {}
+
+    def listed(self) -> list[TouchedFile]:
+        """Return the files, in the order of git; those with a name that is no text are left out.
+
+        Raises:
+            NotFound: There is no git.
+            StorageRefused: Git cannot compare the two.
+        """
+        try:
+            found = git.run(self._sources.top, self._asked, self._environment, index=self._index)
+        except OSError as error:
+            raise no_git(error) from None
+        except subprocess.TimeoutExpired:
+            raise StorageRefused(f"git took longer than {git.SECONDS} seconds to compare") from None
+        if found.code:
+            said = found.err.partition("\n")[0].removeprefix("fatal: ").strip()
+            raise StorageRefused(f"git cannot compare the two: {said}")
+        return [one for one in _parse(found.out) if is_text(one.name)]
+
+    def load(self, changes: Iterable[TouchedFile]) -> None:
+        """Read what several files hold and held, by one git process.
+
+        Args:
+            changes: Those that will be asked for.
+        """
+        entries = [entry for one in changes for entry in (one.old, one.new)]
+        names = [entry.object for entry in entries if entry and entry.mode in _FILES]
+        wanted = [name for name in dict.fromkeys(names) if name and name not in self._known]
+        self._known.update(zip(wanted, self._objects.contents(wanted), strict=True))
+
+    def before(self, change: TouchedFile) -> bytes | None:
+        """Return what a file held; None where it was no regular file that can be read."""
+        return self._blob(change.old)
+
+    def after(self, change: TouchedFile) -> bytes | None:
+        """Return what a file holds; None where it is no regular file that can be read."""
+        if change.new is None or change.new.object or change.new.mode not in _FILES:
+            return self._blob(change.new)
+        try:
+            return self._sources.read(change.name)
+        except Unreadable:
+            return None
+
+    def _blob(self, entry: TreeEntry | None) -> bytes | None:
+        if entry is None or entry.mode not in _FILES or not entry.object:
+            return None
+        if entry.object not in self._known:
+            self._known[entry.object] = next(self._objects.contents([entry.object]))
+        return self._known[entry.object]
+
+
+def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[Hunk]:
+    """Return where two texts differ, as git compares them; nothing where there is no git.
+
+    Args:
+        before: The one.
+        after: The other.
+        environment: The environment's variables.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="pmem-") as folder:
+            for name, data in zip(_NAMES, (before, after), strict=True):
+                with open(os.path.join(folder, name), "xb") as file:
+                    file.write(data)
+            found = git.run_apart(folder, _BY_LINES, environment)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return list(_parse_hunks(found.out)) if found.code in (0, 1) else []
+
+
+def lines_after(hunks: Sequence[Hunk], lines: tuple[int, int]) -> tuple[int, int] | None:
+    """Return where lines stand after a change, or what stands in their place; None for nothing.
+
+    Args:
+        hunks: The change.
+        lines: The first and the last line before it, counted from one.
+    """
+    first, last = lines
+    start = first + _shift_before(hunks, first)
+    end = last + _shift_before(hunks, last)
+    for hunk in hunks:
+        ends = hunk.old + hunk.old_size - 1
+        if hunk.old_size and hunk.old <= first <= ends:
+            start = hunk.new + (hunk.new_size == 0)
+        if hunk.old_size and hunk.old <= last <= ends:
+            end = hunk.new + max(hunk.new_size - 1, 0)
+    return (start, end) if start <= end else None
+
+
+def line_of_change(hunks: Sequence[Hunk], lines: tuple[int, int]) -> int | None:
+    """Return the line after a change at which it first touches lines; None if it leaves them alone.
+
+    Args:
+        hunks: The change.
+        lines: The first and the last line before it, counted from one.
+    """
+    first, last = lines
+    for hunk in hunks:
+        ends = hunk.old + hunk.old_size - 1 if hunk.old_size else hunk.old + 1
+        if hunk.old <= last and ends >= first and (hunk.old_size or first <= hunk.old < last):
+            return max(1, hunk.new)
+    return None
+
+
+def _shift_before(hunks: Sequence[Hunk], line: int) -> int:
+    """Return by how many lines a change moves a line that it leaves alone."""
+    return sum(
+        hunk.new_size - hunk.old_size
+        for hunk in hunks
+        if hunk.old + max(hunk.old_size, 1) - 1 < line
+    )
+
+
+def _question(base: str, head: str | None, *, in_work_tree: bool) -> list[str]:
+    if head is not None:
+        return ["diff-tree", "-r", *_RAW, *_RENAMES, base, head]
+    if in_work_tree:  # renames are looked for by content, which filters of the project could change
+        return ["diff-index", *_RAW, "--no-renames", base, "--"]
+    return ["diff-index", "--cached", *_RAW, *_RENAMES, "--ita-invisible-in-index", base, "--"]
+
+
+def _parse(listed: bytes) -> Iterator[TouchedFile]:
+    words = iter(listed.split(b"\0")[:-1])
+    for word in words:
+        if not word.startswith(b":"):
+            continue
+        *about, status = word[1:].decode().split(" ")
+        name = os.fsdecode(next(words))
+        after = os.fsdecode(next(words)) if status[:1] in "RC" else name
+        old, new = (
+            None if mode == _NO_MODE else TreeEntry(mode, object_.strip("0") and object_)
+            for mode, object_ in zip(about[:2], about[2:4], strict=True)
+        )
+        if status == "U":  # a merge waits for a decision, and check says so
+            continue
+        before = None if old is None or status[:1] == "C" else name
+        yield TouchedFile(before, None if new is None else after, old, new)
+
+
+def _parse_hunks(text: bytes) -> Iterator[Hunk]:
+    """Read `@@ -3,2 +3 @@`; lines of the texts begin with other signs."""
+    for line in text.split(b"\n"):
+        if line.startswith(b"@@ -"):
+            old, new = line.split(b" ")[1:3]
+            yield Hunk(*_numbers(old), *_numbers(new))
+
+
+def _numbers(part: bytes) -> tuple[int, int]:
+    first, _, size = part[1:].partition(b",")
+    return int(first), int(size or 1)

@@ -1,0 +1,403 @@
+"""What a change of the project has to do with what is remembered: for whoever reviews it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from pmem.core.dead_ends import FIXES, warns
+from pmem.core.filters import Filter
+from pmem.core.journal import one_line
+from pmem.core.places import applies
+from pmem.core.retention import valid_at
+from pmem.core.review import (
+    ChangedPlace,
+    ReviewFinding,
+    ReviewKind,
+    clashes,
+    finding,
+    has_source,
+    is_rule,
+    most_important,
+)
+from pmem.core.standing import FileVersion, stands_after, went_to
+from pmem.errors import InvalidValue, NotFound, PmemError
+from pmem.project.views import seen_in
+from pmem.project.workspace import Workspace
+from pmem.storage.backend import Problem
+from pmem.storage.files.listing import SUFFIX
+from pmem.storage.git.changed_files import ChangedFiles, TouchedFile, hunks, line_of_change
+from pmem.storage.git.git_index import Staged
+from pmem.storage.git.repository import Repository
+from pmem.storage.git.revision import Revision, Tree
+from pmem.values.records import STORES, Citation, Memory, MemoryType, Relationship, State
+from pmem.vcs.changelog import HEAD, End, ends
+
+SEARCHED_BYTES: Final = 64 * 1024 * 1024
+"""Texts that their files lost are looked for in so much of the other files that changed."""
+_AT_ONCE: Final = 50
+_INDEX: Final = "index"
+
+
+class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which change to review: that between two revisions, or what is about to be committed.
+
+    `revisions`: see `RangeRequest`.
+    """
+
+    revisions: str = "HEAD.."
+    staged: bool = False
+
+
+class Reviewed(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
+    """What a change has to do with memories, each once, the most important first.
+
+    `files` is how many files of the project it changes, `folder` the memory folder's path from the
+    top with a slash at the end, `problems` are the files of the memory at its ends that could not
+    be used.
+    """
+
+    start: End
+    end: End
+    files: int
+    folder: str
+    items: tuple[ReviewFinding, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def waiting(self) -> int:
+        """How many findings wait for an answer."""
+        return sum(found.waits for found in self.items)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what was found; of each finding also whether it waits, and what to do."""
+        items = [
+            {**msgspec.structs.asdict(found), "waits": found.waits, "advice": found.advice}
+            for found in self.items
+        ]
+        return {
+            "from": self.start,
+            "to": self.end,
+            "files": self.files,
+            "items": items,
+            "waiting": self.waiting,
+        }
+
+
+class _Change(NamedTuple):
+    """A change: its two ends, its files, and the memory at both ends, where there was one."""
+
+    start: End
+    end: End
+    files: ChangedFiles
+    before: Workspace | None
+    after: Workspace | None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        views = (view for view in (self.before, self.after) if view is not None and view.is_past)
+        return tuple(problem for view in views for problem in view.problems)
+
+
+def review(workspace: Workspace, request: ReviewRequest) -> Reviewed:
+    """Say what a change has to do with what is remembered.
+
+    Raises:
+        InvalidValue: One of the ends is no revision, or they have no common ancestor.
+        NotFound: The folder is in no git work tree, or there is no git.
+        Damaged: A store is a link.
+    """
+    change = (_staged if request.staged else _between)(workspace, request)
+    listed = change.files.listed()
+    place = Repository(workspace.root, workspace.environment).place()
+    own = [one for one in listed if _is_below(one, place)]
+    touched = [one for one in listed if not _is_below(one, place)]
+    found: list[ReviewFinding] = []
+    if change.after is not None:
+        memories = _Memories(change, own, place)
+        look = _FileReview(change.files, touched, memories, workspace.environment)
+        found = [*look.findings(), *_of_records(memories)]
+    return Reviewed(
+        start=change.start,
+        end=change.end,
+        files=len(touched),
+        folder=place,
+        items=most_important(found),
+        problems=change.problems,
+    )
+
+
+def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
+    repository = Repository(workspace.root, workspace.environment)
+    start, end = ends(repository, request.revisions)
+    assert start.commit is not None
+    files = ChangedFiles(
+        workspace.sources, workspace.environment, start.commit, head=end.commit, index=None
+    )
+    views = (_seen(workspace, repository, each) for each in (start, end))
+    return _Change(start, end, files, *views)
+
+
+def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: ARG001
+    repository = Repository(workspace.root, workspace.environment)
+    tree = Staged(repository, workspace.root, workspace.environment)
+    base = repository.head_or_nothing()
+    start, before = End(name=HEAD, commit=base), None
+    try:
+        before = _seen(workspace, repository, End(name=HEAD, commit=repository.commit(HEAD)))
+    except InvalidValue:  # it is the first commit
+        start = End(name="nothing", commit=None)
+    files = ChangedFiles(
+        workspace.sources, workspace.environment, base, head=None, index=tree.index
+    )
+    after = seen_in(workspace, tree) if tree.files else None
+    return _Change(start, End(name=_INDEX, commit=None), files, before, after)
+
+
+def _seen(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:
+    """Return the memory at an end; None where there was none."""
+    if end.commit is None:
+        return workspace
+    try:
+        return seen_in(workspace, Revision(repository, end.commit, end.name))
+    except NotFound:
+        return None
+
+
+def _is_below(change: TouchedFile, place: str) -> bool:
+    return any((name or "").startswith(place) for name in (change.before, change.after))
+
+
+class _Memories:
+    """The memories after a change, and which of them the change wrote.
+
+    Args:
+        change: The change.
+        own: The files of the memory folder that it changes.
+        place: The memory folder's path from the top.
+    """
+
+    def __init__(self, change: _Change, own: Iterable[TouchedFile], place: str) -> None:
+        assert change.after is not None
+        self._before, self._after = change.before, change.after
+        self._own, self._place = own, place
+        self.at = change.after.now()
+
+    @cached_property
+    def active(self) -> dict[str, Memory]:
+        """Those that hold after the change, by id."""
+        known = self._after.memories.find(Filter())
+        return {one.id: one for one in known if valid_at(one, self.at)}
+
+    @cached_property
+    def written(self) -> dict[str, Memory]:
+        """Those that the change wrote, in any state, by id."""
+        return {id_: one for id_ in sorted(self._names()) if (one := _memory(self._after, id_))}
+
+    @property
+    def added(self) -> Iterator[Memory]:
+        """Those that the change added, and that hold after it."""
+        return (one for one in self.active.values() if self.is_new(one))
+
+    def is_new(self, memory: Memory) -> bool:
+        """Tell whether the change added a memory."""
+        return memory.id in self.written and memory.id not in self._known
+
+    def earlier(self, memory: Memory) -> Memory | None:
+        """Return a memory as it was before the change; None where it was not, or is unreadable."""
+        if memory.id not in self.written:
+            return memory
+        return None if self._before is None else _memory(self._before, memory.id)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(() if self._before is None else self._before.memories.ids())
+
+    def _names(self) -> set[str]:
+        """Return the ids of what the change wrote, and of what git does not track yet."""
+        store = f"{self._place}{STORES[Memory]}/"
+        names = (one.after or "" for one in self._own)
+        inside = {name.removeprefix(store) for name in names if name.startswith(store)}
+        found = {name.removesuffix(SUFFIX) for name in inside if name.endswith(SUFFIX)}
+        if isinstance(self._after.whole, Tree) or self._before is None:
+            return found
+        return found | set(self._after.memories.ids()) - self._known
+
+
+class _FileReview:
+    """Looks at the files of a change: what memories rest on, and where rules apply.
+
+    Args:
+        files: Reads them.
+        touched: Those that the change touches, the memory's own left out.
+        memories: What is remembered.
+        environment: The environment's variables.
+    """
+
+    def __init__(
+        self,
+        files: ChangedFiles,
+        touched: Sequence[TouchedFile],
+        memories: _Memories,
+        environment: dict[str, str],
+    ) -> None:
+        self._files = files
+        self._touched = touched
+        self._memories = memories
+        self._environment = environment
+        self._by_name: dict[str, list[TouchedFile]] = {}
+        self._versions: dict[tuple[TouchedFile, bool], FileVersion | None] = {}
+        for one in touched:
+            for name in dict.fromkeys(filter(None, (one.before, one.after))):
+                self._by_name.setdefault(name, []).append(one)
+
+    def findings(self) -> Iterator[ReviewFinding]:
+        """Yield what the changed files have to do with memories."""
+        memories = self._memories.active.values()
+        ruled = {
+            one.id: named
+            for one in memories
+            if is_rule(one) and not self._memories.is_new(one) and (named := self._named(one))
+        }
+        cited = [one for one in memories if any(c.file in self._by_name for c in one.citations)]
+        self._files.load(
+            [
+                *(change for named in ruled.values() for change in named),
+                *(each for one in cited for c in one.citations for each in self._changes_of(c)),
+            ]
+        )
+        for one in cited:
+            places = [place for c in one.citations if (place := self._lost(one, c))]
+            if places:
+                kind = ReviewKind.STANDING if warns(one) else ReviewKind.CITED
+                yield finding(kind, one, places=tuple(places))
+        for id_, named in ruled.items():
+            places = [ChangedPlace(file=each.name) for each in named if self._says_more(each)]
+            if places:
+                memory = self._memories.active[id_]
+                yield finding(ReviewKind.APPLIES, memory, places=tuple(places))
+
+    def _named(self, memory: Memory) -> list[TouchedFile]:
+        """Return the files that a memory's places fit, by their names alone."""
+        return [one for one in self._touched if applies(memory.places, one.name)]
+
+    def _says_more(self, change: TouchedFile) -> bool:
+        """Tell whether a file differs in more than its name and its format."""
+        before, after = self._version(change, is_after=False), self._version(change, is_after=True)
+        if before is None or after is None or change.old is None or change.new is None:
+            return change.old != change.new
+        return not before.says_the_same(after)
+
+    def _changes_of(self, cited: Citation) -> list[TouchedFile]:
+        return self._by_name.get(cited.file, [])
+
+    def _lost(self, memory: Memory, cited: Citation) -> ChangedPlace | None:
+        """Return where a cited text stood that the change took away; None if it still stands."""
+        changes = self._changes_of(cited)
+        after = [self._version(one, is_after=True) for one in changes]
+        if any(version is not None and version.place(cited) for version in after):
+            return None
+        for change in changes:
+            before = self._version(change, is_after=False)
+            if before is not None and change.before == cited.file and before.place(cited):
+                return None if self._stands(cited, change, before) else self._place(cited, change)
+        earlier = self._memories.earlier(memory)
+        if not changes or (earlier is not None and cited in earlier.citations):
+            return None  # it was not there before the change either
+        return ChangedPlace(file=changes[0].name, cited=cited.place)
+
+    def _stands(self, cited: Citation, change: TouchedFile, before: FileVersion) -> bool:
+        """Tell whether a text of one file stands after the change, there or in another file."""
+        after = self._version(change, is_after=True)
+        if after is not None and stands_after(cited, before, after):
+            return True
+        for other, there in self._others(change):
+            if went_to(cited, before, self._version(other, is_after=False), there):
+                return True
+        return False
+
+    def _others(self, change: TouchedFile) -> Iterator[tuple[TouchedFile, FileVersion]]:
+        """Yield the other files that a text may have gone to, as far as there is room."""
+        others = [one for one in self._touched if one is not change and one.new is not None]
+        left = SEARCHED_BYTES
+        for start in range(0, len(others), _AT_ONCE):
+            self._files.load(others[start : start + _AT_ONCE])
+            for other in others[start : start + _AT_ONCE]:
+                version = self._version(other, is_after=True)
+                if version is not None:
+                    left -= version.size
+                    yield other, version
+                if left < 0:
+                    return
+
+    def _place(self, cited: Citation, change: TouchedFile) -> ChangedPlace:
+        """Return where a text stood, as a place after the change."""
+        before, after = (self._files.before(change), self._files.after(change))
+        stood = self._version(change, is_after=False)
+        place = stood and stood.place(cited)
+        line = None
+        if before is not None and after is not None and place and place.lines:
+            line = line_of_change(hunks(before, after, self._environment), place.lines)
+        return ChangedPlace(file=change.name, line=line, cited=cited.place)
+
+    def _version(self, change: TouchedFile, *, is_after: bool) -> FileVersion | None:
+        key = (change, is_after)
+        if key not in self._versions:
+            data = self._files.after(change) if is_after else self._files.before(change)
+            name = (change.after if is_after else change.before) or change.name
+            self._versions[key] = None if data is None else FileVersion(name, data)
+        return self._versions[key]
+
+
+def _of_records(memories: _Memories) -> Iterator[ReviewFinding]:
+    """Yield what is to be said of the memories that a change wrote."""
+    others = memories.active
+    for memory in memories.written.values():
+        earlier = memories.earlier(memory)
+        settled = memory.settled
+        if settled is not None and (earlier is None or earlier.settled is None):
+            yield finding(ReviewKind.SETTLED, memory, reason=one_line(settled.reason))
+        if memory.id not in others:
+            continue
+        for target in _new_fixes(memory, earlier):
+            fixed = others.get(target)
+            if fixed is not None and fixed.type is MemoryType.DEAD_END:
+                fix = {"other": memory.id, "other_text": one_line(memory.content)}
+                yield finding(ReviewKind.SETTLED, fixed, **fix)
+        for other in clashes(memory, others.values()) if _says_else(memory, earlier) else ():
+            newer, older = sorted((memory, other), key=lambda one: one.id, reverse=True)
+            told = {"other": older.id, "other_text": one_line(older.content)}
+            yield finding(ReviewKind.CLASH, newer, **told)
+    for memory in memories.added:
+        if not has_source(memory):
+            yield finding(ReviewKind.UNSOURCED, memory)
+
+
+def _new_fixes(memory: Memory, earlier: Memory | None) -> list[str]:
+    """Return the dead ends that a memory fixes, and did not fix before."""
+    known = set() if earlier is None else {_end(tie) for tie in earlier.relationships}
+    ties = (_end(tie) for tie in memory.relationships if tie.type == FIXES)
+    return [target for target, type_ in ties if (target, type_) not in known]
+
+
+def _end(tie: Relationship) -> tuple[str, str]:
+    return tie.target, tie.type
+
+
+def _says_else(memory: Memory, earlier: Memory | None) -> bool:
+    """Tell whether a memory says something else than before, or holds again."""
+    if earlier is None or earlier.state is not State.ACTIVE:
+        return True
+    return (memory.content, memory.subject, memory.scope) != (
+        earlier.content,
+        earlier.subject,
+        earlier.scope,
+    )
+
+
+def _memory(view: Workspace, identifier: str) -> Memory | None:
+    try:
+        return view.memories.get(identifier)
+    except PmemError:  # reported with the problems of the view
+        return None
