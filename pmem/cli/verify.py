@@ -8,6 +8,9 @@ import typer
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.citations import CitationState, Lines
 from pmem.core.visible import one_visible_line
+from pmem.errors import UsageError
+from pmem.memory.accepting import AcceptedCitation
+from pmem.memory.changes import RecordsRequest
 from pmem.memory.citations import BrokenCitation, Verified, VerifyRequest
 from pmem.operations import table
 from pmem.values.records import Citation
@@ -23,9 +26,15 @@ def verify(
     update: Annotated[
         bool, typer.Option("--update", help="Cite what has moved where it is now.")
     ] = False,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept", help="They still hold: cite the text as it is now."),
+    ] = False,
 ) -> Answer:
     """See whether the files, lines and names that memories cite still say the same."""
     session: CommandSession = ctx.obj
+    if accept:
+        return _accepted_answer(session, tuple(reference or ()), update=update)
     request = VerifyRequest(references=tuple(reference or ()), update=update)
     done = session.run(table.VERIFY, request)
     return Answer(
@@ -34,6 +43,39 @@ def verify(
         note=_summary(done, named=bool(reference)),
         exit_code=1 if done.stale else 0,
     )
+
+
+def _accepted_answer(
+    session: CommandSession, references: tuple[str, ...], *, update: bool
+) -> Answer:
+    """Say of the memories that are named that they still hold.
+
+    Raises:
+        UsageError: None is named, or they are to be updated as well.
+    """
+    if update:
+        raise UsageError("--accept and --update exclude each other", "give one of them")
+    if not references:
+        raise UsageError("--accept needs memories", "name those that still hold, one by one")
+    done = session.run(table.ACCEPT, RecordsRequest(references=references))
+    return Answer(
+        data=done,
+        lines=(_accepted_line(each) for each in done.items),
+        note="" if done.items else "what is cited stands as it was; nothing to accept",
+    )
+
+
+def _accepted_line(each: AcceptedCitation) -> Line:
+    was, now = (
+        one_visible_line(Citation(file=place.file, lines=place.lines, digest="").place)
+        for place in (each.was, each.now)
+    )
+    return [
+        (each.short, "cyan"),
+        (" accepted ", "green"),
+        (now if was == now else f"{was} -> {now}", "bold"),
+        (f"  {each.text}", "dim"),
+    ]
 
 
 def _lines(finding: BrokenCitation) -> Iterator[Line]:

@@ -279,8 +279,12 @@ class _FileReview:
                 yield finding(ReviewKind.APPLIES, memory, places=tuple(places))
 
     def _named(self, memory: Memory) -> list[TouchedFile]:
-        """Return the files that a memory's places fit, by their names alone."""
-        return [one for one in self._touched if applies(memory.places, one.name)]
+        """Return the files that a memory's places fit, by their names before or after."""
+        return [
+            one
+            for one in self._touched
+            if any(name and applies(memory.places, name) for name in (one.after, one.before))
+        ]
 
     def _says_more(self, change: TouchedFile) -> bool:
         """Tell whether a file differs in more than its name and its format."""

@@ -836,6 +836,18 @@ class Tried(Strict):
     fix: Added | None
 
 
+class AcceptedCitation(Strict):
+    id: str
+    short: Short
+    was: Where
+    now: Where
+    text: str
+
+
+class Accepted(Strict):
+    items: list[AcceptedCitation]
+
+
 class Skipped(Strict):
     where: str
     why: str
@@ -1012,6 +1024,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("why backup/conversations.json", Why),
     ("tried one --failed two --worked three", Tried),
     ("verify REF --update", Verified),
+    ("verify REF --accept", Accepted),
     ("search Known --at HEAD", Found),
     ("stats --at HEAD", Statistics),
     ("edit REF changed", Memory),

@@ -170,6 +170,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "due": lambda _: DueRequest(),
     "why": lambda _: WhyRequest(place="src/gear.py"),
     "tried": lambda _: TriedRequest(tried="bake", failed="flat", worked="wait"),
+    "verify.accept": lambda kept: RecordsRequest(references=(kept.memory,)),
 }
 """A request for every operation, made of what the small project holds."""
 

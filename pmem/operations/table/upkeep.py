@@ -8,6 +8,8 @@ from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
     from pmem.assistants.setup import AssistantSetup, AssistantSetupRequest, SetupOverviews
+    from pmem.memory.accepting import Accepted
+    from pmem.memory.changes import RecordsRequest
     from pmem.memory.citations import Verified, VerifyRequest
     from pmem.memory.journal import HistoryRequest
     from pmem.project.setup import (
@@ -69,6 +71,11 @@ VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
     "verify", "See whether the files, lines and names that memories cite still say the same",
     "memory.citations:verify", "whole", doing="verify citations",
     writes="beside", only_if="update", effect="idempotent"
+)  # fmt: skip
+ACCEPT: Final[Operation[RecordsRequest, Accepted]] = Operation(
+    "verify.accept", "Say that memories still hold: the text as it is now is what they cite",
+    "memory.accepting:accept", "whole", doing="verify citations",
+    writes="records", effect="idempotent"
 )  # fmt: skip
 
 # git, and the project itself

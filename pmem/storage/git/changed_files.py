@@ -24,6 +24,8 @@ _RENAMES: Final = ("-M", "-l1000")
 """Renames are looked for as git does it, among 1,000 files each at the most."""
 _NO_MODE: Final = "000000"
 _FILES: Final = ("100644", "100755", "100664")
+_UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
+_NEW: Final = TreeEntry("100644", "")
 _NAMES: Final = ("before", "after")
 _BY_LINES: Final = (
     *("diff", "--no-index", "--no-color", "--no-textconv", "--no-ext-diff", "-U0"),
@@ -64,6 +66,8 @@ class Hunk(NamedTuple):
 class ChangedFiles:
     """The files that differ between a commit and another one, the index or the work tree.
 
+    Those of the work tree that git neither knows nor ignores are new.
+
     Args:
         sources: The project's files.
         environment: The environment's variables.
@@ -84,7 +88,8 @@ class ChangedFiles:
     ) -> None:
         self._sources = sources
         self._environment = environment
-        self._asked = _question(base, head, in_work_tree=index is None)
+        self._is_work_tree = head is None and index is None
+        self._asked = _question(base, head, in_work_tree=self._is_work_tree)
         self._index = index or ""
         self._objects = Objects(sources.top, environment)
         self._known: dict[str, bytes | None] = {}
@@ -96,8 +101,15 @@ class ChangedFiles:
             NotFound: There is no git.
             StorageRefused: Git cannot compare the two.
         """
+        found = list(_parse(self._ask(self._asked)))
+        if self._is_work_tree:
+            names = self._ask(_UNTRACKED).split(b"\0")[:-1]
+            found += [TouchedFile(None, os.fsdecode(name), None, _NEW) for name in names]
+        return [one for one in found if is_text(one.name)]
+
+    def _ask(self, words: Sequence[str]) -> bytes:
         try:
-            found = git.run(self._sources.top, self._asked, self._environment, index=self._index)
+            found = git.run(self._sources.top, words, self._environment, index=self._index)
         except OSError as error:
             raise no_git(error) from None
         except subprocess.TimeoutExpired:
@@ -105,7 +117,7 @@ class ChangedFiles:
         if found.code:
             said = found.err.partition("\n")[0].removeprefix("fatal: ").strip()
             raise StorageRefused(f"git cannot compare the two: {said}")
-        return [one for one in _parse(found.out) if is_text(one.name)]
+        return found.out
 
     def load(self, changes: Iterable[TouchedFile]) -> None:
         """Read what several files hold and held, by one git process.
@@ -161,20 +173,30 @@ def hunks(before: bytes, after: bytes, environment: Mapping[str, str]) -> list[H
 def lines_after(hunks: Sequence[Hunk], lines: tuple[int, int]) -> tuple[int, int] | None:
     """Return where lines stand after a change, or what stands in their place; None for nothing.
 
+    Where as many lines came as went, each stands for one; else all that came stand for those that
+    went.
+
     Args:
         hunks: The change.
         lines: The first and the last line before it, counted from one.
     """
-    first, last = lines
-    start = first + _shift_before(hunks, first)
-    end = last + _shift_before(hunks, last)
-    for hunk in hunks:
-        ends = hunk.old + hunk.old_size - 1
-        if hunk.old_size and hunk.old <= first <= ends:
-            start = hunk.new + (hunk.new_size == 0)
-        if hunk.old_size and hunk.old <= last <= ends:
-            end = hunk.new + max(hunk.new_size - 1, 0)
+    start, _ = _places_of(hunks, lines[0])
+    _, end = _places_of(hunks, lines[1])
     return (start, end) if start <= end else None
+
+
+def _places_of(hunks: Sequence[Hunk], line: int) -> tuple[int, int]:
+    """Return the first and the last line that stand in one's place; first behind last for none."""
+    shift = 0
+    for hunk in hunks:
+        if hunk.old_size and hunk.old <= line < hunk.old + hunk.old_size:
+            if hunk.old_size == hunk.new_size:
+                return (line - hunk.old + hunk.new,) * 2
+            first = hunk.new + (hunk.new_size == 0)
+            return first, first + hunk.new_size - 1
+        if hunk.old + max(hunk.old_size, 1) - 1 < line:
+            shift += hunk.new_size - hunk.old_size
+    return line + shift, line + shift
 
 
 def line_of_change(hunks: Sequence[Hunk], lines: tuple[int, int]) -> int | None:
@@ -190,15 +212,6 @@ def line_of_change(hunks: Sequence[Hunk], lines: tuple[int, int]) -> int | None:
         if hunk.old <= last and ends >= first and (hunk.old_size or first <= hunk.old < last):
             return max(1, hunk.new)
     return None
-
-
-def _shift_before(hunks: Sequence[Hunk], line: int) -> int:
-    """Return by how many lines a change moves a line that it leaves alone."""
-    return sum(
-        hunk.new_size - hunk.old_size
-        for hunk in hunks
-        if hunk.old + max(hunk.old_size, 1) - 1 < line
-    )
 
 
 def _question(base: str, head: str | None, *, in_work_tree: bool) -> list[str]:

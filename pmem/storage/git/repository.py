@@ -237,7 +237,7 @@ class Repository:
         Returns:
             For each whether it is there after the commit.
         """
-        listed = self._must(*_CHANGES, self.head_or_nothing(), index=index)
+        listed = self._must(*_CHANGES, self.head_or_nothing(), "--", ".", index=index)
         words = listed.split(b"\0")[:-1]
         return {
             os.fsdecode(path): about.rpartition(b" ")[2] != b"D"

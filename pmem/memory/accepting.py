@@ -1,0 +1,141 @@
+"""Saying that a memory still holds though what it cites has changed: it cites that as it is now."""
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from pmem.core.citations import CitationState, Lines
+from pmem.core.journal import one_line
+from pmem.core.retention import changed
+from pmem.errors import InvalidValue
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.citations import (
+    SOURCE,
+    BrokenCitation,
+    VerifyRequest,
+    Where,
+    cite_all,
+    together,
+    verify,
+)
+from pmem.project.events import event_of
+from pmem.project.workspace import Workspace
+from pmem.storage.git.changed_files import hunks, lines_after
+from pmem.storage.git.objects import Objects
+from pmem.storage.git.project_files import Sources, Unreadable
+from pmem.values.ids import short
+from pmem.values.records import Citation, EventKind, Memory
+
+
+class AcceptedCitation(msgspec.Struct, frozen=True, kw_only=True):
+    """A citation that was taken as it is now: what it was, where it is, and the text there."""
+
+    id: str
+    short: str
+    was: Where
+    now: Where
+    text: str
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """The citations that were taken as they are now."""
+
+    items: tuple[AcceptedCitation, ...]
+
+
+def accept(workspace: Workspace, request: RecordsRequest) -> Accepted:
+    """Take the text that memories cite as it is now; their histories keep what they cited.
+
+    Where a text stood in a version of its file that git has, its place now follows from what
+    changed around it; else the same lines count.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: What is cited is gone, or nothing says where it is now.
+    """
+    found = verify(workspace, VerifyRequest(references=request.references)).items
+    by_memory: dict[str, list[BrokenCitation]] = {}
+    for item in found:
+        by_memory.setdefault(item.id, []).append(item)
+    accepted: list[AcceptedCitation] = []
+    for identifier, items in by_memory.items():
+        accepted += _accept_of(workspace, workspace.memories.get(identifier), items)
+    return Accepted(items=tuple(accepted))
+
+
+def _accept_of(
+    workspace: Workspace, memory: Memory, items: Sequence[BrokenCitation]
+) -> list[AcceptedCitation]:
+    """Renew a memory's citations, and return those that are new."""
+    sources, known = workspace.sources, {(one.file, one.lines): one for one in memory.citations}
+    new: dict[Citation, Citation] = {}
+    accepted = []
+    for item in items:
+        cited = known[item.file, item.lines]
+        now = item.now or _place_now(workspace, memory, cited, item.state)
+        wanted = Citation(file=os.path.join(sources.top, now.file), lines=now.lines, digest="")
+        ((new[cited],),) = cite_all(workspace, [(wanted.place,)])
+        accepted.append(
+            AcceptedCitation(
+                id=memory.id,
+                short=short(memory.id),
+                was=Where(file=cited.file, lines=cited.lines),
+                now=now,
+                text=_said_there(sources, now),
+            )
+        )
+    citations = together((), (new.get(one, one) for one in memory.citations))
+    event = msgspec.structs.replace(event_of(workspace, EventKind.UPDATE), source=SOURCE)
+    workspace.memories.put(changed(memory, event, citations=citations))
+    return accepted
+
+
+def _place_now(
+    workspace: Workspace, memory: Memory, cited: Citation, state: CitationState
+) -> Where:
+    """Return where the text now stands that came in the place of a cited one.
+
+    Raises:
+        InvalidValue: Nothing says so.
+    """
+    if state is CitationState.GONE:
+        raise _unknown(memory, cited, "its file is gone")
+    if cited.lines is None:
+        return Where(file=cited.file, lines=None)
+    try:
+        data = workspace.sources.read(cited.file)
+    except Unreadable as error:
+        raise _unknown(memory, cited, f"its file {error.reason}") from None
+    lines: Lines | None = cited.lines
+    old = _as_cited(workspace, cited)
+    if old is not None:
+        lines = lines_after(hunks(old, data, workspace.environment), cited.lines)
+    if lines is None or lines[1] > len(data.splitlines()):
+        raise _unknown(memory, cited, "nothing stands in its place")
+    return Where(file=cited.file, lines=lines)
+
+
+def _as_cited(workspace: Workspace, cited: Citation) -> bytes | None:
+    """Return what the cited file held then; None where git does not have that."""
+    if cited.blob is None or workspace.sources.head() is None:
+        return None
+    return next(Objects(workspace.root, workspace.environment).contents([cited.blob]))
+
+
+def _unknown(memory: Memory, cited: Citation, why: str) -> InvalidValue:
+    name = short(memory.id)
+    return InvalidValue(
+        f"{cited.place} cannot be accepted for {name}: {why}",
+        f"`pmem edit {name} --uncite {cited.file}` takes it away, --cite says what it rests on now",
+    )
+
+
+def _said_there(sources: Sources, place: Where) -> str:
+    """Return the text at a place, on one line and no longer than is read at a glance."""
+    try:
+        lines = sources.read(place.file).decode("utf-8", "replace").splitlines()
+    except Unreadable:
+        return ""
+    first, last = place.lines or (1, len(lines))
+    return one_line(" ".join(line.strip() for line in lines[first - 1 : last]))
