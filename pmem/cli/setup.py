@@ -45,15 +45,20 @@ def pre_commit(
     ] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the lines away again.")] = False,
     print_: Annotated[bool, typer.Option("--print", help="Only print the lines.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Let a review stop a commit as well.")
+    ] = False,
 ) -> Answer:
     """Have every commit checked by `pmem check --staged` and `pmem scan --staged`; safe to repeat.
+
+    `pmem review --staged` says what the memory has to do with it, and stops nothing.
 
     Where the project has a .pre-commit-config.yaml, it gets an entry; elsewhere git's own hook
     gets a few lines. Exits with 1 if there is no safe place for the entry, and prints it.
     """
     session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, print_)
-    request = SetupRequest(check=check or print_, remove=remove)
+    request = hooksetup.PreCommitRequest(check=check or print_, remove=remove, strict=strict)
     found = session.run(table.SETUP_PRE_COMMIT, request)
     failed = not (found.ok or print_ or remove)
     no_place = failed and not check

@@ -30,7 +30,9 @@ _ESCAPED: Final = r"\\\g<0>"
 _OWN_ENTRY: Final = re.compile(r"^[ -]*id:[ ]*[\"']?pmem-check\b", re.MULTILINE)
 _MARKED: Final = f"{managed_block.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
 _LOOKS: Final = ("check", "scan")
-"""The commands that look at what is about to be committed."""
+"""The commands that look at what is about to be committed, and may stop it."""
+_REVIEW: Final = "review"
+_STRICT: Final = "--strict"
 _SCRIPT: Final = """\
 {marked}
 if command -v pmem >/dev/null 2>&1; then
@@ -55,6 +57,26 @@ if command -v pmem >/dev/null 2>&1; then
         ;;
     esac
   done
+  pmem_code=0
+  pmem_said=$({command} review --staged --quiet{strict} 2>&1) || pmem_code=$?
+  case $pmem_code in
+    0)
+      if [ -n "$pmem_said" ]; then
+        printf '%s\\n' "$pmem_said" >&2
+        echo 'pmem: this is what the memory has to do with this commit; it goes on' >&2
+      fi
+      ;;
+    1)
+      printf '%s\\n' "$pmem_said" >&2
+      echo 'pmem: this waits for an answer; `git commit --no-verify` commits all the same' >&2
+      exit 1
+      ;;
+    4 | 7) ;; # 7: whoever commits may not see everything
+    *)
+      printf '%s\\n' "$pmem_said" >&2
+      echo "pmem: this commit was not reviewed (exit $pmem_code)" >&2
+      ;;
+  esac
 else
   echo 'pmem: not installed, so the memory in this commit was not checked' >&2
 fi
@@ -73,7 +95,13 @@ _ENTRY: Final = """\
       language: system
       files: {files}
       pass_filenames: false
-"""
+{more}"""
+
+
+class PreCommitRequest(SetupRequest, frozen=True, kw_only=True):
+    """Whether to have commits checked; `strict` lets a review stop them as well."""
+
+    strict: bool = False
 
 
 class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +128,7 @@ class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
         return {**msgspec.structs.asdict(self), "ok": self.ok}
 
 
-def set_up(workspace: Workspace, request: SetupRequest) -> HookSetup:
+def set_up(workspace: Workspace, request: PreCommitRequest) -> HookSetup:
     """Have commits checked from now on, take that back, or only look.
 
     Raises:
@@ -108,12 +136,16 @@ def set_up(workspace: Workspace, request: SetupRequest) -> HookSetup:
         Refused: The hook is no script that lines can be put into.
         StorageRefused: The file cannot be written.
     """
-    act = look if request.check else remove if request.remove else install
-    return act(workspace)
+    if request.check:
+        return look(workspace, strict=request.strict)
+    return remove(workspace) if request.remove else install(workspace, strict=request.strict)
 
 
-def look(workspace: Workspace) -> HookSetup:
+def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Return whether commits are checked here, and how.
+
+    Args:
+        strict: Whether a review is to stop them; one that does so already may stay.
 
     Raises:
         NotFound: The folder is in no git repository.
@@ -122,12 +154,15 @@ def look(workspace: Workspace) -> HookSetup:
     top = Repository(workspace.root, workspace.environment).top()
     config = os.path.join(top, CONFIG)
     if os.path.lexists(config):
-        return _look(workspace, "config", config, top)
-    return _look(workspace, "hook", _hook_path(workspace), top)
+        return _look(workspace, "config", config, top, strict=strict)
+    return _look(workspace, "hook", _hook_path(workspace), top, strict=strict)
 
 
-def install(workspace: Workspace) -> HookSetup:
+def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
     """Have commits checked from now on; safe to repeat.
+
+    Args:
+        strict: Whether a review is to stop them as well.
 
     Returns:
         How it is now. It is not ok where there is no safe place for the lines in the
@@ -136,7 +171,7 @@ def install(workspace: Workspace) -> HookSetup:
     Raises:
         NotFound, Refused, StorageRefused: See `set_up`.
     """
-    before = look(workspace)
+    before = look(workspace, strict=strict)
     if before.ok:
         return before
     text = managed_block.without(_text(before.path))
@@ -148,7 +183,7 @@ def install(workspace: Workspace) -> HookSetup:
         _check_lines(before.path, text)
         placed = managed_block.after_first_line(text or _SHEBANG, before.wanted)
     _write(before.path, placed, executable=before.kind == "hook")
-    return look(workspace)
+    return look(workspace, strict=strict)
 
 
 def remove(workspace: Workspace) -> HookSetup:
@@ -169,21 +204,25 @@ def remove(workspace: Workspace) -> HookSetup:
     return look(workspace)
 
 
-def _look(workspace: Workspace, kind: Literal["hook", "config"], path: str, top: str) -> HookSetup:
+def _look(
+    workspace: Workspace, kind: Literal["hook", "config"], path: str, top: str, *, strict: bool
+) -> HookSetup:
     text = _text(path)
     found = _block(path, text)
+    found = found if kind == "hook" or found is None else _unindented(found)
     rest = managed_block.without(text)
+    stricter = _hook_block(workspace, kind, top, strict=True)
     return HookSetup(
         kind=kind,
         path=path,
-        wanted=_hook_block(workspace, kind, top),
-        found=found if kind == "hook" or found is None else _unindented(found),
+        wanted=stricter if strict or found == stricter else _hook_block(workspace, kind, top),
+        found=found,
         by_hand=kind == "config" and _OWN_ENTRY.search(rest) is not None,
         program=shutil.which("pmem") is not None,
     )
 
 
-def _hook_block(workspace: Workspace, kind: str, top: str) -> str:
+def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = False) -> str:
     """Return the block as it should be."""
     root = os.path.realpath(workspace.root)
     name = os.path.basename(root)
@@ -194,13 +233,17 @@ def _hook_block(workspace: Workspace, kind: str, top: str) -> str:
         words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
     values = {"marked": _MARKED, "end": managed_block.END}
     if kind == "hook":
-        return _SCRIPT.format(**values, looks=" ".join(_LOOKS), command=shlex.join(words))
+        how = {"looks": " ".join(_LOOKS), "strict": f" {_STRICT}" * strict}
+        return _SCRIPT.format(**values, **how, command=shlex.join(words))
     files = "" if place == "." else f"^{_SIGNS.sub(_ESCAPED, place)}/"
     files = files if _PLAIN.fullmatch(files) else _quote_yaml(files)
-    entries = (
-        _ENTRY.format(look=look, command=_in_yaml([*words, look, "--staged"]), files=files)
+    entries = [
+        _ENTRY.format(look=look, command=_in_yaml([*words, look, "--staged"]), files=files, more="")
         for look in _LOOKS
-    )
+    ]
+    review = _in_yaml([*words, _REVIEW, "--staged", *([_STRICT] * strict)])
+    more = "      always_run: true\n      verbose: true\n"
+    entries.append(_ENTRY.format(look=_REVIEW, command=review, files="''", more=more))
     return _ENTRIES.format(**values, entries="".join(entries))
 
 

@@ -14,10 +14,10 @@ from pmem.errors import NotFound, Refused
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.values.requests import SetupRequest
 from pmem.vcs import hooksetup
+from pmem.vcs.hooksetup import PreCommitRequest
 from tests.asking import ask
-from tests.faults.console import pmem
+from tests.faults.console import added, pmem
 from tests.git.branches import ROOT, Ran, begin, data, git, ok, read
 from tests.git.test_merging import BASE, OURS, PATH
 
@@ -40,6 +40,14 @@ ENTRY = """\
       language: system
       files: ^\\.project-memory/
       pass_filenames: false
+    - id: pmem-review
+      name: pmem review
+      entry: pmem review --staged
+      language: system
+      files: ''
+      pass_filenames: false
+      always_run: true
+      verbose: true
 # END PMEM
 """
 
@@ -109,7 +117,8 @@ def test_without_pmem_a_commit_goes_on_with_one_line(repository: None, tmp_path:
 def test_only_a_finding_stops_a_commit(code: int, repository: None, tmp_path: Path) -> None:
     hooksetup.install(opened())
     stand_in = tmp_path / "pmem"
-    stand_in.write_text(f"#!/bin/sh\necho it said this\nexit {code}\n", encoding="utf-8")
+    script = f"[ $1 != review ] || exit 0\necho it said this\nexit {code}"
+    stand_in.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     stand_in.chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = commit(data(OURS), environment={"PATH": path})
@@ -255,9 +264,59 @@ def test_outside_of_git_and_read_only_it_says_so(root: str) -> None:
         with pytest.raises(NotFound, match="in no git work tree"):
             act(opened(root))
     begin()
-    for request in (SetupRequest(), SetupRequest(remove=True)):
+    for request in (PreCommitRequest(), PreCommitRequest(remove=True)):
         with pytest.raises(Refused):
             ask(opened(read_only=True), table.SETUP_PRE_COMMIT, request)
+
+
+# What the memory has to do with the commit
+
+
+@pytest.fixture
+def cited(repository: None) -> str:
+    """Remember something of a program, both committed."""
+    Path("retry.py").write_text("RETRIES = 3\nWAIT = 2\n", encoding="utf-8")
+    identifier = added("Three retries are allowed", "--cite", "retry.py:1")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "memory")
+    return identifier
+
+
+def test_a_commit_is_told_what_it_has_to_do_with_the_memory_and_goes_on(cited: str) -> None:
+    hooksetup.install(opened())
+    Path("retry.py").write_text("RETRIES = 3\nWAIT = 9\n", encoding="utf-8")
+    assert git("commit", "--quiet", "--all", "--message", "x").said == ""
+    Path("retry.py").write_text("RETRIES = 5\nWAIT = 9\n", encoding="utf-8")
+    done = git("commit", "--quiet", "--all", "--message", "x")
+    assert done.code == 0
+    assert "Three retries are allowed" in done.said
+    assert "it goes on" in done.said
+
+
+def test_a_review_stops_a_commit_where_that_was_asked_for(cited: str) -> None:
+    assert pmem("setup", "pre-commit", "--strict").code == 0
+    for words in (["--check"], ["--check", "--strict"], []):
+        assert pmem("setup", "pre-commit", *words).code == 0
+    Path("retry.py").write_text("RETRIES = 5\nWAIT = 2\n", encoding="utf-8")
+    done = git("commit", "--quiet", "--all", "--message", "x")
+    assert done.code == 1
+    assert "`git commit --no-verify`" in done.said
+    assert pmem("verify", cited, "--accept").code == 0
+    ok("add", "--all")
+    assert git("commit", "--quiet", "--message", "x").said == ""
+    assert pmem("setup", "pre-commit", "--remove").code == 0
+    assert pmem("setup", "pre-commit").code == 0
+    assert pmem("setup", "pre-commit", "--check", "--strict").code == 1
+
+
+def test_who_may_not_see_everything_is_told_nothing_and_commits(cited: str) -> None:
+    hooksetup.install(opened())
+    assert pmem("config", "set", "allowlists.planner", "goals").code == 0
+    Path("retry.py").write_text("RETRIES = 5\n", encoding="utf-8")
+    agent = {"PMEM_AGENT": "planner"}
+    done = git("commit", "--quiet", "retry.py", "--message", "x", environment=agent)
+    assert "Three retries" not in done.said
+    assert "not reviewed" not in done.said
 
 
 # The configuration of the pre-commit tool

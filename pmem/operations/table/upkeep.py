@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pmem.vcs.changelog import Compared
     from pmem.vcs.conflicts import SettledConflicts, SettleRequest
     from pmem.vcs.gitsetup import GitSetup
-    from pmem.vcs.hooksetup import HookSetup
+    from pmem.vcs.hooksetup import HookSetup, PreCommitRequest
     from pmem.vcs.merges import MergesChecked
     from pmem.vcs.provenance import Provenance
     from pmem.vcs.repair import Repair, RepairRequest
@@ -108,7 +108,7 @@ SETUP_GIT: Final[Operation[SetupRequest, GitSetup]] = Operation(
     "setup.git", "Let git merge records field by field in this clone", "vcs.gitsetup:set_up",
     "whole", doing="set up git", writes="beside", unless="check", effect="idempotent"
 )  # fmt: skip
-SETUP_PRE_COMMIT: Final[Operation[SetupRequest, HookSetup]] = Operation(
+SETUP_PRE_COMMIT: Final[Operation[PreCommitRequest, HookSetup]] = Operation(
     "setup.pre-commit", "Have every commit checked", "vcs.hooksetup:set_up",
     "whole", doing="set up hooks", writes="beside", unless="check", effect="idempotent"
 )  # fmt: skip
