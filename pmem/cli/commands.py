@@ -152,6 +152,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "opencode": CommandEntry("assistants", "opencode", "pmem setup opencode"),
             "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
             "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
+            "rules": CommandEntry("setup", "rules", "pmem setup rules agents-md cursor"),
             "list": CommandEntry("assistants", "list_", "pmem setup list"),
         },
     ),

@@ -9,6 +9,7 @@ from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.values.requests import SetupRequest
 from pmem.vcs import gitsetup, hooksetup
+from pmem.vcs.rule_files import HOSTS, RulesRequest
 
 
 def git(
@@ -36,6 +37,41 @@ def git(
         note="" if found.program else "git will not find pmem: put it on the PATH",
         exit_code=1 if check and not found.ok else 0,
     )
+
+
+def rules(
+    ctx: typer.Context,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[HOST]...", help=f"{', '.join(HOSTS)} [those that have some]."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only look; exits with 1 if one lags behind.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the files away again.")] = False,
+) -> Answer:
+    """Write what the memory says into files that hosts without hooks read; safe to repeat.
+
+    AGENTS.md gets a block of what every task needs: what is pinned, dead ends, constraints and
+    preferences, within 600 tokens. Cursor, Copilot and Claude Code get that as a rule, and a rule
+    for each place (`--for`) that they apply to its files. `pmem check` says when one lags behind,
+    and `pmem repair` makes it anew.
+    """
+    session: CommandSession = ctx.obj
+    _one_at_the_most(check, remove, False)
+    for host in hosts or ():
+        if host not in HOSTS:
+            raise UsageError(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
+    request = RulesRequest(hosts=tuple(hosts or ()), check=check, remove=remove)
+    found = session.run(table.SETUP_RULES, request)
+    note = "" if found.hosts else f"no host has rules yet: name one of {', '.join(HOSTS)}"
+    lines: list[Line] = [
+        [(f"{part.state:<9}", "green" if part.state == "set" else "yellow"), (part.path, "")]
+        for part in found.parts
+    ]
+    if remove:
+        lines = [[("removed", "green")]] if found.hosts else []
+    return Answer(data=found, lines=lines, note=note, exit_code=1 if check and not found.ok else 0)
 
 
 def pre_commit(

@@ -38,6 +38,7 @@ from pmem.values.records import (
 from pmem.values.times import shifted
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed
+from pmem.vcs.rule_files import lagging
 
 _SOUND: Final = f"sound {__version__}"
 """The mark of a record in which this version finds nothing wrong."""
@@ -90,6 +91,7 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
         on_subjects = _on_one_subject(workspace)
         findings += same_subjects(workspace.root, on_subjects, workspace.now())
     findings += read.repeats() if is_whole else ()
+    findings += lagging(workspace)
     read.remember()
     return Checked(
         records=sum(store.count() for store in stores),

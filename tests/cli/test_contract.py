@@ -853,6 +853,16 @@ class Skipped(Strict):
     why: str
 
 
+class RuleFile(Strict):
+    path: str
+    state: Literal["set", "missing", "differs", "foreign"]
+
+
+class RulesSetup(Strict):
+    hosts: list[str]
+    parts: list[RuleFile]
+
+
 class CommitProposal(Strict):
     id: str
     commit: str
@@ -1111,6 +1121,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("import auto session.jsonl", SessionsImported),
     ("import notes AGENTS.md", NotesImported),
     ("import git", HistoryImported),
+    ("setup rules cursor", RulesSetup),
     ("import adr 0001-bake.md", DecisionsImported),
     ("setup git", GitSetup),
     ("repair --dry-run", Repair),

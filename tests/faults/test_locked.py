@@ -72,6 +72,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "import gemini": ("../gemini.jsonl",),
     "import auto": ("../claude.jsonl",),
     "import notes": ("RULES.md",),
+    "setup rules": ("cursor",),
     "import git": (),
     "import adr": ("0001-bake.md",),
     "import arrays": ("../arrays",),

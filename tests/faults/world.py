@@ -182,6 +182,7 @@ WRITES: Final[dict[str, Write]] = {
     "import messages": Write(("import", "messages", "-"), TALK),
     "import claude-code": Write(("import", "claude-code", "session.jsonl", "--learn")),
     "import notes": Write(("import", "notes", "RULES.md")),
+    "setup rules": Write(("setup", "rules", "agents-md", "cursor"), whole=False),
     "import adr": Write(("import", "adr", "0001-bake.md")),
     "import arrays": Write(("import", "arrays", "arrays")),
     "import arrays --untrusted": Write(("import", "arrays", "arrays", "--untrusted")),

@@ -97,6 +97,7 @@ WRITES_NEITHER = {
     "config unset",
     "import messages",
     "import git",
+    "setup rules",
     "import claude-code",
     "import codex",
     "import gemini",

@@ -103,6 +103,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "import gemini": ("../absent",),
     "import auto": ("../absent",),
     "import notes": ("../absent",),
+    "setup rules": ("cursor",),
     "import git": (),
     "import adr": ("../absent",),
     "import arrays": ("../absent",),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pmem.vcs.provenance import Provenance
     from pmem.vcs.repair import Repair, RepairRequest
     from pmem.vcs.review import Reviewed, ReviewRequest
+    from pmem.vcs.rule_files import RulesRequest, RulesSetup
     from pmem.vcs.starting import InitRequest, Started
 
 # upkeep: keeping it in order
@@ -115,6 +116,11 @@ SETUP_PRE_COMMIT: Final[Operation[PreCommitRequest, HookSetup]] = Operation(
 SETUP_ASSISTANT: Final[Operation[AssistantSetupRequest, AssistantSetup]] = Operation(
     "setup.assistant", "Tell a coding assistant about the memory", "assistants.setup:set_up",
     "whole", doing="set up assistants", writes="beside", unless="check", effect="idempotent"
+)  # fmt: skip
+SETUP_RULES: Final[Operation[RulesRequest, RulesSetup]] = Operation(
+    "setup.rules", "Write what the memory says into files for hosts without hooks",
+    "vcs.rule_files:set_up",
+    "whole", doing="set up rules", writes="beside", unless="check", effect="idempotent"
 )  # fmt: skip
 SETUP_LIST: Final[Operation[NoArguments, SetupOverviews]] = Operation(
     "setup.list", "Say which coding assistants know the memory, and which could",

@@ -17,6 +17,7 @@ from pmem.storage.git.tracked import LOCAL
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.values.config import Settings
 from pmem.values.records import STORES, Conversation
+from pmem.vcs import rule_files
 from pmem.vcs.repair import settings
 from pmem.vcs.repair.cases import Unfit, check_unchanged, in_tree
 from pmem.vcs.repair.from_markers import marked_files, marker_cases
@@ -37,7 +38,8 @@ class Repaired(msgspec.Struct, frozen=True, kw_only=True):
 
     `decision` is `merged`, `taken` (one side's), `added`, `kept` or `purged`. What is wrong between
     records is `cut` (links to nothing), `tidied` (messages that were kept twice), `made` (a
-    conversation of which only chunks were left) or `split` (one whose files were too large).
+    conversation of which only chunks were left, or a file of rules that lagged behind) or `split`
+    (one whose files were too large).
     """
 
     path: str
@@ -107,6 +109,7 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
     if _has_settings(workspace):
         repaired += _split_conversations(workspace, dry_run=dry_run)
         repaired += [] if is_open else _mend_records(workspace, dry_run=dry_run)
+        repaired += [] if is_open else _refresh_rules(workspace, dry_run=dry_run)
     return _repair_result(workspace, state, plan, repaired)
 
 
@@ -254,6 +257,15 @@ def _split_conversations(workspace: Workspace, *, dry_run: bool) -> list[Repaire
             conflicts=(),
         )
         for each in split_conversations(workspace, dry_run=dry_run)
+    ]
+
+
+def _refresh_rules(workspace: Workspace, *, dry_run: bool) -> list[Repaired]:
+    """Make the files of rules anew that do not say what the memory says."""
+    why = "says what the memory says"
+    return [
+        Repaired(path=path, id="", decision="made", detail=why, conflicts=())
+        for path in rule_files.refresh(workspace, dry_run=dry_run)
     ]
 
 
