@@ -13,6 +13,7 @@ import msgspec
 from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
 from pmem.assistants.tool_calls import TouchedFile
 from pmem.project.workspace import Workspace
+from pmem.storage.local.shown_keys import stop_key_of
 from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
@@ -163,10 +164,12 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
         stopped = _stopped(workspace, request, memories)
         if stopped is not None:
             return stopped
-    told = touch_answers.untold(workspace, request.thread, memories)
-    if not told or not request.longest:
+    if not request.longest:
         return HookAnswer(thread=request.thread)
-    _note_touched(workspace, request, told)
+    told = touch_answers.untold(workspace, request.thread, memories)
+    told = _claimed(workspace, request, told, touch_answers.touch_keys(workspace, told))
+    if not told:
+        return HookAnswer(thread=request.thread)
     text = touch_text(workspace, title, told, request.longest)
     recalled = tuple(memory.id for memory in told)
     return HookAnswer(text=text, recalled=recalled, thread=request.thread)
@@ -181,29 +184,35 @@ def _stopped(
     """
     if not request.may_stop or request.thread is None or workspace.read_only:
         return None
-    if not workspace.settings.hooks.deny or not any(touch.is_edit for touch in request.files):
+    if not workspace.settings.hooks.deny:
         return None
-    from pmem.assistants.touch_answers import MOST_LINES, stoppers
+    from pmem.assistants import touch_answers
     from pmem.assistants.touch_text import touch_text
     from pmem.core.own_words import STOPS
 
-    own, now = workspace.own, workspace.now()
-    found = [one for one in stoppers(memories) if own.shown.stop(request.thread, one.id, now)]
+    wanted = touch_answers.stoppers(memories)
+    found = _claimed(workspace, request, wanted, [stop_key_of(one.id) for one in wanted])
     if not found:
         return None
-    _note_touched(workspace, request, found)
-    text = touch_text(workspace, STOPS, found[:MOST_LINES], TOOL_CHARACTERS)
+    _claimed(workspace, request, found, touch_answers.touch_keys(workspace, found))
+    text = touch_text(workspace, STOPS, found[: touch_answers.MOST_LINES], TOOL_CHARACTERS)
     recalled = tuple(memory.id for memory in found)
     return HookAnswer(text=text, stops=True, recalled=recalled, thread=request.thread)
 
 
-def _note_touched(workspace: Workspace, request: HookRequest, told: Iterable[Memory]) -> None:
-    if request.thread is None or workspace.read_only:
-        return
-    from pmem.assistants.touch_answers import keys_of
+def _claimed(
+    workspace: Workspace, request: HookRequest, memories: list[Memory], keys: list[str]
+) -> list[Memory]:
+    """Return the memories that nobody else shows the thread, and that are shown from now on.
 
-    keys = [key for memory in told for key in keys_of(workspace, memory)]
-    workspace.own.shown.note(request.thread, keys, workspace.now())
+    Prompts need not repeat them. Where nothing may be noted, all of them are shown.
+    """
+    if request.thread is None or workspace.read_only or not memories:
+        return memories
+    new = workspace.own.shown.claim(request.thread, keys, workspace.now())
+    found = [memory for memory, key in zip(memories, keys, strict=True) if key in new]
+    _note_shown(workspace, request, [(one.id, workspace.mask.text(one.content)) for one in found])
+    return found
 
 
 def _is_told_already(workspace: Workspace, request: HookRequest) -> bool:

@@ -17,7 +17,7 @@ from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
 from pmem.storage.index.applying import applies_in_time, applying, deadline
-from pmem.storage.local.shown import key_of, touch_key_of
+from pmem.storage.local.shown import touch_key_of
 from pmem.storage.local.shown_keys import MOST_TOUCHED, touched_count
 from pmem.values.records import Citation, Memory, MemoryType
 
@@ -93,10 +93,9 @@ def untold(workspace: Workspace, thread: str | None, memories: Iterable[Memory])
     return fresh[: max(0, most)]
 
 
-def keys_of(workspace: Workspace, memory: Memory) -> tuple[str, str]:
-    """Return what stands for a memory that was told: where it was touched, and for prompts."""
-    said = _content(workspace, memory)
-    return touch_key_of(memory.id, said), key_of(memory.id, said)
+def touch_keys(workspace: Workspace, memories: Iterable[Memory]) -> list[str]:
+    """Return what stands for memories that are told at a call."""
+    return [touch_key_of(one.id, _content(workspace, one)) for one in memories]
 
 
 def stoppers(memories: Iterable[Memory]) -> list[Memory]:

@@ -108,6 +108,18 @@ def test_a_file_that_is_read_brings_what_is_about_it_once_in_a_session(shop: Sho
     assert lines(read("another")) == ["Tried: five retries. It failed."]
 
 
+def test_of_two_hooks_at_one_call_one_tells(shop: Shop) -> None:
+    shop.dead_end()
+    assert read()
+    nothing = mock.Mock(return_value=frozenset())
+    with (
+        mock.patch("pmem.assistants.first_look.known_at_once", nothing),
+        mock.patch("pmem.storage.local.shown.ShownItems.known", nothing),
+    ):
+        assert read() == ""
+    assert nothing.called
+
+
 def test_a_memory_that_says_something_else_by_now_is_told_again(shop: Shop) -> None:
     name = shop.dead_end()
     assert read()
@@ -330,7 +342,7 @@ def test_nothing_is_stopped_unless_the_users_own_settings_allow_it(marked: str, 
 
 def test_without_a_session_or_where_nothing_can_be_noted_nothing_is_stopped(marked: str) -> None:
     assert not stops(edit(session="", **ALLOWED))
-    with mock.patch("pmem.storage.local.shown.ShownItems.stop", side_effect=OSError):
+    with mock.patch("pmem.storage.local.shown.ShownItems.claim", side_effect=OSError):
         assert not stops(edit(**ALLOWED))
 
 

@@ -19,7 +19,7 @@ _START: Final = "start "
 _TABLE: Final = (
     "create table if not exists shown (thread text, item text, at text, primary key (thread, item))"
 )
-__all__ = ["ShownItems", "key_of", "touch_key_of"]
+__all__ = ["ShownItems", "key_of", "stop_key_of", "touch_key_of"]
 
 
 class ShownItems:
@@ -63,19 +63,22 @@ class ShownItems:
             )
             return True
 
-    def stop(self, thread: str, identifier: str, at: datetime) -> bool:
-        """Note that a memory stops a thread; False if it has done so before.
+    def claim(self, thread: str, keys: Iterable[str], at: datetime) -> set[str]:
+        """Note what a thread is shown now, and return what it was not shown before.
+
+        Of two hooks that run at one call, one shows it.
 
         Args:
             thread: The thread's name.
-            identifier: The memory's id.
+            keys: What it is to be shown.
             at: The present.
         """
-        item = stop_key_of(identifier)
+        query = "insert or ignore into shown values (?, ?, ?)"
         with self._state.writing() as connection:
             connection.execute(_TABLE)
-            query = "insert or ignore into shown values (?, ?, ?)"
-            return connection.execute(query, (thread, item, iso(at))).rowcount == 1
+            return {
+                key for key in keys if connection.execute(query, (thread, key, iso(at))).rowcount
+            }
 
     def note(self, thread: str, keys: Iterable[str], at: datetime, *, afresh: bool = False) -> None:
         """Note what a thread has been shown.
