@@ -1,13 +1,14 @@
 """What recognises an error that was seen before: a digest of its telling line, details masked.
 
 The telling line is the last exception of a trace, else the first line that says `error:` or the
-like, else the last line. Masked are numbers and times, paths, and what stands in quotes, so that
-the same mistake elsewhere is the same. A digest stands in memories that go from clone to clone:
-whatever changes here makes them forget, so what is masked, and how, stays. Time is linear.
+like, else the last line; one that says next to nothing is passed over. Masked are numbers and
+times, paths, and what stands in quotes, so that the same mistake elsewhere is the same. A digest
+stands in memories that go from clone to clone: whatever changes here makes them forget, so what is
+masked, and how, stays. Time is linear.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Final
 
@@ -30,7 +31,7 @@ _EXCEPTION: Final = re.compile(
 _PLAIN: Final = re.compile(r"(?:Uncaught )?(?:Error|Exception)(?: \[\w+\])?(?::|$)")
 """What exceptions, and the errors of many programs, begin with; a trace below it tells."""
 _ERROR: Final = re.compile(
-    r"(?:^|[\s:\]>)-])(?:(?i:error|fatal|panic|err!)(?: ?\[?[A-Z]{1,8}\d{1,6}\]?)? ?[:!]"
+    r"(?:^|[\s:\]>)-])(?:(?i:error|fatal|panic|fail|err!)(?: ?\[?[A-Z]{1,8}\d{1,6}\]?)? ?[:!]"
     r"|(?i:err!|\[error\]|npm error)|ERROR(?=\s))"
 )
 _COMPLAINT: Final = re.compile(
@@ -39,6 +40,7 @@ _COMPLAINT: Final = re.compile(
 )
 _TRACE: Final = "Traceback (most recent call last):"
 _PANIC: Final = " panicked at "
+_WENT_WRONG: Final = "* What went wrong:"
 
 _QUOTED: Final = (
     r'"[^"]*"|`[^`\u2018\u2019]*[`\u2019]|\'[^\']*\'(?!\w)|\u2018[^\u2018\u2019]*\u2019'
@@ -50,11 +52,12 @@ _BARE_PIECES: Final = re.compile(f"(?P<word>{_WORD})|(?P<space>\\s+)")
 _FILE_AND_LINE: Final = re.compile(r"[^:]+\.\w{1,5}:\d")
 _RUN: Final = re.compile(r"[0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"(?<!\w)[+-]?0(?:[.,:+-]0)*")
-_LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
+_LETTERS: Final = re.compile(r"[A-Z]{1,8}\d{2,6}|[^\W\d_]{2,}")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _SAY_NOTHING: Final = frozenset(
-    "error errors exception fatal failed failure assert assertionerror exit exited code status"
-    " command make makefile at in on of to the line".split()
+    "error errors err exception fatal fail failed failure assert assertionerror exit exited code"
+    " status command make makefile npm path errno syscall build at in on of to the an with"
+    " line".split()
 )
 
 
@@ -67,12 +70,10 @@ def fingerprint(text: str) -> str | None:
     Returns:
         Hexadecimal digits; None where no line says enough to be told from others.
     """
-    line = telling_line(text)
-    for keeps_quoted in (False, True):
-        said = masked(line, keeps_quoted=keeps_quoted)
-        if _is_telling(said):
-            return blake2b(said.encode("utf-8", "replace"), digest_size=_BYTES).hexdigest()
-    return None
+    said = _telling(_candidates(text))[1]
+    return (
+        blake2b(said.encode("utf-8", "replace"), digest_size=_BYTES).hexdigest() if said else None
+    )
 
 
 def evidence_of(text: str) -> str | None:
@@ -86,20 +87,12 @@ def evidence_of(text: str) -> str | None:
 
 
 def telling_line(text: str) -> str:
-    """Return the line of an error that tells it from others; empty where there is none.
+    """Return the line of an error that tells it from others; empty where none does.
 
     Args:
         text: What a program wrote as it failed.
     """
-    lines = [_shown(line) for line in text.split("\n")]
-    exceptions = list(_exceptions(lines))
-    if exceptions:
-        return exceptions[-1].strip()
-    for pattern in (_ERROR, _COMPLAINT):
-        found = next((line for line in lines if pattern.search(line)), "")
-        if found:
-            return found.strip()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return _telling(_candidates(text))[0]
 
 
 def masked(line: str, *, keeps_quoted: bool = False) -> str:
@@ -152,6 +145,8 @@ def _exceptions(lines: list[str]) -> Iterator[str]:
             yield line
         elif _PANIC in line and line.endswith(":"):
             yield f"{line} {after}"
+        elif line == _WENT_WRONG:
+            yield after
         elif line.startswith("E ") and not before.startswith("E "):
             yield line[1:]
         elif _PLAIN.match(line):
@@ -162,7 +157,35 @@ def _exceptions(lines: list[str]) -> Iterator[str]:
         before = line
 
 
+def _candidates(text: str) -> Iterator[str]:
+    """Yield the lines that may tell an error from others, what tells most before others."""
+    lines = [_shown(line) for line in text.split("\n")]
+    yield from reversed(list(_exceptions(lines)))
+    for pattern in (_ERROR, _COMPLAINT):
+        yield from filter(pattern.search, lines)
+    yield next((line for line in reversed(lines) if line.strip()), "")
+
+
+def _telling(lines: Iterable[str]) -> tuple[str, str]:
+    """Return the first line that says enough, and what counts of it; two empty texts for none."""
+    for line in lines:
+        for keeps_quoted in (False, True):
+            said = masked(line, keeps_quoted=keeps_quoted)
+            if _is_telling(said):
+                return line.strip(), said
+    return "", ""
+
+
 def _is_telling(said: str) -> bool:
-    """Tell whether enough words are left; letters without spaces between words count in pairs."""
+    """Tell whether enough words are left; a code such as `E0382` is enough by itself.
+
+    Letters without spaces between words count in pairs.
+    """
     words = {word.lower() for word in _LETTERS.findall(said)} - _SAY_NOTHING
-    return sum(1 if word.isascii() else len(word) // 2 for word in words) >= _LEAST_WORDS
+    return sum(map(_weight, words)) >= _LEAST_WORDS
+
+
+def _weight(word: str) -> int:
+    if word[-1].isdigit():
+        return _LEAST_WORDS
+    return 1 if word.isascii() else len(word) // 2

@@ -26,7 +26,7 @@ TELLING: Final = [
     "/w/a.js:3\n\n@TypeError: x is not a function\n    at f (/w/a.js:3:4)\n",
     "@Error: Cannot find module 'x'\n    at f (/w/a.js:3:4)\n",
     "java.lang.RuntimeException: a\n\tat b\n@Caused by: java.io.IOException: Broken\n\tat c\n",
-    "make\n@a.c:3:5: error: 'y' undeclared\na.c:9:1: error: other\n",
+    "make\n@a.c:3:5: error: 'rate' undeclared\na.c:9:1: error: other\n",
     "ok\n@error[E0382]: borrow of moved value: `x`\nerror: aborting",
     "@a.ts(3,5): error TS2304: Cannot find name 'x'.\n",
     "@panic: runtime error: index out of range [5]\n\ngoroutine 1 [running]:\n",
@@ -34,6 +34,10 @@ TELLING: Final = [
     "@2026-01-02 12:00:00 ERROR db: pool is empty\ndone\n",
     "one\n@bash: line 1: foo: command not found\ntwo\n",
     "one\n@Segmentation fault\n\n",
+    "npm ERR! code 1\nnpm ERR! path /w\n@npm ERR! missing script: deploy\n",
+    "--- FAIL: TestA (0.00s)\n    @a_test.go:9: got 3, want 4 unknown rates\nFAIL\n",
+    "FAILURE: Build failed with an exception.\n\n* What went wrong:\n@Task ':pay' has no inputs\n",
+    "AssertionError\n@ValueError: no rate\nKeyError: 3\n1 failed\n",
     "10%\r50%\r@fatal: the remote hung up\x1b[0m\r\n",
     "\x1b[1;31m@error:\x1b[0m no such column\n",
 ]
@@ -92,7 +96,9 @@ def test_other_words_are_another_error(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "\n \n", "AssertionError", "E   assert 3 == 4", "exit status 1", "make: *** [x] Error 1",
-     "3 failed, 2 passed in 0.3s", "error: 7", "KeyError: 3", "Killed"],
+     "3 failed, 2 passed in 0.3s", "npm ERR! code 1\nnpm ERR! path /w",
+     "FAILURE: Build failed with an exception.", "FAILED tests/a.py::test_b - assert 3 == 4",
+     "error: 7", "KeyError: 3", "Killed"],
 )  # fmt: skip
 def test_what_says_too_little_has_no_fingerprint(text: str) -> None:
     assert fingerprint(text) is None
