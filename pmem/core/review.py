@@ -7,7 +7,6 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.dead_ends import warns
-from pmem.core.duplicates import Relation, claim_of, compare
 from pmem.core.filters import fold
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.neighbours import JUDGED
@@ -18,7 +17,6 @@ from pmem.values.records import Memory, MemoryType
 Lines = tuple[int, int]
 RULES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
 """Types of memories that say what is to be done at their places, the most urgent first."""
-_DIFFERENT: Final = (Relation.UPDATE, Relation.CONTRADICTION)
 _MANUAL: Final = "manual"
 
 
@@ -163,7 +161,6 @@ def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
     subject = fold(memory.subject or "")
     if not subject:
         return []
-    claim = claim_of(memory.content)
     return [
         other
         for other in others
@@ -171,8 +168,15 @@ def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
         and fold(other.subject or "") == subject
         and may_meet(memory.scope, other.scope)
         and not _both_hold(memory, other)
-        and compare(claim, claim_of(other.content)).relation in _DIFFERENT
+        and _differ(memory, other)
     ]
+
+
+def _differ(one: Memory, other: Memory) -> bool:
+    from pmem.core.duplicates import Relation, claim_of, compare
+
+    relation = compare(claim_of(one.content), claim_of(other.content)).relation
+    return relation in (Relation.UPDATE, Relation.CONTRADICTION)
 
 
 def _both_hold(one: Memory, other: Memory) -> bool:

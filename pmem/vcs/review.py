@@ -1,16 +1,13 @@
 """What a change of the project has to do with what is remembered: for whoever reviews it."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from pmem.core.dead_ends import FIXES, warns
-from pmem.core.filters import Filter
 from pmem.core.journal import one_line
 from pmem.core.places import applies
-from pmem.core.retention import valid_at
 from pmem.core.review import (
     ChangedPlace,
     ReviewFinding,
@@ -22,17 +19,17 @@ from pmem.core.review import (
     most_important,
 )
 from pmem.core.standing import FileVersion, stands_after, went_to
-from pmem.errors import InvalidValue, NotFound, PmemError
+from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
-from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git.changed_files import ChangedFiles, TouchedFile, hunks, line_of_change
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository
-from pmem.storage.git.revision import Revision, Tree
-from pmem.values.records import STORES, Citation, Memory, MemoryType, Relationship, State
+from pmem.storage.git.revision import Revision
+from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
 from pmem.vcs.changelog import HEAD, End, ends
+from pmem.vcs.reviewed_memories import ReviewedMemories
 
 SEARCHED_BYTES: Final = 64 * 1024 * 1024
 """Texts that their files lost are looked for in so much of the other files that changed."""
@@ -115,7 +112,7 @@ def review(workspace: Workspace, request: ReviewRequest) -> Reviewed:
     touched = [one for one in listed if not _is_below(one, place)]
     found: list[ReviewFinding] = []
     if change.after is not None:
-        memories = _Memories(change, own, place)
+        memories = ReviewedMemories(change.before, change.after, own, touched, place)
         look = _FileReview(change.files, touched, memories, workspace.environment)
         found = [*look.findings(), *_of_records(memories)]
     return Reviewed(
@@ -169,62 +166,6 @@ def _is_below(change: TouchedFile, place: str) -> bool:
     return any((name or "").startswith(place) for name in (change.before, change.after))
 
 
-class _Memories:
-    """The memories after a change, and which of them the change wrote.
-
-    Args:
-        change: The change.
-        own: The files of the memory folder that it changes.
-        place: The memory folder's path from the top.
-    """
-
-    def __init__(self, change: _Change, own: Iterable[TouchedFile], place: str) -> None:
-        assert change.after is not None
-        self._before, self._after = change.before, change.after
-        self._own, self._place = own, place
-        self.at = change.after.now()
-
-    @cached_property
-    def active(self) -> dict[str, Memory]:
-        """Those that hold after the change, by id."""
-        known = self._after.memories.find(Filter())
-        return {one.id: one for one in known if valid_at(one, self.at)}
-
-    @cached_property
-    def written(self) -> dict[str, Memory]:
-        """Those that the change wrote, in any state, by id."""
-        return {id_: one for id_ in sorted(self._names()) if (one := _memory(self._after, id_))}
-
-    @property
-    def added(self) -> Iterator[Memory]:
-        """Those that the change added, and that hold after it."""
-        return (one for one in self.active.values() if self.is_new(one))
-
-    def is_new(self, memory: Memory) -> bool:
-        """Tell whether the change added a memory."""
-        return memory.id in self.written and memory.id not in self._known
-
-    def earlier(self, memory: Memory) -> Memory | None:
-        """Return a memory as it was before the change; None where it was not, or is unreadable."""
-        if memory.id not in self.written:
-            return memory
-        return None if self._before is None else _memory(self._before, memory.id)
-
-    @cached_property
-    def _known(self) -> frozenset[str]:
-        return frozenset(() if self._before is None else self._before.memories.ids())
-
-    def _names(self) -> set[str]:
-        """Return the ids of what the change wrote, and of what git does not track yet."""
-        store = f"{self._place}{STORES[Memory]}/"
-        names = (one.after or "" for one in self._own)
-        inside = {name.removeprefix(store) for name in names if name.startswith(store)}
-        found = {name.removesuffix(SUFFIX) for name in inside if name.endswith(SUFFIX)}
-        if isinstance(self._after.whole, Tree) or self._before is None:
-            return found
-        return found | set(self._after.memories.ids()) - self._known
-
-
 class _FileReview:
     """Looks at the files of a change: what memories rest on, and where rules apply.
 
@@ -239,7 +180,7 @@ class _FileReview:
         self,
         files: ChangedFiles,
         touched: Sequence[TouchedFile],
-        memories: _Memories,
+        memories: ReviewedMemories,
         environment: dict[str, str],
     ) -> None:
         self._files = files
@@ -354,7 +295,7 @@ class _FileReview:
         return self._versions[key]
 
 
-def _of_records(memories: _Memories) -> Iterator[ReviewFinding]:
+def _of_records(memories: ReviewedMemories) -> Iterator[ReviewFinding]:
     """Yield what is to be said of the memories that a change wrote."""
     others = memories.active
     for memory in memories.written.values():
@@ -398,10 +339,3 @@ def _says_else(memory: Memory, earlier: Memory | None) -> bool:
         earlier.subject,
         earlier.scope,
     )
-
-
-def _memory(view: Workspace, identifier: str) -> Memory | None:
-    try:
-        return view.memories.get(identifier)
-    except PmemError:  # reported with the problems of the view
-        return None

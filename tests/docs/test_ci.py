@@ -1,5 +1,6 @@
 """The pipelines that docs/ci.md shows do what it says, in a repository with a memory."""
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ def lines() -> Iterator[str]:
 
 
 LINES = list(lines())
+GH = '#!/bin/sh\necho "$@" >> "{}/asked"\n'
+"""Stands in for GitHub's program: it notes what it is asked."""
 
 
 @pytest.fixture
@@ -52,13 +55,20 @@ def branch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bin_.mkdir()
     (bin_ / "pip").write_text('#!/bin/sh\n[ "$*" = "install pmem-cli" ]\n', encoding="utf-8")
     (bin_ / "pip").chmod(0o755)
+    (bin_ / "gh").write_text(GH.format(tmp_path), encoding="utf-8")
+    (bin_ / "gh").chmod(0o755)
+    Path("mine").touch()
+    for name in ("check.json", "review.json"):
+        Path(name).write_text(json.dumps([{"fingerprint": name}]), encoding="utf-8")
+    monkeypatch.setenv("OF_THIS", "repos/us/shop/issues/7/comments")
+    monkeypatch.setenv("OF_ALL", "repos/us/shop/issues/comments")
     monkeypatch.setenv("PATH", f"{bin_}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
 
 
 def test_the_page_has_both_pipelines() -> None:
-    assert len(LINES) == 7 + 8
-    assert LINES[0] == LINES[7] == "pip install pmem-cli"
+    assert len(LINES) == 8 + 5 + 11
+    assert LINES[0] == LINES[8] == LINES[13] == "pip install pmem-cli"
     assert sum("changelog" in line for line in LINES) == 2
 
 
@@ -82,3 +92,31 @@ def test_a_damaged_record_fails_the_pipeline(line: str, branch: None) -> None:
     record = next(Path(ROOT, "long-term-memory").iterdir())
     record.write_text("{", encoding="utf-8")
     assert through_sh(line, os.getcwd()).code == 1
+
+
+def test_the_comment_is_made_once_and_then_brought_up_to_date(branch: None, tmp_path: Path) -> None:
+    for known, asked in (("", "repos/us/shop/issues/7/comments"), ("12\n13\n", "PATCH")):
+        (tmp_path / "asked").unlink(missing_ok=True)
+        Path("mine").write_text(known, encoding="utf-8")
+        for line in LINES:
+            if "body=@" in line:
+                assert through_sh(line, os.getcwd()).code == 0
+        (said,) = (tmp_path / "asked").read_text(encoding="utf-8").splitlines()
+        assert asked in said
+        assert said.endswith("-F body=@review.md")
+    assert "issues/comments/12 " in said
+
+
+def test_the_comments_first_line_is_what_it_is_found_by(branch: None) -> None:
+    (line,) = (line for line in LINES if line.endswith("> review.md"))
+    assert through_sh(line, os.getcwd()).code == 0
+    first = Path("review.md").read_text(encoding="utf-8").partition("\n")[0]
+    assert f'startswith("{first}")' in PAGE.read_text(encoding="utf-8")
+
+
+def test_both_reports_are_one(branch: None) -> None:
+    for line in LINES:
+        if "gl-code-quality-report.json" in line:
+            assert through_sh(line, os.getcwd()).code == 0
+    report = Path("gl-code-quality-report.json").read_text(encoding="utf-8")
+    assert report.index("check.json") < report.index("review.json")
