@@ -1,0 +1,71 @@
+"""What `why` says of forty edits in three languages is what a reader of the files says."""
+
+from collections.abc import Mapping
+
+from pmem.memory.why import Why, WhyRequest
+from pmem.operations import table
+from tests.asking import ask
+from tests.histories.replay import Replayed, opened, replay
+from tests.histories.shop import FILES, MEMORIES, STEPS
+from tests.histories.steps import place_of
+
+
+def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> None:
+    looked = 0
+    for done in replay(FILES, MEMORIES, STEPS):
+        names = {id_: name for name, id_ in done.ids.items()}
+        for file, line, resting in _lines(done):
+            found = _ask(file, line)
+            cited = {names[one.memory.id] for one in found.items if one.how[0].startswith("cites")}
+            assert cited - done.hits == resting - done.hits, (done.state.step.title, file, line)
+            assert found.origin is not None
+            assert found.origin.author == "Kim"
+            looked += 1
+    assert looked > 300
+
+
+def test_a_changed_line_comes_from_the_commit_that_changed_it() -> None:
+    for done in replay(FILES, MEMORIES, STEPS):
+        before, after = done.state.before, done.state.after
+        edited = [name for name in sorted(after) if before.get(name, after[name]) != after[name]]
+        if not edited:  # a file was only renamed or removed: blame goes on to who wrote the line
+            continue
+        file = edited[0]
+        old = before[file].splitlines()
+        new = after[file].splitlines()
+        fresh = [n for n, text in enumerate(new, 1) if text.strip() and text not in old]
+        for line in fresh[:1]:
+            origin = _ask(file, line).origin
+            assert origin is not None
+            assert origin.subject == done.state.step.title
+
+
+def _lines(done: Replayed) -> list[tuple[str, int, set[str]]]:
+    """Return lines of the project, each with the memories that rest on it as a reader says."""
+    after, before = done.state.after, done.state.before
+    places = {name: place_of(after, memory) for name, memory in MEMORIES.items()}
+    stayed = {
+        name: place
+        for name, place in places.items()
+        if place is not None and (place_of(before, MEMORIES[name]) or place)[0] == place[0]
+    }
+    lost = {place[0] for name, place in places.items() if place and name not in stayed}
+    found = []
+    for file, first, last in set(stayed.values()):
+        size = len(after[file].splitlines())
+        for line in {first, (first + last) // 2, last, min(size, last + 1)}:
+            if file not in lost:
+                found.append((file, line, _resting(stayed, file, line)))
+    return found
+
+
+def _resting(places: Mapping[str, tuple[str, int, int]], file: str, line: int) -> set[str]:
+    return {
+        name
+        for name, (where, first, last) in places.items()
+        if where == file and first <= line <= last
+    }
+
+
+def _ask(file: str, line: int) -> Why:
+    return ask(opened(), table.WHY, WhyRequest(place=f"{file}:{line}"))
