@@ -107,7 +107,7 @@ def block(memories: Iterable[Memory], count: Callable[[str], int]) -> str:
         count: Counts a text's tokens.
     """
     begin, end = MARKS
-    told = _fenced(standing(filter(is_shared, memories)), count)
+    told = _in_fence(standing(filter(is_shared, memories)), count)
     first = f"{begin}: `pmem setup rules` makes these lines anew, `--remove` takes them away -->"
     return "\n".join([first, "## What this project remembers", "", *told, end]) + "\n"
 
@@ -152,10 +152,10 @@ def _rule(host: str, place: str, memories: Sequence[Memory], count: Callable[[st
     about = f"what this project remembers of {place}" if place else "what this project remembers"
     head = FORMS[host].head(globs_of(place) if place else (), one_visible_line(about))
     front = ["---", *head, "---"] if head else []
-    return "\n".join([*front, _MADE, "", *_fenced(memories, count)]) + "\n"
+    return "\n".join([*front, _MADE, "", *_in_fence(memories, count)]) + "\n"
 
 
-def _fenced(memories: Iterable[Memory], count: Callable[[str], int]) -> list[str]:
+def _in_fence(memories: Iterable[Memory], count: Callable[[str], int]) -> list[str]:
     """Return memories in a fence, as many as the budget holds, and how many it does not."""
     shown: list[Item] = []
     left, more = STANDING_TOKENS, 0

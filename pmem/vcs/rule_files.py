@@ -124,10 +124,10 @@ def _of_hosts_in_use(workspace: Workspace) -> list[_Wanted]:
 def _in_use(workspace: Workspace) -> Iterator[str]:
     """Yield the hosts that have a file of pmem's."""
     for host in FORMS:
-        held = _read(_place(workspace, file_of(host)))
+        held = _text_at(_place(workspace, file_of(host)))
         if held is not None and SIGN in held:
             yield host
-    held = _read(_place(workspace, _AGENTS_FILE))
+    held = _text_at(_place(workspace, _AGENTS_FILE))
     if held is not None and MARKS[0] in held:
         yield AGENTS_MD
 
@@ -148,7 +148,7 @@ def _wanted(
 
 def _agents(workspace: Workspace, memories: list[Memory], *, is_gone: bool) -> _Wanted:
     path = _place(workspace, _AGENTS_FILE)
-    before = _read(path)
+    before = _text_at(path)
     try:
         after = None if before is None else managed_block.without_end(before, *MARKS)
         if not is_gone:
@@ -178,7 +178,7 @@ def _rules(
     ours = [f"{form.folder}/{name}" for name in there if name.startswith("pmem-")]
     for file in sorted({*texts, *(one for one in ours if one.endswith(form.ending))}):
         path = _place(workspace, file)
-        before = _read(path)
+        before = _text_at(path)
         is_foreign = before is not None and SIGN not in before
         if file in texts or not is_foreign:
             after = texts.get(file)
@@ -189,7 +189,7 @@ def _place(workspace: Workspace, file: str) -> str:
     return os.path.join(os.path.dirname(workspace.root), *file.split("/"))
 
 
-def _read(path: str) -> str | None:
+def _text_at(path: str) -> str | None:
     """Return what a file holds; None where there is none.
 
     Raises:

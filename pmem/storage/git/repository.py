@@ -119,7 +119,7 @@ class Repository:
         found = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
         if found.code:
             raise NoRevision(revision, self._why_not(found, "git knows no such commit"))
-        return found.out.decode().strip()
+        return found.out.decode("ascii", "replace").strip()
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the best common ancestor of two commits.
