@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from pmem.assistants.tool_calls import TouchedFile
+from pmem.assistants.tool_calls import ToolFile
 from pmem.storage.files.worktree import in_main_tree, name_in, project_top
 from pmem.storage.git.tracked import foreign
 from pmem.storage.index.applying import applying, proven
@@ -23,7 +23,7 @@ from pmem.storage.local.shown_keys import (
 _STOPS = b'"stops_edits"'
 
 
-def named(near: str, here: str, files: Iterable[TouchedFile]) -> list[TouchedFile]:
+def named(near: str, here: str, files: Iterable[ToolFile]) -> list[ToolFile]:
     """Return files by their names in the project, without those that are not in it.
 
     Args:
@@ -36,9 +36,7 @@ def named(near: str, here: str, files: Iterable[TouchedFile]) -> list[TouchedFil
     for each in files:
         name = name_in(top, os.path.join(here, each.path))
         if name:
-            found.append(
-                TouchedFile(name, is_edit=each.is_edit, texts=each.texts, lines=each.lines)
-            )
+            found.append(ToolFile(name, is_edit=each.is_edit, texts=each.texts, lines=each.lines))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
-from pmem.assistants.tool_calls import TouchedFile
+from pmem.assistants.tool_calls import ToolFile
 from pmem.project.workspace import Workspace
 from pmem.storage.local.shown_keys import stop_key_of
 from pmem.values.records import Memory
@@ -48,7 +48,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     transcript: str = ""
     longest: int = 0
     in_bytes: bool = False
-    files: tuple[TouchedFile, ...] = ()
+    files: tuple[ToolFile, ...] = ()
     evidence: str = ""
     ids: tuple[str, ...] | None = None
     may_stop: bool = False

@@ -29,7 +29,7 @@ _EXITED = ("exit code ", "exit code: ")
 _OUTPUT = "Output: "
 
 
-class TouchedFile:
+class ToolFile:
     """A file that a tool's call reads or edits.
 
     Args:
@@ -50,7 +50,7 @@ class TouchedFile:
         self.path, self.is_edit, self.texts, self.lines = path, is_edit, tuple(texts), lines
 
 
-def touched(given: "HookInput") -> "list[TouchedFile]":
+def touched(given: "HookInput") -> "list[ToolFile]":
     """Return the files that a call reads or edits; nothing for any other tool.
 
     Args:
@@ -61,15 +61,15 @@ def touched(given: "HookInput") -> "list[TouchedFile]":
     if given.tool == _PATCH or (given.tool in _SHELL and _PATCH_BEGINS in command):
         return list(_patched(command))[:MOST_FILES]
     if given.tool in _SHELL:
-        return [TouchedFile(path) for path in _shown_by(command)][:MOST_FILES]
+        return [ToolFile(path) for path in _shown_by(command)][:MOST_FILES]
     path = _text(asked, *_PATHS)
     if not path:
         return []
     if given.tool in _READ:
-        return [TouchedFile(path, lines=_lines(asked))]
+        return [ToolFile(path, lines=_lines(asked))]
     if given.tool in _EDIT:
-        return [TouchedFile(path, is_edit=True, texts=list(_replaced(asked)))]
-    return [TouchedFile(path, is_edit=True)] if given.tool in _WRITE else []
+        return [ToolFile(path, is_edit=True, texts=list(_replaced(asked)))]
+    return [ToolFile(path, is_edit=True)] if given.tool in _WRITE else []
 
 
 def failure(given: "HookInput") -> str:
@@ -115,7 +115,7 @@ def _replaced(asked: "Mapping[str, Any]") -> "Iterator[str]":
             yield old
 
 
-def _patched(patch: str) -> "Iterator[TouchedFile]":
+def _patched(patch: str) -> "Iterator[ToolFile]":
     """Yield the files of a patch in Codex's form, and what each hunk expects to find there."""
     path, texts, hunk = "", [], []  # type: str, list[str], list[str]
     for line in [*patch.split("\n"), _PATCHED[0]]:
@@ -125,7 +125,7 @@ def _patched(patch: str) -> "Iterator[TouchedFile]":
             hunk = []
         if head:
             if path:
-                yield TouchedFile(path, is_edit=True, texts=texts)
+                yield ToolFile(path, is_edit=True, texts=texts)
             path, texts = line[len(head) :].strip(), []
         elif line[:1] in (" ", "-"):
             hunk.append(line[1:])

@@ -7,7 +7,7 @@ thread; and a memory that a person marked may stop an edit, once, where the user
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from pmem.assistants.tool_calls import TouchedFile
+from pmem.assistants.tool_calls import ToolFile
 from pmem.core.dead_ends import warns
 from pmem.core.filters import Filter, cited_files
 from pmem.core.selection import Selection
@@ -34,7 +34,7 @@ Lines = tuple[int, int]
 
 
 def about_files(
-    workspace: Workspace, files: Sequence[TouchedFile], ids: tuple[str, ...] | None
+    workspace: Workspace, files: Sequence[ToolFile], ids: tuple[str, ...] | None
 ) -> list[Memory]:
     """Return the memories that apply to files or cite them, those to be told first before others.
 
@@ -125,7 +125,7 @@ def _rank(memory: Memory, overlaps: Callable[[Citation], bool]) -> tuple[int, bo
     return place, not is_met, -memory.importance, memory.id
 
 
-def _overlap(workspace: Workspace, files: Sequence[TouchedFile]) -> Callable[[Citation], bool]:
+def _overlap(workspace: Workspace, files: Sequence[ToolFile]) -> Callable[[Citation], bool]:
     """Return what tells whether cited lines are among those that are touched."""
     touched = {touch.path: list(_ranges(workspace, touch)) for touch in files}
 
@@ -139,7 +139,7 @@ def _overlap(workspace: Workspace, files: Sequence[TouchedFile]) -> Callable[[Ci
     return overlaps
 
 
-def _ranges(workspace: Workspace, touch: TouchedFile) -> Iterable[Lines]:
+def _ranges(workspace: Workspace, touch: ToolFile) -> Iterable[Lines]:
     """Yield the lines of a file that are read or replaced; a large number for the last of all."""
     if touch.lines is not None:
         first, many = touch.lines

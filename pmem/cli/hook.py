@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pmem.assistants.events import Event
     from pmem.assistants.hook_answers import HookAnswer
-    from pmem.assistants.tool_calls import TouchedFile
+    from pmem.assistants.tool_calls import ToolFile
     from pmem.cli.session import CommandSession
 
 MOST_BYTES = 16_000_000
@@ -124,7 +124,7 @@ class _Asked:
         self,
         *,
         thread: str,
-        files: "Sequence[TouchedFile]" = (),
+        files: "Sequence[ToolFile]" = (),
         evidence: str = "",
         ids: "tuple[str, ...] | None" = None,
         may_stop: bool = False,
@@ -162,7 +162,7 @@ def _answer_tool(
 def _look_first(
     given: HookInput,
     text: str,
-    files: "Sequence[TouchedFile]",
+    files: "Sequence[ToolFile]",
     place: str,
     environment: "Mapping[str, str]",
     *,
