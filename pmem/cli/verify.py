@@ -66,10 +66,7 @@ def _accepted_answer(
 
 
 def _accepted_line(each: AcceptedCitation) -> Line:
-    was, now = (
-        one_visible_line(Citation(file=place.file, lines=place.lines, digest="").place)
-        for place in (each.was, each.now)
-    )
+    was, now = one_visible_line(each.was), one_visible_line(each.now)
     return [
         (each.short, "cyan"),
         (" accepted ", "green"),

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.citations import LEAST, Content, FileRange, Lines, judged, suffix_of
+from pmem.core.citations import LEAST, Content, FileRange, Lines, constant_of, judged, suffix_of
 from pmem.core.code.folding import FoldedLines, bare_of, folded_digest
 from pmem.core.code.languages import Language, language_of
 from pmem.values.records import Citation
@@ -99,7 +99,7 @@ def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bo
     if after.place(cited) is not None:
         return True
     place = before.place(cited)
-    if place is None or before.content.is_binary:
+    if place is None or before.content.is_binary or constant_of(cited) is not None:
         return False
     if place.lines is None:
         return before.says_the_same(after)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from pmem.core.citations import CitationState, Lines
+from pmem.core.citations import CitationState, Content, Lines, constant_of, values_of
+from pmem.core.code.definitions import Symbol
 from pmem.core.journal import one_line
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue
@@ -14,7 +15,6 @@ from pmem.memory.citations import (
     SOURCE,
     BrokenCitation,
     VerifyRequest,
-    Where,
     cite_all,
     together,
     verify,
@@ -29,12 +29,12 @@ from pmem.values.records import Citation, EventKind, Memory
 
 
 class AcceptedCitation(msgspec.Struct, frozen=True, kw_only=True):
-    """A citation that was taken as it is now: what it was, where it is, and the text there."""
+    """A citation that was taken as it is now: what was cited, what is, and the text there."""
 
     id: str
     short: str
-    was: Where
-    now: Where
+    was: str
+    now: str
     text: str
 
 
@@ -68,20 +68,21 @@ def _accept_of(
     workspace: Workspace, memory: Memory, items: Sequence[BrokenCitation]
 ) -> list[AcceptedCitation]:
     """Renew a memory's citations, and return those that are new."""
-    sources, known = workspace.sources, {(one.file, one.lines): one for one in memory.citations}
+    sources = workspace.sources
+    known = {(one.file, one.lines, one.symbol): one for one in memory.citations}
     new: dict[Citation, Citation] = {}
     accepted = []
     for item in items:
-        cited = known[item.file, item.lines]
-        now = item.now or _place_now(workspace, memory, cited, item.state)
-        wanted = Citation(file=os.path.join(sources.top, now.file), lines=now.lines, digest="")
-        ((new[cited],),) = cite_all(workspace, [(wanted.place,)])
+        cited = known[item.file, item.lines, item.symbol]
+        wanted = os.path.join(sources.top, _place_now(workspace, memory, cited, item))
+        ((now,),) = cite_all(workspace, [(wanted,)])
+        new[cited] = now
         accepted.append(
             AcceptedCitation(
                 id=memory.id,
                 short=short(memory.id),
-                was=Where(file=cited.file, lines=cited.lines),
-                now=now,
+                was=cited.place,
+                now=now.place,
                 text=_said_there(sources, now),
             )
         )
@@ -91,29 +92,42 @@ def _accept_of(
     return accepted
 
 
-def _place_now(
-    workspace: Workspace, memory: Memory, cited: Citation, state: CitationState
-) -> Where:
-    """Return where the text now stands that came in the place of a cited one.
+def _place_now(workspace: Workspace, memory: Memory, cited: Citation, item: BrokenCitation) -> str:
+    """Return what to cite in the place of a citation, with a file seen from the top.
 
     Raises:
         InvalidValue: Nothing says so.
     """
-    if state is CitationState.GONE:
-        raise _unknown(memory, cited, "its file is gone")
-    if cited.lines is None:
-        return Where(file=cited.file, lines=None)
+    if item.now is not None:
+        moved = msgspec.structs.replace(cited, file=item.now.file, lines=item.now.lines)
+        return moved.place
+    if item.state is CitationState.GONE:
+        raise _unknown(memory, cited, "it is gone")
     try:
         data = workspace.sources.read(cited.file)
     except Unreadable as error:
         raise _unknown(memory, cited, f"its file {error.reason}") from None
+    constant = constant_of(cited)
+    if constant is not None:
+        return f"{cited.file}::{_constant_now(memory, cited, Content(data), constant[0])}"
+    if cited.symbol is not None or cited.lines is None:
+        return cited.place
     lines: Lines | None = cited.lines
     old = _as_cited(workspace, cited)
     if old is not None:
         lines = lines_after(hunks(old, data, workspace.environment), cited.lines)
-    if lines is None or lines[1] > len(data.splitlines()):
+    if lines is None or not Content(data).has(lines):
         raise _unknown(memory, cited, "nothing stands in its place")
-    return Where(file=cited.file, lines=lines)
+    return msgspec.structs.replace(cited, lines=lines).place
+
+
+def _constant_now(memory: Memory, cited: Citation, here: Content, symbol: Symbol) -> str:
+    """Return the name and the value of a constant as its file has it now."""
+    name = (cited.symbol or "").partition("=")[0]
+    values = {one.value.decode("utf-8", "replace") for one in values_of(cited, here, symbol)}
+    if len(values) != 1:
+        raise _unknown(memory, cited, f"{name} has {len(values)} values")
+    return f"{name}={values.pop()}"
 
 
 def _as_cited(workspace: Workspace, cited: Citation) -> bytes | None:
@@ -131,11 +145,11 @@ def _unknown(memory: Memory, cited: Citation, why: str) -> InvalidValue:
     )
 
 
-def _said_there(sources: Sources, place: Where) -> str:
-    """Return the text at a place, on one line and no longer than is read at a glance."""
+def _said_there(sources: Sources, cited: Citation) -> str:
+    """Return what is cited, on one line and no longer than is read at a glance."""
     try:
-        lines = sources.read(place.file).decode("utf-8", "replace").splitlines()
+        lines = sources.read(cited.file).decode("utf-8", "replace").splitlines()
     except Unreadable:
         return ""
-    first, last = place.lines or (1, len(lines))
+    first, last = cited.lines or (1, len(lines))
     return one_line(" ".join(line.strip() for line in lines[first - 1 : last]))

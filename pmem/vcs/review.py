@@ -23,7 +23,7 @@ from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
-from pmem.storage.git.changed_files import ChangedFiles, ChangedPath, hunks, line_of_change
+from pmem.storage.git.changed_files import ChangedFiles, DifferingFile, hunks, line_of_change
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision
@@ -162,7 +162,7 @@ def _seen(workspace: Workspace, repository: Repository, end: End) -> Workspace |
         return None
 
 
-def _is_below(change: ChangedPath, place: str) -> bool:
+def _is_below(change: DifferingFile, place: str) -> bool:
     return any((name or "").startswith(place) for name in (change.before, change.after))
 
 
@@ -179,7 +179,7 @@ class _FileReview:
     def __init__(
         self,
         files: ChangedFiles,
-        touched: Sequence[ChangedPath],
+        touched: Sequence[DifferingFile],
         memories: ReviewedMemories,
         environment: dict[str, str],
     ) -> None:
@@ -187,8 +187,8 @@ class _FileReview:
         self._touched = touched
         self._memories = memories
         self._environment = environment
-        self._by_name: dict[str, list[ChangedPath]] = {}
-        self._versions: dict[tuple[ChangedPath, bool], FileVersion | None] = {}
+        self._by_name: dict[str, list[DifferingFile]] = {}
+        self._versions: dict[tuple[DifferingFile, bool], FileVersion | None] = {}
         for one in touched:
             for name in dict.fromkeys(filter(None, (one.before, one.after))):
                 self._by_name.setdefault(name, []).append(one)
@@ -219,7 +219,7 @@ class _FileReview:
                 memory = self._memories.active[id_]
                 yield finding(ReviewKind.APPLIES, memory, places=tuple(places))
 
-    def _named(self, memory: Memory) -> list[ChangedPath]:
+    def _named(self, memory: Memory) -> list[DifferingFile]:
         """Return the files that a memory's places fit, by their names before or after."""
         return [
             one
@@ -227,14 +227,14 @@ class _FileReview:
             if any(name and applies(memory.places, name) for name in (one.after, one.before))
         ]
 
-    def _says_more(self, change: ChangedPath) -> bool:
+    def _says_more(self, change: DifferingFile) -> bool:
         """Tell whether a file differs in more than its name and its format."""
         before, after = self._version(change, is_after=False), self._version(change, is_after=True)
         if before is None or after is None or change.old is None or change.new is None:
             return change.old != change.new
         return not before.says_the_same(after)
 
-    def _changes_of(self, cited: Citation) -> list[ChangedPath]:
+    def _changes_of(self, cited: Citation) -> list[DifferingFile]:
         return self._by_name.get(cited.file, [])
 
     def _lost(self, memory: Memory, cited: Citation) -> ChangedPlace | None:
@@ -252,7 +252,7 @@ class _FileReview:
             return None  # it was not there before the change either
         return ChangedPlace(file=changes[0].name, cited=cited.place)
 
-    def _stands(self, cited: Citation, change: ChangedPath, before: FileVersion) -> bool:
+    def _stands(self, cited: Citation, change: DifferingFile, before: FileVersion) -> bool:
         """Tell whether a text of one file stands after the change, there or in another file."""
         after = self._version(change, is_after=True)
         if after is not None and stands_after(cited, before, after):
@@ -262,7 +262,7 @@ class _FileReview:
                 return True
         return False
 
-    def _others(self, change: ChangedPath) -> Iterator[tuple[ChangedPath, FileVersion]]:
+    def _others(self, change: DifferingFile) -> Iterator[tuple[DifferingFile, FileVersion]]:
         """Yield the other files that a text may have gone to, as far as there is room."""
         others = [one for one in self._touched if one is not change and one.new is not None]
         left = SEARCHED_BYTES
@@ -276,7 +276,7 @@ class _FileReview:
                 if left < 0:
                     return
 
-    def _place(self, cited: Citation, change: ChangedPath) -> ChangedPlace:
+    def _place(self, cited: Citation, change: DifferingFile) -> ChangedPlace:
         """Return where a text stood, as a place after the change."""
         before, after = (self._files.before(change), self._files.after(change))
         stood = self._version(change, is_after=False)
@@ -286,7 +286,7 @@ class _FileReview:
             line = line_of_change(hunks(before, after, self._environment), place.lines)
         return ChangedPlace(file=change.name, line=line, cited=cited.place)
 
-    def _version(self, change: ChangedPath, *, is_after: bool) -> FileVersion | None:
+    def _version(self, change: DifferingFile, *, is_after: bool) -> FileVersion | None:
         key = (change, is_after)
         if key not in self._versions:
             data = self._files.after(change) if is_after else self._files.before(change)

@@ -839,8 +839,8 @@ class Tried(Strict):
 class AcceptedCitation(Strict):
     id: str
     short: Short
-    was: Where
-    now: Where
+    was: str
+    now: str
     text: str
 
 

@@ -2,8 +2,10 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.benchmarks.review import tally
-from tests.histories.replay import replay
+from tests.histories.replay import Cite, citation, replay, symbol_citation
 from tests.histories.shop import FILES, MEMORIES, STEPS
 from tests.histories.steps import Change, place_of, played
 
@@ -28,8 +30,9 @@ def test_what_is_remembered_is_found_by_a_reader_after_every_edit() -> None:
             assert (place_of(state.after, memory) is None) == bool(memory.places), name
 
 
-def test_a_review_says_what_a_reader_says() -> None:
-    for done in replay(FILES, MEMORIES, STEPS):
+@pytest.mark.parametrize("cite", [citation, symbol_citation])
+def test_a_review_says_what_a_reader_says(cite: Cite) -> None:
+    for done in replay(FILES, MEMORIES, STEPS, cite):
         step = done.state.step
         assert (done.hits, done.rules) == (step.hits, step.rules), step.title
 

@@ -1,7 +1,7 @@
 """Playing a history in a repository with a memory, to see what pmem says of each step."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from tests.git.branches import ok
 from tests.histories.steps import Files, Remembered, State, Step, place_of, played
 
 ROOT = ".project-memory"
+Cite = Callable[[Mapping[str, str], Remembered], str | None]
 
 
 class Replayed(NamedTuple):
@@ -35,7 +36,10 @@ class Replayed(NamedTuple):
 
 
 def replay(
-    files: Mapping[str, str], memories: Mapping[str, Remembered], steps: tuple[Step, ...]
+    files: Mapping[str, str],
+    memories: Mapping[str, Remembered],
+    steps: tuple[Step, ...],
+    cite: Cite | None = None,
 ) -> Iterator[Replayed]:
     """Play a history in the current folder, one commit for each step.
 
@@ -46,11 +50,13 @@ def replay(
         files: How the project begins.
         memories: What is remembered of it.
         steps: What happens.
+        cite: How a memory cites what it rests on; by its lines when left out.
     """
+    cite = cite or citation
     ok("init", "--quiet", "--initial-branch=main")
     initialise(ROOT)
     write({}, dict(files))
-    ids = _remember(memories, files)
+    ids = _remember(memories, files, cite)
     _commit("Begin")
     for state in played(files, steps):
         write(state.before, state.after)
@@ -62,7 +68,7 @@ def replay(
         rules = frozenset(names[each.id] for each in found if each.kind is ReviewKind.APPLIES)
         assert {each.kind for each in found} <= {*cited, ReviewKind.APPLIES}
         yield Replayed(state, hits, rules, ids)
-        _answer(state.after, memories, ids)
+        _answer(state.after, memories, ids, cite)
 
 
 def opened() -> Workspace:
@@ -86,10 +92,23 @@ def citation(files: Mapping[str, str], memory: Remembered) -> str | None:
     return None if place is None else f"{place[0]}:{place[1]}-{place[2]}"
 
 
-def _remember(memories: Mapping[str, Remembered], files: Mapping[str, str]) -> dict[str, str]:
+def symbol_citation(files: Mapping[str, str], memory: Remembered) -> str | None:
+    """Return the name that a memory rests on as `--cite` takes it, of a constant with its value."""
+    place = place_of(files, memory)
+    if place is None:
+        return None
+    name, first, last = place
+    line = files[name].splitlines()[first - 1]
+    value = f"={line.partition('=')[2].strip().rstrip(';')}" if first == last else ""
+    return f"{name}::{memory.symbol}{value}"
+
+
+def _remember(
+    memories: Mapping[str, Remembered], files: Mapping[str, str], cite: Cite
+) -> dict[str, str]:
     ids = {}
     for name, memory in memories.items():
-        cited = citation(files, memory)
+        cited = cite(files, memory)
         request = AddRequest(
             content=memory.text,
             type=memory.type,
@@ -102,7 +121,10 @@ def _remember(memories: Mapping[str, Remembered], files: Mapping[str, str]) -> d
 
 
 def _answer(
-    files: Mapping[str, str], memories: Mapping[str, Remembered], ids: Mapping[str, str]
+    files: Mapping[str, str],
+    memories: Mapping[str, Remembered],
+    ids: Mapping[str, str],
+    cite: Cite,
 ) -> None:
     """Say that everything holds as it is now; what lost its file is cited where it is now."""
     workspace = opened()
@@ -113,7 +135,7 @@ def _answer(
         ask(workspace, table.ACCEPT, RecordsRequest(references=tuple(sorted(held))))
     for name, memory in memories.items():
         if ids[name] in gone:
-            cited = citation(files, memory)
+            cited = cite(files, memory)
             request = EditRequest(
                 reference=ids[name],
                 uncite=(gone[ids[name]],),

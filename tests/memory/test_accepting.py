@@ -86,6 +86,20 @@ def test_what_moved_is_cited_where_it_went(committed: None) -> None:
     assert cited(identifier) == ["retry.py:[8, 9]"]
 
 
+def test_names_and_values_are_accepted_as_they_are_now(committed: None) -> None:
+    cited_names = ("--cite", "retry.py::RETRIES=3", "--cite", "retry.py::wait")
+    identifier = added("It retries and waits", *cited_names)
+    write(CODE.replace("RETRIES = 3", "# More.\nRETRIES = 5").replace("(WAIT)", "(WAIT + 1)"))
+    done = accepted(identifier)
+    assert done.code == 0, done
+    assert "retry.py::RETRIES=3 -> retry.py::RETRIES=5" in done.out.decode()
+    assert "accepted retry.py::wait " in done.out.decode()
+    assert pmem("verify").code == 0
+    for text in ("RETRIES = 5\nRETRIES = 6\n", "WAIT = 2\n"):
+        write(text)
+        assert accepted(identifier).code == 3
+
+
 @pytest.mark.parametrize("change", ["gone", "removed", "empty"])
 def test_what_is_gone_cannot_be_accepted_and_nothing_changes(change: str, committed: None) -> None:
     identifier = added("Three retries", "--cite", "retry.py:4", "--cite", "retry.py:3")
