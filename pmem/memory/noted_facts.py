@@ -4,12 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from pmem.core.dead_ends import describe_attempt
+from pmem.core.extraction.attempts import FAILED, failed_attempts
 from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
 from pmem.core.extraction.facts import extract, key
+from pmem.core.places import exact_place
+from pmem.core.text.paths import named_paths
 from pmem.core.text.speech import is_talk
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, short
-from pmem.values.records import Conversation, Fact, Message, Role, Standing
+from pmem.values.records import Conversation, Fact, MemoryType, Message, Role, Standing
 
 
 def noted(
@@ -69,6 +73,27 @@ def _facts_of(message: Message) -> Iterator[Fact]:
             user=message.speaker,
             message=message.id,
             extracted_at=message.created_at,
+        )
+    yield from _dead_ends_of(message)
+
+
+def _dead_ends_of(message: Message) -> Iterator[Fact]:
+    """Yield what a message says was tried and failed, with the files that it names as places."""
+    if not is_talk(message):
+        return
+    for attempt in failed_attempts(message.content):
+        files = named_paths(f"{attempt.tried} {attempt.because}")
+        content = describe_attempt(attempt.tried, attempt.because)
+        yield Fact(
+            id=derived_id(message.created_at, "fact", key(content)),
+            content=content,
+            type=MemoryType.DEAD_END,
+            confidence=FAILED,
+            message=message.id,
+            extracted_at=message.created_at,
+            places=tuple(exact_place(file) for file in files if not file.startswith(("/", "~"))),
+            tried=attempt.tried,
+            because=attempt.because,
         )
 
 

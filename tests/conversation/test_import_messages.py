@@ -301,7 +301,9 @@ def test_any_transcript_is_kept_verbatim_once_and_in_order(
             message.content for message in (*inside, *found.conversation.recent_messages)
         ]
         assert all(1 <= len(chunk.messages) <= size for chunk in found.chunks)
-        assert all(len(chunk.messages) == size for chunk in found.chunks) or size > most
+        is_split = any(message.role is Role.TOOL for message in found.messages)  # calls stay whole
+        is_full = all(len(chunk.messages) == size for chunk in found.chunks)
+        assert is_full or size > most or is_split
     before = {store.type: list(store.find()) for store in workspace.stores}
     assert (0, 0, len(values), 0) == figures(take(workspace, values))
     assert before == {store.type: list(store.find()) for store in workspace.stores}
