@@ -16,7 +16,7 @@ from pmem.core.text.terms import terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue, UsageError
 from pmem.operations import table
-from pmem.search.hits import Related, SearchHit, SearchKind
+from pmem.search.hits import Expectation, Related, SearchHit, SearchKind
 from pmem.search.search import SearchRequest, SearchResult
 from pmem.values.ids import short
 from pmem.values.times import day
@@ -57,6 +57,10 @@ def search(
             metavar="TEXT|-", help="An error, as a program wrote it: what is known of it first."
         ),
     ] = None,
+    expect: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="Say why this is not found; exits with 1 then."),
+    ] = None,
     worktrees: Annotated[
         bool, typer.Option("--worktrees", help="Look at the other work trees as well.")
     ] = False,
@@ -78,6 +82,7 @@ def search(
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
         worktrees=worktrees,
+        expect=expect,
         **session.when(at),
     )
     found = session.run(table.SEARCH, request)
@@ -88,10 +93,35 @@ def search(
             _related_lines(found),
             _lines_elsewhere(found),
             _fill_lines(found),
+            _expected_lines(found.expected),
         ),
         note="\n".join([*found.notes, *([] if found.hits else [_reason(found, error)])]),
-        exit_code=1 if exit_status and not found.hits else 0,
+        exit_code=1 if _is_no(found, asked=exit_status) else 0,
     )
+
+
+def _is_no(found: SearchResult, *, asked: bool) -> bool:
+    """Tell whether the answer is no, where that was asked."""
+    is_lost = found.expected is not None and not found.expected.is_met
+    return is_lost or (asked and not found.hits)
+
+
+def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
+    """Yield what became of what was expected; the parts of scores stand below one another."""
+    if expected is None:
+        return
+    word = ("recalled ", "green") if expected.is_met else ("not recalled ", "red")
+    stage = "" if expected.is_met else f" ({expected.stage})"
+    yield [word, (expected.reference, "cyan"), (f"{stage}: {expected.reason}", "")]
+    last = None if expected.is_met else expected.last
+    for name, hit in (("expected", expected.hit), ("last hit", last)):
+        if hit is not None:
+            parts = "  ".join(f"{part} {value:.3f}" for part, value in hit.signals.items())
+            yield [
+                (f"  {name} ", "dim"),
+                (hit.short, "cyan"),
+                (f" rank {hit.rank} score {hit.score:.3f}  {parts}", "dim"),
+            ]
 
 
 def _lines_elsewhere(found: SearchResult) -> Iterator[Line]:

@@ -63,6 +63,56 @@ class BranchHit(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Stage(StrEnum):
+    """Where a search drops what it does not recall, in order; `FOUND` is recalled."""
+
+    MISSING = "missing"
+    KIND = "kind"
+    FILTER = "filter"
+    STATE = "state"
+    VALIDITY = "validity"
+    WORDS = "words"
+    THRESHOLD = "threshold"
+    CAP = "cap"
+    FOUND = "found"
+
+
+class ExpectedHit(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a ranking: `rank` counts from one, `signals` are the parts of the score."""
+
+    id: str
+    short: str
+    rank: int
+    score: float
+    signals: dict[str, float]
+
+
+class Expectation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Whether a search recalled what was expected, and if not, what became of it.
+
+    Attributes:
+        reference: What was expected, as it was named.
+        stage: The stage that dropped it.
+        reason: The same in words.
+        id: Its id; None where nothing has this reference.
+        hit: Its place among all that answers the query, of `matches`, if it does.
+        last: The last of the hits that were shown, to compare with.
+    """
+
+    reference: str
+    stage: Stage
+    reason: str
+    id: str | None = None
+    hit: ExpectedHit | None = None
+    matches: int = 0
+    last: ExpectedHit | None = None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it was among the hits."""
+        return self.stage is Stage.FOUND
+
+
 class Related(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that a hit brings along: the link's type and strength, and the hit's id.
 

@@ -29,6 +29,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
     BranchHit,
+    Expectation,
     LoadedHit,
     Related,
     Scored,
@@ -61,6 +62,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     repository's other work trees as well that are not here yet.
     What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
     words, and then what the query finds, which may be empty.
+    `expect` names what should be found: the answer says what became of it, and nothing counts as
+    recalled.
     """
 
     query: str
@@ -75,6 +78,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     related: int | None = None
     worktrees: bool = False
     error: str | None = None
+    expect: str | None = None
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -99,7 +103,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     Where there is no hit at all, `out_of_recall` says how many memories of other states match, by
     their state, and `fill` is the newest of what passes the filters, of the people
     whom the query names if it names any. It answers nothing, has no score, and is not counted.
-    `elsewhere` are memories of other work trees.
+    `elsewhere` are memories of other work trees, `expected` is what became of what was expected.
     """
 
     query: str
@@ -111,10 +115,13 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     out_of_recall: dict[str, int] = {}
     fill: tuple[SearchHit, ...] = ()
     elsewhere: tuple[BranchHit, ...] = ()
+    expected: Expectation | None = None
 
     @property
     def recalled(self) -> list[str]:
         """The ids of what counts as recalled."""
+        if self.expected is not None:
+            return []
         return [hit.id for hit in self.hits if hit.kind in REMEMBERED]
 
     @property
@@ -155,7 +162,17 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         out_of_recall={} if hits else matches_out_of_recall(workspace, request),
         fill=tuple(hits_of(workspace, opened(workspace, picked.fill))),
         elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
+        expected=None if request.expect is None else _expected(workspace, request, hits),
     )
+
+
+def _expected(
+    workspace: Workspace, request: SearchRequest, hits: Sequence[SearchHit]
+) -> Expectation:
+    """Return what became of what a request expects."""
+    from pmem.search.expectation import explain
+
+    return explain(workspace, request, hits, pick)
 
 
 def _known_error(

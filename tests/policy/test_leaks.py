@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pmem import Project
 from pmem.core.lifecycle.candidates import word_keys
@@ -351,3 +352,17 @@ def test_nothing_is_written_beyond_the_allowlist(root: str, ids: dict[str, str])
         with pytest.raises(Refused, match="planner may not write in the category profile"):
             write()
     assert bytes_of(root) == before
+
+
+def test_what_an_agent_may_not_see_is_expected_as_if_it_did_not_exist(
+    root: str, ids: dict[str, str]
+) -> None:
+    planner = opened(root, "planner")
+    for words in ("gear", "secrettoken", "nothing at all"):
+        hidden, absent = (
+            planner.search(words, expect=reference).expected
+            for reference in (ids["hidden"], "zzzzzzzz")
+        )
+        assert replace(hidden, reference="") == replace(absent, reference="")
+    assert planner.search("gear", expect=ids["open"]).expected.is_met
+    assert opened(root).search("gear", expect=ids["hidden"]).expected.is_met

@@ -1,0 +1,188 @@
+"""Why a search did not recall something: the first stage that dropped it.
+
+The stages stand in the order in which a search has them. Who may not see a record is told what
+is said of one that does not exist.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pmem.core.filters import judge_of
+from pmem.core.retrieval.documents import Facts, IndexedDocument, entries
+from pmem.core.retrieval.pool import holds_at
+from pmem.core.text.terms import terms
+from pmem.errors import Damaged, NotFound, Refused, StorageRefused
+from pmem.memory import reading
+from pmem.memory.reading import MessageRef
+from pmem.project.workspace import Workspace
+from pmem.search.hits import Expectation, ExpectedHit, Scored, SearchHit, SearchKind, Stage
+from pmem.values.ids import short
+from pmem.values.records import Chunk, Record
+from pmem.values.times import iso
+
+if TYPE_CHECKING:
+    from pmem.core.retrieval.ranking import RankedDocument
+    from pmem.search.search import RankedSet, SearchRequest
+
+    Pick = Callable[[Workspace, SearchRequest], RankedSet]
+
+
+def explain(
+    workspace: Workspace, request: "SearchRequest", hits: Sequence[SearchHit], pick: "Pick"
+) -> Expectation:
+    """Say whether a search recalled what it was to recall, and why not.
+
+    Args:
+        workspace: Where was searched.
+        request: What was looked for; `expect` says what was to be found.
+        hits: What was found.
+        pick: Ranks everything.
+
+    Raises:
+        Ambiguous: Several records fit the reference.
+        Damaged, StorageRefused: Its file cannot be used.
+    """
+    reference = request.expect or ""
+    known = _find_expected(workspace, reference)
+    if known is None:
+        return Expectation(
+            reference=reference,
+            stage=Stage.MISSING,
+            reason="nothing that it could find has this id",
+        )
+    identifier, record = known
+    last = _hit_at(hits, len(hits) - 1) if hits else None
+    found = next((n for n, hit in enumerate(hits) if hit.id == identifier), None)
+    if found is not None:
+        return Expectation(
+            reference=reference,
+            id=identifier,
+            stage=Stage.FOUND,
+            reason=f"it is hit {found + 1} of {len(hits)}",
+            hit=_hit_at(hits, found),
+            matches=len(hits),
+            last=last,
+        )
+    entry = next((one for one in entries(record) if one.id == identifier), None)
+    dropped = _stage_before(workspace, request, entry)
+    if dropped is not None:
+        stage, reason = dropped
+        return Expectation(
+            reference=reference, id=identifier, stage=stage, reason=reason, last=last
+        )
+    return _in_ranking(
+        Expectation(
+            reference=reference,
+            id=identifier,
+            stage=Stage.WORDS,
+            reason=_without_words(workspace, request.query),
+            last=last,
+        ),
+        _everything(workspace, request, pick),
+        request,
+        len(hits),
+    )
+
+
+def _find_expected(workspace: Workspace, reference: str) -> tuple[str, Record] | None:
+    """Return the id that a reference means and the record that holds it, if it may be seen."""
+    try:
+        found = reading.find(workspace, reference)
+    except (NotFound, Refused):
+        return None
+    except (Damaged, StorageRefused):
+        if workspace.reach is None:
+            raise
+        return None
+    if not isinstance(found, MessageRef):
+        return found.id, found
+    identifier = found.message.id
+    chunks = (part for part in workspace.chunks.find() if part.conversation == found.conversation)
+    holder = next((part for part in chunks if _says(part, identifier)), None)
+    return identifier, holder or workspace.conversations.get(found.conversation)
+
+
+def _says(chunk: Chunk, identifier: str) -> bool:
+    return any(message.id == identifier for message in chunk.messages)
+
+
+def _stage_before(
+    workspace: Workspace, request: "SearchRequest", entry: IndexedDocument | None
+) -> tuple[Stage, str] | None:
+    """Return the stage before the ranking that drops a document, and why; None if none does."""
+    if entry is None:
+        return Stage.KIND, "it is never found itself; what it holds is"
+    kind = SearchKind(entry.document.kind)
+    if request.kinds and kind not in request.kinds:
+        return Stage.KIND, f"it is of the kind {kind}, which was not searched"
+    failed = judge_of(request.wanted)(entry.facts)
+    if failed == "state":
+        state = entry.facts.state
+        return Stage.STATE, f"it is {state.replace('_', ' ')}; `--state {state}` finds it"
+    if failed is not None:
+        return Stage.FILTER, f"the filter {failed.replace('_', '-')} takes it away"
+    return _out_of_time(entry.facts, workspace.now())
+
+
+def _out_of_time(facts: Facts, now: datetime) -> tuple[Stage, str] | None:
+    """Say why something does not hold at a moment; None if it does."""
+    if holds_at(facts, now):
+        return None
+    if facts.valid_until is not None and facts.valid_until <= now:
+        return Stage.VALIDITY, f"it held until {iso(facts.valid_until)}"
+    since = "" if facts.valid_from is None else f" from {iso(facts.valid_from)} on"
+    return Stage.VALIDITY, f"it holds only{since}"
+
+
+def _everything(workspace: Workspace, request: "SearchRequest", pick: "Pick") -> list[Scored]:
+    """Return all that answers a request's query and passes its filters, the best first."""
+    asked = msgspec.structs.replace(request, threshold=0.0, related=0, top_k=1)
+    total = pick(workspace, asked).total
+    return pick(workspace, msgspec.structs.replace(asked, top_k=max(1, total))).ranked
+
+
+def _in_ranking(
+    missed: Expectation, ranked: Sequence[Scored], request: "SearchRequest", shown: int
+) -> Expectation:
+    """Return what the ranking says of something that is not among the hits."""
+    many = len(ranked)
+    place = next((n for n, (_, key, _) in enumerate(ranked) if key.id == missed.id), None)
+    if place is None:
+        return msgspec.structs.replace(missed, matches=many)
+    document: RankedDocument = ranked[place][2]
+    hit = ExpectedHit(
+        id=missed.id or "",
+        short=short(missed.id or ""),
+        rank=place + 1,
+        score=document.score,
+        signals=document.signals,
+    )
+    is_low = document.score < request.threshold
+    reason = (
+        f"its score {document.score:.3f} is below the threshold {request.threshold:g}"
+        if is_low
+        else f"it is at rank {place + 1} of {many}, beyond the {shown} that are shown"
+    )
+    return msgspec.structs.replace(
+        missed,
+        stage=Stage.THRESHOLD if is_low else Stage.CAP,
+        reason=reason,
+        hit=hit,
+        matches=many,
+    )
+
+
+def _hit_at(hits: Sequence[SearchHit], place: int) -> ExpectedHit:
+    hit = hits[place]
+    return ExpectedHit(
+        id=hit.id, short=hit.short, rank=place + 1, score=hit.score, signals=hit.signals
+    )
+
+
+def _without_words(workspace: Workspace, query: str) -> str:
+    if workspace.settings.vectors.model:
+        return "no word of the query is in it, and its meaning is not near"
+    return "no word of the query is in it" if terms(query) else "the query has no word that counts"
