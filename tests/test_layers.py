@@ -33,8 +33,8 @@ ARROWS: Final[dict[str, str]] = {
     "storage.git project memory apps",
     "search": "errors values core storage storage.files storage.local storage.git "
     "storage.jsonfiles project embedding memory conversation",
-    "assistants": "errors values core storage.files storage.local storage.index storage.git "
-    "project memory search",
+    "assistants": "errors values core interchange storage.files storage.local storage.index "
+    "storage.git project memory search",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "
     "vcs apps",
     "operations": "errors core storage project embedding memory",

@@ -32,6 +32,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
         source: why a session starts.
         prompt: what a person asks.
         transcript: the file that the assistant writes the session to.
+        folder: where the session is.
         longest: how many characters the answer may have, or bytes if `in_bytes`; 0 for none.
         in_bytes: whether bytes are counted.
         files: what a tool's call reads or edits, by names in the project.
@@ -46,6 +47,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     prompt: str = ""
     transcript: str = ""
+    folder: str = ""
     longest: int = 0
     in_bytes: bool = False
     files: tuple[ToolFile, ...] = ()
@@ -83,6 +85,7 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
         return HookAnswer()
     if request.event in NOTED:
         note_transcript(workspace, request)
+        _count_use(workspace, request)
         return HookAnswer(thread=request.thread)
     if request.event in OF_TOOLS:
         return answer_tool(workspace, request)
@@ -118,6 +121,16 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
         noted_at=workspace.now(),
     )
     workspace.own.inbox.note(entry)
+
+
+def _count_use(workspace: Workspace, request: HookRequest) -> None:
+    """Count what of the memory was of use to the session; it need not be over."""
+    path = request.transcript
+    if request.thread is None or workspace.read_only or not os.path.isabs(path):
+        return
+    from pmem.assistants.session_counts import count_session
+
+    count_session(workspace, request.thread, path, request.folder)
 
 
 def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:

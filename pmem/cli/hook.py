@@ -290,6 +290,7 @@ def _ask_memory(
         source=given.source,
         prompt=given.prompt,
         transcript=given.transcript,
+        folder=given.folder,
         longest=0 if form is None else form.most,
         in_bytes=form is not None and form.unit == "bytes",
         files=asked.files,

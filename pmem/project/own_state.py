@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pmem.storage.local.seen_pairs import JudgedPairs
     from pmem.storage.local.shown import ShownItems
     from pmem.storage.local.state import LocalState
+    from pmem.storage.local.use_counts import UseCounts
 
 
 class OwnState:
@@ -112,6 +113,17 @@ class OwnState:
         from pmem.storage.local.shown import ShownItems
 
         return ShownItems(self.shared_state)
+
+    @property
+    def use_counts(self) -> "UseCounts":
+        """What was of use to sessions, of what they were shown.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.use_counts import UseCounts
+
+        return UseCounts(self.shared_state)
 
     def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately.

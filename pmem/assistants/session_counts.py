@@ -1,0 +1,75 @@
+"""What of the memory was of use to a session: counted as it stops (see decision 53)."""
+
+import os
+from collections.abc import Iterable, Iterator
+
+from pmem.assistants.session_work import work_since
+from pmem.core.usefulness import ShownText, named, used
+from pmem.errors import PmemError
+from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import top_of
+from pmem.values.records import Episode, Memory
+
+
+def count_session(workspace: Workspace, thread: str, transcript: str, folder: str) -> None:
+    """Count what a session was shown, and what of it has been of use since the last look.
+
+    Args:
+        workspace: Whose memory it is.
+        thread: The session's id.
+        transcript: The file that the assistant writes the session to.
+        folder: Where the session is: what it names is seen from there.
+
+    Raises:
+        Damaged, Locked, StorageRefused: The clone's state.
+    """
+    counts, now = workspace.own.use_counts, workspace.now()
+    before = counts.session(thread, transcript, now)
+    try:
+        work, end = work_since(transcript, before.offset, _Names(workspace.root, folder))
+    except OSError:
+        return
+    found = named(before.unused, work)
+    if work.written or work.edited:
+        found |= used(list(_texts(workspace, before.unused - found)), work)
+    if before.fresh or found or end != before.offset:
+        counts.note(thread, transcript, end, before.fresh, found, now)
+
+
+def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:
+    """Yield records with what they say; one that is gone, or cannot be used, is left out."""
+    for identifier in ids:
+        for store in (workspace.memories, workspace.episodes):
+            try:
+                record = store.get(identifier)
+            except PmemError:
+                continue
+            yield ShownText(record, _said_by(record))
+            break
+
+
+def _said_by(record: Memory | Episode) -> str:
+    return record.content if isinstance(record, Memory) else f"{record.title}\n{record.summary}"
+
+
+class _Names:
+    """Names files as the project does.
+
+    Args:
+        root: The memory folder.
+        folder: Where a path that is not absolute begins.
+    """
+
+    def __init__(self, root: str, folder: str) -> None:
+        self._folder = folder or os.getcwd()
+        holder = os.path.dirname(os.path.abspath(root))
+        self._top = os.path.realpath(top_of(holder) or holder)
+
+    def __call__(self, path: str) -> str:
+        """Return a file's name seen from the project's top; nothing if it is not in there."""
+        try:
+            place = os.path.realpath(os.path.join(self._folder, path))
+        except (OSError, ValueError):
+            return ""
+        inside = place.startswith(self._top + os.sep)
+        return os.path.relpath(place, self._top).replace(os.sep, "/") if inside else ""

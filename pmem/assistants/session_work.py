@@ -1,0 +1,79 @@
+"""What was said and done in a part of a session, read from its transcript since the last look.
+
+A hook has little time and a transcript may be long: only what was added is read, whole lines, and
+of more than is looked at the end.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from itertools import islice
+from typing import Any, Final
+
+from pmem.core.text.calls import RecordedCall, recorded_calls
+from pmem.core.text.edits import edited_files
+from pmem.core.usefulness import SessionWork
+from pmem.interchange.sessions import RECOGNISED_BY, SessionNotes, recognise
+from pmem.values.bounds import LINE_BYTES
+from pmem.values.programs import SessionProgram
+from pmem.values.records import Role
+
+MOST_BYTES: Final = 2_000_000
+"""Of what was added, so much is looked at."""
+_HEADED: Final = (SessionProgram.CODEX, SessionProgram.GEMINI)
+"""Programs that say once, in a session's first line, whose it is."""
+
+
+def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[SessionWork, int]:
+    """Return what was done in a session since a byte of its transcript, and where that ends.
+
+    Args:
+        path: The transcript; what no program is known to write holds nothing.
+        start: The byte from which on to look; from the beginning where the file is shorter.
+        name: Returns a path as the project names it; nothing for what is not in it.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = start if start <= size else 0
+        if start == size:
+            return SessionWork(), size
+        head = list(islice(iter(lambda: file.readline(LINE_BYTES), b""), RECOGNISED_BY))
+        program = recognise(head)
+        if program is None:
+            return SessionWork(), size
+        begin = max(start, size - MOST_BYTES)
+        file.seek(begin)
+        added = file.read(size - begin)
+    if begin > start:
+        added = added[added.find(b"\n") + 1 :]
+    whole = added[: added.rfind(b"\n") + 1]
+    lines = whole.splitlines(keepends=True)
+    if start and program in _HEADED:
+        lines = [head[0], *lines]
+    return _work(program, lines, name), size - (len(added) - len(whole))
+
+
+def _work(program: SessionProgram, lines: list[bytes], name: Callable[[str], str]) -> SessionWork:
+    read = import_module(f"pmem.interchange.{program.replace('-', '_')}").read
+    written: list[str] = []
+    asked: list[str] = []
+    edited: dict[str, None] = {}
+    found: Iterator[Mapping[str, Any]] = read(lambda: lines, SessionNotes())
+    for line in found:
+        if line["role"] == Role.USER:
+            asked.append(line["content"])
+        elif line["role"] == Role.ASSISTANT and "tool_call" not in line:
+            written.append(line["content"])
+        elif line["role"] == Role.ASSISTANT:
+            for call in recorded_calls(line["tool_call"]):
+                written += _said_in(call)
+                edited |= dict.fromkeys(filter(None, map(name, edited_files(call))))
+    return SessionWork(tuple(written), tuple(edited), tuple(asked))
+
+
+def _said_in(call: RecordedCall) -> list[str]:
+    """Return what an assistant wrote into a call."""
+    return [text for text in call.texts() if " " in text]
