@@ -256,8 +256,17 @@ def is_asked(given: HookInput) -> bool:
     Args:
         given: What the hook was told.
     """
-    has_words = len(given.prompt.split()) >= LEAST_WORDS or not given.prompt.isascii()
-    return given.source in _PEOPLE and has_words and not _is_command(given.prompt)
+    return given.source in _PEOPLE and is_question(given.prompt)
+
+
+def is_question(prompt: str) -> bool:
+    """Tell whether a prompt has words that a memory could answer, and is no command.
+
+    Args:
+        prompt: What somebody wrote.
+    """
+    has_words = len(prompt.split()) >= LEAST_WORDS or not prompt.isascii()
+    return bool(prompt.strip()) and has_words and not _is_command(prompt)
 
 
 def spoken(prompt: str) -> str:

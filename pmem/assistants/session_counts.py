@@ -2,13 +2,18 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
 
+from pmem.assistants.events import is_question, spoken
 from pmem.assistants.session_work import work_since
 from pmem.core.usefulness import ShownText, named, used
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import top_of
+from pmem.storage.local.kept_prompts import LONGEST
 from pmem.values.records import Episode, Memory
+from pmem.values.times import in_utc
 
 
 def count_session(workspace: Workspace, thread: str, transcript: str, folder: str) -> None:
@@ -34,6 +39,29 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
         found |= used(list(_texts(workspace, before.unused - found)), work)
     if before.fresh or found or end != before.offset:
         counts.note(thread, transcript, end, before.fresh, found, now)
+    prompts = list(_questions(workspace, work.asked))
+    if prompts:
+        workspace.own.kept_prompts.keep(thread, prompts, now)
+
+
+def _questions(
+    workspace: Workspace, asked: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, datetime]]:
+    """Yield the prompts that may be kept: short, somebody's own words, and with no secret."""
+    from pmem.core.secrets import find
+
+    allowed = workspace.settings.secrets.allow
+    for text, at in asked:
+        prompt = spoken(text)
+        if len(prompt) <= LONGEST and is_question(prompt) and not find(prompt, allowed):
+            yield prompt, _time_of(at, workspace.now())
+
+
+def _time_of(text: str, now: datetime) -> datetime:
+    """Read when something was said; what says nothing sensible was said just now."""
+    with suppress(ValueError, OverflowError):
+        return min(now, in_utc(datetime.fromisoformat(text)))
+    return now
 
 
 def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.text.edits import edited_files
 from pmem.core.usefulness import SessionWork
-from pmem.interchange.sessions import RECOGNISED_BY, SessionNotes, recognise
+from pmem.interchange.sessions import RECOGNISED_BY, SessionNotes, recognise, text_of
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
 from pmem.values.records import Role
@@ -59,12 +59,12 @@ def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[Sessi
 def _work(program: SessionProgram, lines: list[bytes], name: Callable[[str], str]) -> SessionWork:
     read = import_module(f"pmem.interchange.{program.replace('-', '_')}").read
     written: list[str] = []
-    asked: list[str] = []
+    asked: list[tuple[str, str]] = []
     edited: dict[str, None] = {}
     found: Iterator[Mapping[str, Any]] = read(lambda: lines, SessionNotes())
     for line in found:
         if line["role"] == Role.USER:
-            asked.append(line["content"])
+            asked.append((line["content"], text_of(line["timestamp"])))
         elif line["role"] == Role.ASSISTANT and "tool_call" not in line:
             written.append(line["content"])
         elif line["role"] == Role.ASSISTANT:

@@ -184,6 +184,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         {
             "run": CommandEntry("evaluation", "run", "pmem eval run golden.jsonl"),
             "add": CommandEntry("evaluation", "add", 'pmem eval add "which database" k3v9'),
+            "misses": CommandEntry("evaluation", "misses", "pmem eval misses"),
         },
     ),
 }

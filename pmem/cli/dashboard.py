@@ -21,7 +21,7 @@ from pmem.cli.panels import (
 )
 from pmem.cli.session import Line
 from pmem.core.histogram import Period
-from pmem.upkeep.statistics import Ending, MemoryFigures, Used
+from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
 from pmem.values.ids import short
 from pmem.values.times import day, iso
 
@@ -231,6 +231,8 @@ def _lists(figures: MemoryFigures) -> Iterator[tuple[str, list[Line]]]:
     for name, lines in (
         ("recalled most", map(_use_line, figures.most_used)),
         ("recalled least", map(_use_line, figures.least_used if is_used else ())),
+        ("helped most", map(_help_line, figures.helped_most)),
+        ("shown, never used", map(_help_line, figures.never_helped)),
         ("ends next", map(_ending_line, figures.expiring)),
     ):
         rows = list(lines)
@@ -243,12 +245,17 @@ def _use_line(item: Used) -> Line:
     return [(f"{item.count:>6,}× ", "bold"), *_listed(item, last)]
 
 
+def _help_line(item: Helped) -> Line:
+    counted = f"{f'{item.used:,} of {item.shown:,}':>12} "
+    return [(counted, "bold"), *_listed(item, day(item.last_at))]
+
+
 def _ending_line(item: Ending) -> Line:
     colour = "yellow" if item.what == "expires" else "red"
     return [(f"{item.what:<8}", colour), *_listed(item, day(item.when))]
 
 
-def _listed(item: Used | Ending, when: str) -> Line:
+def _listed(item: Used | Helped | Ending, when: str) -> Line:
     return [(when, "dim"), (f"  {short(item.id)}", "cyan"), (f"  {item.text}", "")]
 
 

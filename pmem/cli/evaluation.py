@@ -1,6 +1,7 @@
 """The commands that measure recall against a golden set."""
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from pmem.operations import table
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
 from pmem.search.golden import Golden, QuestionRequest
+from pmem.search.misses import Misses, MissesRequest
 
 _STDIN = "-"
 
@@ -77,6 +79,42 @@ def add(
     done = session.run(table.ADD_QUESTION, request)
     word = "added to " if done.action == "added" else "stands already in "
     return Answer(data=done, lines=[[(word, "green"), (done.file, "")]])
+
+
+def misses(
+    ctx: typer.Context,
+    take: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Add this one to the golden set [golden.jsonl]."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|all", help="Forget this one, or all that was asked."),
+    ] = None,
+) -> Answer:
+    """List prompts that were not shown what answers them, or take one over."""
+    session: CommandSession = ctx.obj
+    request = MissesRequest(take=take, drop=tuple(drop or ()))
+    done = session.run(table.MISSES, request)
+    return Answer(data=done, lines=_miss_lines(done), note=_miss_note(done))
+
+
+def _miss_lines(done: Misses) -> Iterator[Line]:
+    """Yield what became of misses, and each that is left as the command that asks it."""
+    if done.taken is not None:
+        yield [("added to ", "green"), (done.taken.file, "")]
+    if done.dropped:
+        yield [("dropped ", "green"), (f"{done.dropped}", "")]
+    for miss in done.items:
+        command = f"pmem eval add {quote(miss.query)} {miss.short}"
+        yield [(miss.name, "cyan"), (f" {command}", "")]
+        yield [(f"         {miss.score:.2f} ", "green"), (" ".join(miss.text.split()), "dim")]
+
+
+def _miss_note(done: Misses) -> str:
+    if done.items:
+        return "`pmem eval misses --take NAME` adds one to the golden set, `--drop NAME` forgets it"
+    return "" if done.taken or done.dropped else "no session has missed a memory that answers it"
 
 
 def _given(session: CommandSession, file: str | None) -> Golden | None:

@@ -144,7 +144,16 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
     found = session.run(table.SHOW, ShowRequest(reference=reference, **session.when(at)))
     if isinstance(found.record, MessageRef):
         return Answer(data=found, lines=_said_lines(found.record))
-    return Answer(data=found, lines=[*record_lines(found.record), *_doubts(found)])
+    return Answer(
+        data=found, lines=[*record_lines(found.record), *_use_lines(found), *_doubts(found)]
+    )
+
+
+def _use_lines(found: ShownRecord) -> Iterator[Line]:
+    """Yield how often a record was of use, where sessions have been shown it."""
+    if found.use is not None:
+        sentence = f"in {found.use.used} of {found.use.shown} sessions that were shown it"
+        yield [(f"{'used:':<15}", "dim"), (sentence, "")]
 
 
 def _doubts(found: ShownRecord) -> Iterator[Line]:

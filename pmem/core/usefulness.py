@@ -33,12 +33,12 @@ class SessionWork(NamedTuple):
     Attributes:
         written: What the assistant wrote, to people and into its tools' arguments.
         edited: The files that it edited, seen from the top of the project.
-        asked: What people asked.
+        asked: What people asked, and when, as the transcript writes it.
     """
 
     written: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    asked: tuple[tuple[str, str], ...] = ()
 
 
 def named(ids: Iterable[str], work: SessionWork) -> set[str]:

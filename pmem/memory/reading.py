@@ -29,6 +29,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.memory.citations import Watch
+    from pmem.storage.local.use_counts import UseCount
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +63,13 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
         record: What the reference means.
         stale: The citations that do not hold any more.
         disputed: What another branch says of its fields (see `disputed`).
+        use: In how many sessions of this clone it was shown, and used; None where in none.
     """
 
     record: "Record | MessageRef"
     stale: tuple[str, ...] = ()
     disputed: dict[str, Any] = {}
+    use: "UseCount | None" = None
 
     @property
     def recalled(self) -> tuple[str, ...]:
@@ -78,7 +81,8 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(self.record, MessageRef):
             fields = msgspec.structs.asdict(self.record.message)
             return {**fields, "conversation": self.record.conversation}
-        return with_trust(self.record)
+        used = {} if self.use is None else {"sessions": self.use}
+        return {**with_trust(self.record), **used}
 
 
 class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,10 +194,17 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
         NotFound, Ambiguous: The reference, or nothing of it existed at that moment.
         Damaged: Its file cannot be used.
     """
+    from pmem.memory.uses import use_of
+
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
         return ShownRecord(record=found)
-    return ShownRecord(record=found, stale=Staleness(workspace)(found), disputed=disputed(found))
+    return ShownRecord(
+        record=found,
+        stale=Staleness(workspace)(found),
+        disputed=disputed(found),
+        use=use_of(workspace, found.id) if isinstance(found, Memory | Episode) else None,
+    )
 
 
 def find(workspace: Workspace, reference: str) -> Record | MessageRef:

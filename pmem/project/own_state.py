@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from pmem.storage.local.access import AccessLog
     from pmem.storage.local.inbox import Inbox
+    from pmem.storage.local.kept_prompts import KeptPrompts
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
     from pmem.storage.local.seen_pairs import JudgedPairs
@@ -124,6 +125,17 @@ class OwnState:
         from pmem.storage.local.use_counts import UseCounts
 
         return UseCounts(self.shared_state)
+
+    @property
+    def kept_prompts(self) -> "KeptPrompts":
+        """Prompts of this clone's sessions, to see which of them found nothing.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.kept_prompts import KeptPrompts
+
+        return KeptPrompts(self.shared_state)
 
     def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately.

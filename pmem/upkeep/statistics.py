@@ -1,11 +1,11 @@
 """Figures about the memory: what is in it, how it grew, what is used, what ends next."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from pmem.core.retention import days_until
 from pmem.core.selection import ALL, Selection, day_of, ticks
 from pmem.memory import recalls
 from pmem.memory.journal import ran
+from pmem.memory.uses import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.upkeep.consolidation import rules_of
@@ -30,8 +31,14 @@ from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, Me
 from pmem.values.requests import AtRequest
 from pmem.values.times import shifted
 
+if TYPE_CHECKING:
+    from pmem.storage.local.use_counts import UseCount
+
 LISTED: Final = 5
 """Entries in each list."""
+LEAST_SHOWN: Final = 3
+"""What was shown in fewer sessions had no chance to be of use."""
+_LOOKED_AT: Final = 100
 _TEXT: Final = 120
 _ACTIVE: Final = Selection(wanted=Filter())
 _UNPINNED: Final = Selection(wanted=Filter(pinned=False))
@@ -44,6 +51,16 @@ class Used(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     count: int
     last_at: datetime | None
+    text: str
+
+
+class Helped(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory, in how many sessions it was shown, and in how many of these it was used."""
+
+    id: str
+    shown: int
+    used: int
+    last_at: datetime
     text: str
 
 
@@ -87,7 +104,8 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     the tokens' share of it. `overdue` counts records that have expired or may be purged, and
     `to_review` those that were to be looked at again by now.
     `duplicates` are active memories that say what another one says already. `operations` counts
-    what ran in this clone on each of the last days.
+    what ran in this clone on each of the last days. `helped_most` are the memories that sessions of
+    this clone have used most, `never_helped` those that were shown most and used by none.
     """
 
     memories: int
@@ -115,6 +133,8 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     to_review: int
     most_used: tuple[Used, ...]
     least_used: tuple[Used, ...]
+    helped_most: tuple[Helped, ...]
+    never_helped: tuple[Helped, ...]
     duplicates: int
     budget: int
     budget_share: float
@@ -132,6 +152,7 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     return MemoryFigures(
         **_of_memories(workspace, recalled),
         **_of_use(workspace, recalled),
+        **_of_help(workspace),
         **_of_endings(workspace),
         **_of_talk(conversations, chunks),
         episodes=sum(episode.state is State.ACTIVE for episode in episodes),
@@ -238,6 +259,35 @@ def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, A
         "most_used": tuple(_use_of(*use) for use in most),
         "least_used": tuple(_use_of(*use) for use in least),
     }
+
+
+def _of_help(workspace: Workspace) -> dict[str, Any]:
+    """List the memories that were of use to most sessions, and those that never were."""
+    uses = counted_uses(workspace)
+    helped = sorted(
+        (-use.used, -use.shown, id_) for id_, use in uses.items() if use.used
+    )  # fmt: skip
+    never = sorted(
+        (-use.shown, id_) for id_, use in uses.items() if not use.used and use.shown >= LEAST_SHOWN
+    )
+    return {
+        "helped_most": tuple(_helped(workspace, uses, [id_ for *_, id_ in helped])),
+        "never_helped": tuple(_helped(workspace, uses, [id_ for *_, id_ in never])),
+    }
+
+
+def _helped(
+    workspace: Workspace, uses: "Mapping[str, UseCount]", order: Sequence[str]
+) -> Iterator[Helped]:
+    """Yield the first memories of an order that are active still."""
+    looked_at = order[:_LOOKED_AT]
+    if not looked_at:
+        return
+    active = workspace.memories.select(replace(_ACTIVE, ids=tuple(looked_at)))
+    found = {memory.id: memory for memory in active}
+    for id_ in [id_ for id_ in looked_at if id_ in found][:LISTED]:
+        text = one_line(found[id_].content, _TEXT)
+        yield Helped(id=id_, **msgspec.structs.asdict(uses[id_]), text=text)
 
 
 def _ran(workspace: Workspace) -> Iterable[LoggedOperation]:

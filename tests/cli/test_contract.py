@@ -385,6 +385,23 @@ class QuestionAdded(Strict):
     question: dict[str, Any]
 
 
+class Miss(Strict):
+    name: str
+    query: str
+    at: datetime
+    id: str
+    short: str
+    score: float
+    text: str
+
+
+class Misses(Strict):
+    items: list[Miss]
+    total: int
+    taken: QuestionAdded | None
+    dropped: int
+
+
 class Changed(Strict):
     id: str
     event: Literal["ADD", "UPDATE", "MERGE", "ARCHIVE", "SUPERSEDE", "DELETE", "TTL", "RESTORE"]
@@ -487,6 +504,14 @@ class Used(Strict):
     text: str
 
 
+class Helped(Strict):
+    id: str
+    shown: int
+    used: int
+    last_at: datetime
+    text: str
+
+
 class Statistics(Strict):
     memories: int
     by_type: dict[str, int]
@@ -513,6 +538,8 @@ class Statistics(Strict):
     to_review: int
     most_used: list[Used]
     least_used: list[Used]
+    helped_most: list[Helped]
+    never_helped: list[Helped]
     duplicates: int
     budget: int
     budget_share: float
@@ -1143,6 +1170,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("eval run", Evaluation),
     ("eval run --accept", Evaluation),
     ("eval add Other OTHER --max-rank 3", QuestionAdded),
+    ("eval misses", Misses),
+    ("eval misses --drop all", Misses),
 ]
 
 

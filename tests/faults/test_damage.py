@@ -308,6 +308,7 @@ IN_SPITE_OF_SETTINGS = (
     ("export", "arrays"),
     ("export", "audit"),
     ("eval",),
+    ("eval", "misses"),
     ("sweep", "--dry-run"),
     ("consolidate", "--dry-run"),
 )

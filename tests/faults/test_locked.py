@@ -90,6 +90,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "export audit": ("../trail.jsonl",),
     "eval run": ("--accept",),
     "eval add": ("breakfast", "OTHER"),
+    "eval misses": ("--drop", "all"),
 }
 READING = {
     "hook",

@@ -74,8 +74,7 @@ _NAMES_NONE = {
     *("checkpoint save", "checkpoint rm", "config set", "config unset", "import messages"),
     *("import arrays", "setup git", "setup pre-commit", "export arrays", "export audit"),
     *("import claude-code", "import codex", "import gemini", "import auto", "import notes"),
-    *("import git", "import adr", "setup rules"),
-    "eval run",
+    *("import git", "import adr", "setup rules", "eval run", "eval misses"),
     *(f"setup {name}" for name in HARNESSES),
 }
 _GOES = {"HELD": "MEMORY", "FACT": "TALK"}

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_every_writing_command_is_swept() -> None:
     swept_ = {name.partition(" -")[0] for name in WRITES}
     twins = {"checkpoint rm", "app list", *(f"setup {name}" for name in HARNESSES)}
-    twins |= {"import codex", "import gemini", "import auto"}
+    twins |= {"eval misses", "import codex", "import gemini", "import auto"}
     twins |= {"import git"}  # as other imports into a conversation
     twins -= {"setup gemini"}  # as others that are swept
     assert set(WRITING) - swept_ - twins == set()

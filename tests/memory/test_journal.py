@@ -107,6 +107,7 @@ WRITES_NEITHER = {
     "export audit",
     "eval run",
     "eval add",
+    "eval misses",
 }
 """Commands that write, but neither memories nor episodes."""
 

@@ -57,6 +57,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import QuestionRequest
+from pmem.search.misses import MissesRequest
 from pmem.search.search import SearchRequest
 from pmem.search.threads import CheckpointRequest, CheckpointsRequest, SaveRequest, ThreadRequest
 from pmem.upkeep.consolidation import UpkeepRequest
@@ -152,6 +153,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "context": lambda _: ContextRequest(query="which database", thread="review"),
     "query": lambda _: QueryRequest(query="which database"),
     "eval.run": lambda _: EvaluationRequest(accept=True),
+    "eval.misses": lambda _: MissesRequest(),
     "eval.add": lambda kept: QuestionRequest(query="which office", reference=kept.other),
     "delta": lambda _: ThreadRequest(thread="review"),
     "checkpoint.save": lambda _: SaveRequest(thread="review", state={"step": 4}),

@@ -111,6 +111,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "export audit": (),
     "eval run": ("../golden.jsonl",),
     "eval add": ("TEXT", "REF"),
+    "eval misses": (),
 }
 """For each command arguments to try it with."""
 

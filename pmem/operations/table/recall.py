@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pmem.search.context_request import BuiltContext, ContextRequest
     from pmem.search.evaluation import Evaluation, EvaluationRequest
     from pmem.search.golden import QuestionAdded, QuestionRequest
+    from pmem.search.misses import Misses, MissesRequest
     from pmem.search.queries import QueryAnswer
     from pmem.search.search import SearchRequest, SearchResult
     from pmem.search.threads import (
@@ -50,6 +51,11 @@ EVALUATE: Final[Operation[EvaluationRequest, Evaluation]] = Operation(
 ADD_QUESTION: Final[Operation[QuestionRequest, QuestionAdded]] = Operation(
     "eval.add", "Add what a query must find to a golden set", "search.golden:add",
     "whole", doing="add to a golden set", writes="records", gate="request", effect="idempotent"
+)  # fmt: skip
+MISSES: Final[Operation[MissesRequest, Misses]] = Operation(
+    "eval.misses", "List prompts that were not shown what answers them, for a golden set",
+    "search.misses:misses",
+    "whole", doing="see what others asked", writes="beside", only_if="settles", effect="idempotent"
 )  # fmt: skip
 
 # threads and checkpoints

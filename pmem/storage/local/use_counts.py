@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+import msgspec
+
 from pmem.storage.local.shown import KEPT
 from pmem.storage.local.state import LocalState
 from pmem.values.ids import is_id
@@ -41,11 +43,12 @@ _OLDEST: Final = (
 )
 _SUMS: Final = (
     "select item, sum(shown), sum(used), max(at) from (select item, 1 as shown, used, at from use"
-    " union all select item, shown, used, at from used_before) group by item"
+    " union all select item, shown, used, at from used_before)"
+    " where :item is null or item = :item group by item"
 )
 
 
-class UseCount(NamedTuple):
+class UseCount(msgspec.Struct, frozen=True):
     """In how many sessions a record was shown, in how many of them it was used, and when last."""
 
     shown: int
@@ -132,12 +135,31 @@ class UseCounts:
 
     def all(self) -> dict[str, UseCount]:
         """Return by id what was counted of each record."""
+        return self._sums(None)
+
+    def shown(self, thread: str) -> frozenset[str]:
+        """Return the ids of what a session was shown, as far as that was counted.
+
+        Args:
+            thread: The session's id.
+        """
+        with self._state.reading() as connection:
+            if connection is None or not connection.execute(_MADE).fetchone():
+                return frozenset()
+            rows = connection.execute("select item from use where thread = ?", (thread,))
+            return frozenset(item for (item,) in rows)
+
+    def of(self, identifier: str) -> UseCount | None:
+        """Return what was counted of a record; None where it was never shown."""
+        return self._sums(identifier).get(identifier)
+
+    def _sums(self, item: str | None) -> dict[str, UseCount]:
         with self._state.reading() as connection:
             if connection is None or not connection.execute(_MADE).fetchone():
                 return {}
             return {
                 item: UseCount(shown, used, in_utc(datetime.fromisoformat(at)))
-                for item, shown, used, at in connection.execute(_SUMS)
+                for item, shown, used, at in connection.execute(_SUMS, {"item": item})
             }
 
 
