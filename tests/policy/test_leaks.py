@@ -12,6 +12,7 @@ from pmem import Project
 from pmem.core.lifecycle.candidates import word_keys
 from pmem.errors import PmemError, Refused
 from pmem.project.setup import write_setting
+from pmem.search.hits import Expectation
 from pmem.storage.backend import Backend
 from pmem.values.records import KINDS, STORES, Memory
 from tests.conftest import NOW
@@ -354,15 +355,20 @@ def test_nothing_is_written_beyond_the_allowlist(root: str, ids: dict[str, str])
     assert bytes_of(root) == before
 
 
+def expected(project: Project, query: str, reference: str) -> Expectation:
+    found = project.search(query, expect=reference).expected
+    assert found is not None
+    return found
+
+
 def test_what_an_agent_may_not_see_is_expected_as_if_it_did_not_exist(
     root: str, ids: dict[str, str]
 ) -> None:
     planner = opened(root, "planner")
     for words in ("gear", "secrettoken", "nothing at all"):
         hidden, absent = (
-            planner.search(words, expect=reference).expected
-            for reference in (ids["hidden"], "zzzzzzzz")
+            expected(planner, words, reference) for reference in (ids["hidden"], "zzzzzzzz")
         )
         assert replace(hidden, reference="") == replace(absent, reference="")
-    assert planner.search("gear", expect=ids["open"]).expected.is_met
-    assert opened(root).search("gear", expect=ids["hidden"]).expected.is_met
+    assert expected(planner, "gear", ids["open"]).is_met
+    assert expected(opened(root), "gear", ids["hidden"]).is_met
