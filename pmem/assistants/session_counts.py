@@ -10,7 +10,7 @@ from pmem.assistants.session_work import work_since
 from pmem.core.usefulness import ShownText, named, used
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
-from pmem.storage.files.worktree import top_of
+from pmem.storage.files.worktree import name_in, project_top
 from pmem.storage.local.kept_prompts import LONGEST
 from pmem.values.records import Episode, Memory
 from pmem.values.times import in_utc
@@ -30,8 +30,11 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
     """
     counts, now = workspace.own.use_counts, workspace.now()
     before = counts.session(thread, transcript, now)
+    top, here = project_top(workspace.root), folder or os.getcwd()
     try:
-        work, end = work_since(transcript, before.offset, _Names(workspace.root, folder))
+        work, end = work_since(
+            transcript, before.offset, lambda path: name_in(top, os.path.join(here, path))
+        )
     except OSError:
         return
     found = named(before.unused, work)
@@ -78,26 +81,3 @@ def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:
 
 def _said_by(record: Memory | Episode) -> str:
     return record.content if isinstance(record, Memory) else f"{record.title}\n{record.summary}"
-
-
-class _Names:
-    """Names files as the project does.
-
-    Args:
-        root: The memory folder.
-        folder: Where a path that is not absolute begins.
-    """
-
-    def __init__(self, root: str, folder: str) -> None:
-        self._folder = folder or os.getcwd()
-        holder = os.path.dirname(os.path.abspath(root))
-        self._top = os.path.realpath(top_of(holder) or holder)
-
-    def __call__(self, path: str) -> str:
-        """Return a file's name seen from the project's top; nothing if it is not in there."""
-        try:
-            place = os.path.realpath(os.path.join(self._folder, path))
-        except (OSError, ValueError):
-            return ""
-        inside = place.startswith(self._top + os.sep)
-        return os.path.relpath(place, self._top).replace(os.sep, "/") if inside else ""

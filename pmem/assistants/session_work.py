@@ -10,8 +10,9 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Final
 
+from pmem.assistants.events import HookInput
+from pmem.assistants.tool_calls import touched
 from pmem.core.text.calls import RecordedCall, recorded_calls
-from pmem.core.text.edits import edited_files
 from pmem.core.usefulness import SessionWork
 from pmem.interchange.sessions import RECOGNISED_BY, SessionNotes, recognise, text_of
 from pmem.values.bounds import LINE_BYTES
@@ -77,3 +78,17 @@ def _work(program: SessionProgram, lines: list[bytes], name: Callable[[str], str
 def _said_in(call: RecordedCall) -> list[str]:
     """Return what an assistant wrote into a call."""
     return [text for text in call.texts() if " " in text]
+
+
+def edited_files(call: RecordedCall) -> list[str]:
+    """Return the paths of the files that a call edits, as it names them.
+
+    Args:
+        call: A tool's call, as a session keeps it.
+    """
+    given = {
+        name: "\n".join(map(str, value)) if isinstance(value, list) and name != "edits" else value
+        for name, value in call.arguments.items()
+    }
+    told = HookInput({"tool_name": call.name, "tool_input": given})
+    return [file.path for file in touched(told) if file.is_edit]

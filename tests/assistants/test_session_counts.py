@@ -10,7 +10,8 @@ from typing import Any, Final, Protocol
 import pytest
 
 from pmem import Project
-from pmem.assistants.session_work import MOST_BYTES, work_since
+from pmem.assistants.session_work import MOST_BYTES, edited_files, work_since
+from pmem.core.text.calls import RecordedCall
 from pmem.core.usefulness import SessionWork
 from pmem.memory.uses import use_of
 from tests.conftest import NOW
@@ -371,3 +372,30 @@ def test_everything_that_was_asked_is_forgotten_by_one_word(retries: str, root: 
     assert len(Project(root).workspace.own.kept_prompts.all()) == 2
     assert pmem("eval", "misses", "--drop", "all", environment=AFTER).code == 0
     assert Project(root).workspace.own.kept_prompts.all() == []
+
+
+PATCH = (
+    "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b.md\n+z\n*** End Patch"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "files"),
+    [
+        (RecordedCall("Edit", "1", {"file_path": "/w/a.py", "old_string": "x"}), ("/w/a.py",)),
+        (RecordedCall("Write", "1", {"file_path": "a.py", "content": PATCH}), ("a.py",)),
+        (RecordedCall("NotebookEdit", "1", {"notebook_path": "n.ipynb"}), ("n.ipynb",)),
+        (RecordedCall("replace", "1", {"file_path": "a.ts"}), ("a.ts",)),
+        (RecordedCall("apply_patch", "1", PATCH), ("src/a.py", "b.md")),
+        (RecordedCall("shell", "1", {"command": ["apply_patch", PATCH]}), ("src/a.py", "b.md")),
+        (RecordedCall("shell", "1", '{"command": "sed -n 1,9p a.py"}'), ()),
+        (RecordedCall("Read", "1", {"file_path": "/w/a.py"}), ()),
+        (RecordedCall("Edit", "1", {"file_path": 7}), ()),
+        (RecordedCall("Edit", "1", None), ()),
+        (RecordedCall("", None, "*** Begin Patch"), ()),
+    ],
+)
+def test_the_files_that_a_call_edits_are_known_by_each_assistants_tools(
+    call: RecordedCall, files: tuple[str, ...]
+) -> None:
+    assert edited_files(call) == list(files)

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.text.calls import RecordedCall
-from pmem.core.text.edits import edited_files
 from pmem.core.usefulness import LEAST_QUOTED, SessionWork, ShownText, named, used
 from pmem.values.records import Citation, Memory
 from tests.conftest import NOW
@@ -90,30 +88,3 @@ def test_any_part_of_a_text_is_a_quotation_from_six_words_on(
     said = [*("q" + word for word in before), *part, *("q" + word for word in after)]
     found = used([shown(" ".join(text))], wrote(" ".join(said)))
     assert found == ({ID} if len(part) >= LEAST_QUOTED else set())
-
-
-PATCH = (
-    "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b.md\n+z\n*** End Patch"
-)
-
-
-@pytest.mark.parametrize(
-    ("call", "files"),
-    [
-        (RecordedCall("Edit", "1", {"file_path": "/w/a.py", "old_string": "x"}), ("/w/a.py",)),
-        (RecordedCall("Write", "1", {"file_path": "a.py", "content": PATCH}), ("a.py",)),
-        (RecordedCall("NotebookEdit", "1", {"notebook_path": "n.ipynb"}), ("n.ipynb",)),
-        (RecordedCall("replace", "1", {"file_path": "a.ts"}), ("a.ts",)),
-        (RecordedCall("apply_patch", "1", PATCH), ("src/a.py", "b.md")),
-        (RecordedCall("shell", "1", {"command": ["apply_patch", PATCH]}), ("src/a.py", "b.md")),
-        (RecordedCall("shell", "1", '{"command": "sed -n 1,9p a.py"}'), ()),
-        (RecordedCall("Read", "1", {"file_path": "/w/a.py"}), ()),
-        (RecordedCall("Edit", "1", {"file_path": 7}), ()),
-        (RecordedCall("Edit", "1", None), ()),
-        (RecordedCall("", None, "*** Begin Patch"), ()),
-    ],
-)
-def test_the_files_that_a_call_edits_are_known_by_each_assistants_tools(
-    call: RecordedCall, files: tuple[str, ...]
-) -> None:
-    assert edited_files(call) == files
