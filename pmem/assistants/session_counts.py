@@ -1,13 +1,13 @@
 """What of the memory was of use to a session: counted as it stops (see decision 53)."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from pmem.assistants.events import is_question, spoken
 from pmem.assistants.session_work import work_since
-from pmem.core.usefulness import ShownText, named, used
+from pmem.core.usefulness import ShownText, named, quoted
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in, project_top
@@ -39,7 +39,8 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
         return
     found = named(before.unused, work)
     if work.written or work.edited:
-        found |= used(list(_texts(workspace, before.unused - found)), work)
+        shown = list(_texts(workspace, before.unused - found))
+        found |= quoted(shown, work) | _touched(shown, work.edited)
     if before.fresh or found or end != before.offset:
         counts.note(thread, transcript, end, before.fresh, found, now)
     prompts = list(_questions(workspace, work.asked))
@@ -77,6 +78,22 @@ def _texts(workspace: Workspace, ids: Iterable[str]) -> Iterator[ShownText]:
                 continue
             yield ShownText(record, _said_by(record))
             break
+
+
+def _touched(shown: Iterable[ShownText], edited: Sequence[str]) -> set[str]:
+    """Return the ids of memories that cite one of some files, or whose places it has."""
+    if not edited:
+        return set()
+    from pmem.storage.index.applying import applies_in_time, deadline
+
+    until = deadline()
+    memories = [one.record for one in shown if isinstance(one.record, Memory)]
+    return {
+        memory.id
+        for memory in memories
+        if not {one.file for one in memory.citations}.isdisjoint(edited)
+        or any(applies_in_time(memory.places, file, until) for file in edited if memory.places)
+    }
 
 
 def _said_by(record: Memory | Episode) -> str:

@@ -19,7 +19,7 @@ from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
 from pmem.values.records import Role
 
-MOST_BYTES: Final = 2_000_000
+MOST_BYTES: Final = 1_000_000
 """Of what was added, so much is looked at."""
 _HEADED: Final = (SessionProgram.CODEX, SessionProgram.GEMINI)
 """Programs that say once, in a session's first line, whose it is."""

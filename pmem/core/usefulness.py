@@ -1,15 +1,12 @@
-"""Which of the records that a session was shown it made use of.
+"""Which of the records that a session was shown it named or quoted.
 
-A record was used if the assistant named it by its id, wrote so many words in a row of it, or edited
-a file that it applies to or cites. That is counted, not understood: who was shown two records that
-say the same has used both.
+That is counted, not understood: who was shown two records that say the same has quoted both.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from pmem.core.filters import covers
 from pmem.values.ids import short
 
 LEAST_QUOTED: Final = 6
@@ -52,29 +49,22 @@ def named(ids: Iterable[str], work: SessionWork) -> set[str]:
     return {identifier for identifier in ids if short(identifier) in said}
 
 
-def used(shown: Collection[ShownText], work: SessionWork) -> set[str]:
-    """Return the ids of the records that an assistant quoted, or whose files it edited.
+def quoted(shown: Iterable[ShownText], work: SessionWork) -> set[str]:
+    """Return the ids of the records that an assistant wrote some words in a row of.
+
+    It takes time by the length of the texts, and no more.
 
     Args:
         shown: What it was shown.
         work: What it did.
     """
-    touched = {
-        one.record.id for one in shown if any(covers(one.record, path) for path in work.edited)
-    }
-    left = [one for one in shown if one.record.id not in touched]
-    return touched | _quoted(left, work.written)
-
-
-def _quoted(shown: Iterable[ShownText], written: Iterable[str]) -> set[str]:
-    """Return the ids of what texts hold some words in a row of; linear in the texts' length."""
     of_record: dict[tuple[str, ...], set[str]] = {}
     for one in shown:
         for run in _runs(_words(one.text)):
             of_record.setdefault(run, set()).add(one.record.id)
     starts = {run[0] for run in of_record}
     found: set[str] = set()
-    for text in written if starts else ():
+    for text in work.written if starts else ():
         for run in _runs(_words(text), starts):
             found |= of_record.get(run, set())
     return found

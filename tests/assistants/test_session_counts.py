@@ -14,6 +14,7 @@ from pmem.assistants.session_work import MOST_BYTES, edited_files, work_since
 from pmem.core.text.calls import RecordedCall
 from pmem.core.usefulness import SessionWork
 from pmem.memory.uses import use_of
+from pmem.storage.index import applying
 from tests.conftest import NOW
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.faults.console import bytes_of, pmem
@@ -145,6 +146,17 @@ def test_what_has_the_place_of_a_file_that_is_edited_was_used(retries: str, root
     stop(edited("src/other.py")["claude-code"]())
     assert counted(root, placed.data["memory"]["id"]) == (1, 1)
     assert counted(root, retries) == (1, 0)
+
+
+def test_a_place_that_is_not_compared_in_time_was_not_used(
+    retries: str, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placed = pmem("add", "Never more than ten", "--for", "src/**", "--json", environment=BEFORE)
+    start()
+    monkeypatch.setattr(applying, "PATIENCE", -1)
+    stop(edited("src/retry.py")["claude-code"]())
+    assert counted(root, placed.data["memory"]["id"]) == (1, 0)
+    assert counted(root, retries) == (1, 1)
 
 
 def test_what_is_named_by_its_id_was_used_and_a_look_at_it_by_pmem_is_none(

@@ -1,7 +1,8 @@
 """What a hook of a coding assistant takes, beside a bare interpreter: `docs/benchmarks.md`.
 
 Bars at 1,000 memories: a prompt at most 9 with an answer and 7 without one; a file that is touched
-at most 6 where there is nothing to say of it; where there is no memory at most 2.5.
+at most 6 where there is nothing to say of it; a stop at most 9; where there is no memory at most
+2.5.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from typing import Any, Final, NamedTuple
 from pmem import Project
 from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, pmem
 from tests.benchmarks.stores import make
+from tests.conversation.assistants import ClaudeCode
 
 _SESSIONS: Final = count()
 TOLD: Final = "src/told.py"
@@ -84,6 +86,9 @@ def calls(full: Path, empty: Path) -> dict[str, Call]:
         ),
         "a session's start": _hook("session-start", full, source="startup"),
         "a stop, its transcript noted": _hook("stop", full, transcript_path=__file__),
+        "a stop after a turn of 270 kB, what was shown counted": _stop(full, 40, 6_400),
+        "a stop after a turn of 8 MB": _stop(full, 200, 40_000),
+        "a stop with nothing new": _again("stop", full, transcript_path=__file__),
         "`search`, to compare": Call(pmem("search", asked), full, bytes),
     }
 
@@ -119,6 +124,29 @@ def _hook(event: str, folder: Path, **more: Any) -> Call:
         return json.dumps({"session_id": session, "cwd": str(folder), **more}).encode()
 
     return Call(pmem("hook", event, "--harness", "claude-code"), folder, told)
+
+
+def _stop(folder: Path, turns: int, result: int) -> Call:
+    """Call a hook as a session stops that was told its start, and has a transcript."""
+    session = ClaudeCode(str(folder))
+    for turn in range(turns):
+        session.ask(f"how does the scheduler retry webhooks of number {turn}?")
+        session.say("I looked at the scheduler and at what it does with webhooks. " * 3)
+        session.call("Edit", f"t{turn}", file_path=str(folder / "src" / "main.py"))
+        session.result(f"t{turn}", "x" * result)
+    path = folder / f"session-{turns}.jsonl"
+    path.write_bytes(session.bytes())
+    ended = _hook("stop", folder, transcript_path=str(path))
+
+    def told() -> bytes:
+        data = ended.told()
+        start = pmem("hook", "session-start", "--harness", "claude-code")
+        subprocess.run(
+            start, cwd=folder, env=ENVIRONMENT, input=data, check=True, stdout=subprocess.DEVNULL
+        )
+        return data
+
+    return ended._replace(told=told)
 
 
 def _cpu_seconds(call: Call) -> float:

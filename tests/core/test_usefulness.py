@@ -1,4 +1,4 @@
-"""What an assistant made use of: what it names, quotes, or edits the files of."""
+"""What an assistant made use of: what it names, and what it quotes."""
 
 from typing import Any
 
@@ -6,21 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.usefulness import LEAST_QUOTED, SessionWork, ShownText, named, used
-from pmem.values.records import Citation, Memory
+from pmem.core.usefulness import LEAST_QUOTED, SessionWork, ShownText, named, quoted
+from pmem.values.records import Memory
 from tests.conftest import NOW
 
 ID = "mjwaid1q-k3v9m2x1"
 OTHER = "mjwaid1q-p7q2abcd"
-CITED = Citation(file="src/billing/retry.py", digest="0" * 64)
 RETRIES = "Webhooks are retried five times, because the vendor blocks us for an hour after that"
 
 
-def shown(text: str = RETRIES, identifier: str = ID, **fields: Any) -> ShownText:
+def shown(text: str = RETRIES, identifier: str = ID) -> ShownText:
     made: dict[str, Any] = dict.fromkeys(("valid_from", "created_at", "updated_at"), NOW)
-    return ShownText(
-        Memory(id=identifier, content=text, category="knowledge", **made | fields), text
-    )
+    return ShownText(Memory(id=identifier, content=text, category="knowledge", **made), text)
 
 
 def wrote(*texts: str) -> SessionWork:
@@ -41,40 +38,24 @@ def test_a_part_of_a_word_is_no_id(text: str) -> None:
 
 def test_six_words_in_a_row_are_a_quotation_whatever_stands_between_them() -> None:
     said = "As noted: webhooks are RETRIED\n  five times - because of limits."
-    assert used([shown()], wrote(said)) == {ID}
-    assert used([shown()], wrote("webhooks are retried five times")) == set()
-    assert used([shown()], wrote("webhooks are retried", "five times because the")) == set()
-    assert used([shown()], wrote("webhooks are often retried five times because")) == set()
+    assert quoted([shown()], wrote(said)) == {ID}
+    assert quoted([shown()], wrote("webhooks are retried five times")) == set()
+    assert quoted([shown()], wrote("webhooks are retried", "five times because the")) == set()
+    assert quoted([shown()], wrote("webhooks are often retried five times because")) == set()
 
 
 def test_a_text_of_fewer_words_is_never_quoted() -> None:
-    assert used([shown("Use tabs in Makefiles")], wrote("Use tabs in Makefiles")) == set()
+    assert quoted([shown("Use tabs in Makefiles")], wrote("Use tabs in Makefiles")) == set()
 
 
 def test_characters_without_spaces_count_for_half_a_word() -> None:
     text = "支付回调最多重试五次因为供应商会封锁我们一个小时"
-    assert used([shown(text)], wrote("所以支付回调最多重试五次因为供应商会封锁")) == {ID}
-    assert used([shown(text)], wrote("支付回调最多重试")) == set()
+    assert quoted([shown(text)], wrote("所以支付回调最多重试五次因为供应商会封锁")) == {ID}
+    assert quoted([shown(text)], wrote("支付回调最多重试")) == set()
 
 
 def test_two_records_that_say_the_same_are_both_quoted() -> None:
-    assert used([shown(), shown(identifier=OTHER)], wrote(RETRIES)) == {ID, OTHER}
-
-
-@pytest.mark.parametrize(
-    ("path", "fields", "is_used"),
-    [
-        ("src/billing/retry.py", {"places": ("src/billing/**",)}, True),
-        ("src/billing/retry.py", {"citations": (CITED,)}, True),
-        ("src/retry.py", {"places": ("src/billing/**",)}, False),
-        ("src/retry.py", {"citations": (CITED,)}, False),
-        ("src/billing/retry.py", {}, False),
-    ],
-)
-def test_a_file_that_it_applies_to_or_cites_was_edited(
-    path: str, fields: dict[str, Any], is_used: bool
-) -> None:
-    assert used([shown(**fields)], SessionWork(edited=(path,))) == ({ID} if is_used else set())
+    assert quoted([shown(), shown(identifier=OTHER)], wrote(RETRIES)) == {ID, OTHER}
 
 
 WORDS = st.lists(st.text("abcdeé", min_size=1, max_size=3), min_size=1, max_size=14)
@@ -86,5 +67,5 @@ def test_any_part_of_a_text_is_a_quotation_from_six_words_on(
 ) -> None:
     part = text[first : first + many]
     said = [*("q" + word for word in before), *part, *("q" + word for word in after)]
-    found = used([shown(" ".join(text))], wrote(" ".join(said)))
+    found = quoted([shown(" ".join(text))], wrote(" ".join(said)))
     assert found == ({ID} if len(part) >= LEAST_QUOTED else set())
