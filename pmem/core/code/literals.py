@@ -38,14 +38,14 @@ def _comment(text: bytes) -> _Literal:
 _LINE: Final = rb"[^\n]*+"
 _SHORT: Final = _string(rb"'(?:\\[^\n][^'\n]{0,10}|[^'\\\n\x80-\xff]|[\xc0-\xff][\x80-\xbf]{1,3})'")
 """A character, where a lone quote may be something else, such as a lifetime."""
-_SINGLE: Final = _string(rb"'(?:[^'\\\n]|\\.)*+'")
-_DOUBLE: Final = _string(rb'"(?:[^"\\\n]|\\.)*+"')
-_LONG_SINGLE: Final = _string(rb"'(?:[^'\\]|\\.)*+(?:'|\Z)")
-_LONG_DOUBLE: Final = _string(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)')
-_BACK: Final = _string(rb"`(?:[^`\\]|\\.)*+(?:`|\Z)")
-_TRIPLE: Final = _string(rb'"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)')
+_SINGLE: Final = _string(rb"'(?:[^'\\\n]|\\.)*'")
+_DOUBLE: Final = _string(rb'"(?:[^"\\\n]|\\.)*"')
+_LONG_SINGLE: Final = _string(rb"'(?:[^'\\]|\\.)*(?:'|\Z)")
+_LONG_DOUBLE: Final = _string(rb'"(?:[^"\\]|\\.)*(?:"|\Z)')
+_BACK: Final = _string(rb"`(?:[^`\\]|\\.)*(?:`|\Z)")
+_TRIPLE: Final = _string(rb'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)')
 _SLASHES: Final = _comment(rb"//" + _LINE)
-_STARRED: Final = _comment(rb"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)")
+_STARRED: Final = _comment(rb"/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)")
 _HASH: Final = _comment(rb"#" + _LINE)
 _C: Final = {b"//": _SLASHES, b"/*": _STARRED, b'"': _DOUBLE, b"'": _SHORT}
 _RAW: Final = _string(rb'r(?P<signs>#{0,16})".*?(?:"(?P=signs)|\Z)')
@@ -61,7 +61,7 @@ _LITERALS: Final[dict[str, dict[bytes, _Literal]]] = {
     "python": {
         b"#": _HASH,
         b'"""': _TRIPLE,
-        b"'''": _string(rb"'''(?:[^'\\]|\\.|'(?!''))*+(?:'''|\Z)"),
+        b"'''": _string(rb"'''(?:[^'\\]|\\.|'(?!''))*(?:'''|\Z)"),
         b'"': _DOUBLE,
         b"'": _SINGLE,
     },
@@ -69,13 +69,13 @@ _LITERALS: Final[dict[str, dict[bytes, _Literal]]] = {
         **_C,
         b"'": _SINGLE,
         b"`": _BACK,
-        b"/": _string(rb"/(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])++/"),
+        b"/": _string(rb"/(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*\])+/"),
     },
     "go": {**_C, b"`": _string(rb"`[^`]*+(?:`|\Z)")},
     "rust": {**_C, b'"': _LONG_DOUBLE, b'r"': _RAW, b"r#": _RAW},
     "c": {**_C, b'"""': _TRIPLE},
     "cpp": {**_C, b'R"': _string(rb'R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)')},
-    "csharp": {**_C, b'"""': _TRIPLE, b'@"': _string(rb'@"(?:[^"]|"")*+(?:"(?!")|\Z)')},
+    "csharp": {**_C, b'"""': _TRIPLE, b'@"': _string(rb'@"(?:[^"]|"")*(?:"(?!")|\Z)')},
     "php": {b"//": _SLASHES, b"/*": _STARRED, b"#": _HASH, b'"': _LONG_DOUBLE, b"'": _LONG_SINGLE},
     "ruby": {b"#": _HASH, b'"': _LONG_DOUBLE, b"'": _LONG_SINGLE, b"<<": _HERE},
     "shell": {
