@@ -51,6 +51,7 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.conversations
 	$(BIN)/python -m tests.benchmarks.mcp
 	$(BIN)/python -m tests.benchmarks.hooks
+	$(BIN)/python -m tests.benchmarks.review
 
 mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
 	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))

@@ -17,6 +17,7 @@ from pmem.values.records import Citation
 
 _TRIES: Final = 16
 """So many places are looked at that may hold a reformatted text."""
+_LAYOUT: Final = b" \t\r\n\f\v,\\"
 _TWO_QUOTES: Final = ("python", "script")
 _MARK: Final = b"\xef\xbb\xbf"
 
@@ -56,16 +57,22 @@ class FileVersion:
         digest = self.folded(None)
         return digest is not None and digest == other.folded(None)
 
-    def has_reformatted(self, digest: str) -> bool:
-        """Tell whether a text stands here in another format.
+    def has_reformatted(self, other: "FileVersion", lines: Lines) -> bool:
+        """Tell whether lines of another version stand here in another format.
 
         Args:
-            digest: The text's folded digest.
+            other: The other version.
+            lines: Its lines.
         """
-        if self.content.is_binary:
+        digest = None if self.content.is_binary else other.folded(lines)
+        if digest is None or other.bare(lines) not in self._bare:
             return False
         places = self._sums.places(bare_of(digest))[:_TRIES]
         return any(self.folded(lines) == digest for lines in places)
+
+    def bare(self, lines: Lines) -> bytes:
+        """Return lines without any byte that another format may have or lack."""
+        return b"".join(self._plain[lines[0] - 1 : lines[1]]).translate(None, _LAYOUT)
 
     def folded(self, lines: Lines | None) -> str | None:
         """Return the folded digest of lines, or of the whole file; None where it has too many."""
@@ -84,6 +91,10 @@ class FileVersion:
         return [line.replace(b"'", b'"') for line in self._lines]
 
     @cached_property
+    def _bare(self) -> bytes:
+        return self.bare((1, len(self._plain)))
+
+    @cached_property
     def _sums(self) -> FoldedLines:
         return FoldedLines(self._plain)
 
@@ -96,15 +107,14 @@ def stands_after(cited: Citation, before: FileVersion, after: FileVersion) -> bo
         before: The version that has it.
         after: The other one, which may have another name.
     """
-    if after.place(cited) is not None:
+    if after.place(msgspec.structs.replace(cited, folded=None)) is not None:
         return True
     place = before.place(cited)
     if place is None or before.content.is_binary or constant_of(cited) is not None:
         return False
     if place.lines is None:
         return before.says_the_same(after)
-    digest = before.folded(place.lines)
-    return digest is not None and after.has_reformatted(digest)
+    return after.has_reformatted(before, place.lines)
 
 
 def went_to(

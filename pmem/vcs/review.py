@@ -23,7 +23,7 @@ from pmem.errors import InvalidValue, NotFound
 from pmem.project.views import seen_in
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
-from pmem.storage.git.changed_files import ChangedFiles, DifferingFile, hunks, line_of_change
+from pmem.storage.git.changed_files import ChangedFiles, ChangedPath, hunks, line_of_change
 from pmem.storage.git.git_index import Staged
 from pmem.storage.git.repository import Repository
 from pmem.storage.git.revision import Revision
@@ -31,8 +31,14 @@ from pmem.values.records import Citation, Memory, MemoryType, Relationship, Stat
 from pmem.vcs.changelog import HEAD, End, ends
 from pmem.vcs.reviewed_memories import ReviewedMemories
 
-SEARCHED_BYTES: Final = 64 * 1024 * 1024
-"""Texts that their files lost are looked for in so much of the other files that changed."""
+SEARCHED_BYTES: Final = 16 * 1024 * 1024
+"""A lost text is looked for in so much of the other files that changed."""
+COMPARED_BYTES: Final = 2 * 1024 * 1024
+"""So much of the files that rules apply to is compared; others count as changed."""
+MOST_RULED: Final = 5000
+"""Of a change of more files so many are held against rules."""
+MOST_PLACES: Final = 20
+"""So many files are named that a rule applies to."""
 _AT_ONCE: Final = 50
 _INDEX: Final = "index"
 
@@ -162,7 +168,7 @@ def _seen(workspace: Workspace, repository: Repository, end: End) -> Workspace |
         return None
 
 
-def _is_below(change: DifferingFile, place: str) -> bool:
+def _is_below(change: ChangedPath, place: str) -> bool:
     return any((name or "").startswith(place) for name in (change.before, change.after))
 
 
@@ -179,7 +185,7 @@ class _FileReview:
     def __init__(
         self,
         files: ChangedFiles,
-        touched: Sequence[DifferingFile],
+        touched: Sequence[ChangedPath],
         memories: ReviewedMemories,
         environment: dict[str, str],
     ) -> None:
@@ -187,8 +193,9 @@ class _FileReview:
         self._touched = touched
         self._memories = memories
         self._environment = environment
-        self._by_name: dict[str, list[DifferingFile]] = {}
-        self._versions: dict[tuple[DifferingFile, bool], FileVersion | None] = {}
+        self._left_to_compare = COMPARED_BYTES
+        self._by_name: dict[str, list[ChangedPath]] = {}
+        self._versions: dict[tuple[ChangedPath, bool], FileVersion | None] = {}
         for one in touched:
             for name in dict.fromkeys(filter(None, (one.before, one.after))):
                 self._by_name.setdefault(name, []).append(one)
@@ -196,45 +203,51 @@ class _FileReview:
     def findings(self) -> Iterator[ReviewFinding]:
         """Yield what the changed files have to do with memories."""
         memories = self._memories.active.values()
-        ruled = {
-            one.id: named
-            for one in memories
-            if is_rule(one) and not self._memories.is_new(one) and (named := self._named(one))
-        }
         cited = [one for one in memories if any(c.file in self._by_name for c in one.citations)]
         self._files.load(
-            [
-                *(change for named in ruled.values() for change in named),
-                *(each for one in cited for c in one.citations for each in self._changes_of(c)),
-            ]
+            change for one in cited for c in one.citations for change in self._changes_of(c)
         )
         for one in cited:
             places = [place for c in one.citations if (place := self._lost(one, c))]
             if places:
                 kind = ReviewKind.STANDING if warns(one) else ReviewKind.CITED
                 yield finding(kind, one, places=tuple(places))
-        for id_, named in ruled.items():
-            places = [ChangedPlace(file=each.name) for each in named if self._says_more(each)]
-            if places:
-                memory = self._memories.active[id_]
-                yield finding(ReviewKind.APPLIES, memory, places=tuple(places))
+        for one in memories:
+            if is_rule(one) and not self._memories.is_new(one):
+                places = self._ruled(one)
+                if places:
+                    yield finding(ReviewKind.APPLIES, one, places=tuple(places))
 
-    def _named(self, memory: Memory) -> list[DifferingFile]:
-        """Return the files that a memory's places fit, by their names before or after."""
-        return [
+    def _ruled(self, rule: Memory) -> list[ChangedPlace]:
+        """Return files that a rule's places fit by name, before or after, and that say more now."""
+        named = [
             one
-            for one in self._touched
-            if any(name and applies(memory.places, name) for name in (one.after, one.before))
+            for one in self._touched[:MOST_RULED]
+            if any(applies(rule.places, name) for name in {one.after, one.before} if name)
         ]
+        found: list[ChangedPlace] = []
+        for start in range(0, len(named), _AT_ONCE):
+            batch = named[start : start + _AT_ONCE]
+            self._files.load(one for one in batch if one.old and one.new)
+            found += [ChangedPlace(file=one.name) for one in batch if self._says_more(one)]
+            if len(found) >= MOST_PLACES:
+                break
+        return found[:MOST_PLACES]
 
-    def _says_more(self, change: DifferingFile) -> bool:
-        """Tell whether a file differs in more than its name and its format."""
+    def _says_more(self, change: ChangedPath) -> bool:
+        """Tell whether a file differs in more than its name and its format.
+
+        Where too much would have to be compared, it counts as if it did.
+        """
+        if change.old is None or change.new is None or self._left_to_compare < 0:
+            return True
         before, after = self._version(change, is_after=False), self._version(change, is_after=True)
-        if before is None or after is None or change.old is None or change.new is None:
+        if before is None or after is None:
             return change.old != change.new
+        self._left_to_compare -= before.size + after.size
         return not before.says_the_same(after)
 
-    def _changes_of(self, cited: Citation) -> list[DifferingFile]:
+    def _changes_of(self, cited: Citation) -> list[ChangedPath]:
         return self._by_name.get(cited.file, [])
 
     def _lost(self, memory: Memory, cited: Citation) -> ChangedPlace | None:
@@ -252,7 +265,7 @@ class _FileReview:
             return None  # it was not there before the change either
         return ChangedPlace(file=changes[0].name, cited=cited.place)
 
-    def _stands(self, cited: Citation, change: DifferingFile, before: FileVersion) -> bool:
+    def _stands(self, cited: Citation, change: ChangedPath, before: FileVersion) -> bool:
         """Tell whether a text of one file stands after the change, there or in another file."""
         after = self._version(change, is_after=True)
         if after is not None and stands_after(cited, before, after):
@@ -262,7 +275,7 @@ class _FileReview:
                 return True
         return False
 
-    def _others(self, change: DifferingFile) -> Iterator[tuple[DifferingFile, FileVersion]]:
+    def _others(self, change: ChangedPath) -> Iterator[tuple[ChangedPath, FileVersion]]:
         """Yield the other files that a text may have gone to, as far as there is room."""
         others = [one for one in self._touched if one is not change and one.new is not None]
         left = SEARCHED_BYTES
@@ -276,7 +289,7 @@ class _FileReview:
                 if left < 0:
                     return
 
-    def _place(self, cited: Citation, change: DifferingFile) -> ChangedPlace:
+    def _place(self, cited: Citation, change: ChangedPath) -> ChangedPlace:
         """Return where a text stood, as a place after the change."""
         before, after = (self._files.before(change), self._files.after(change))
         stood = self._version(change, is_after=False)
@@ -286,7 +299,7 @@ class _FileReview:
             line = line_of_change(hunks(before, after, self._environment), place.lines)
         return ChangedPlace(file=change.name, line=line, cited=cited.place)
 
-    def _version(self, change: DifferingFile, *, is_after: bool) -> FileVersion | None:
+    def _version(self, change: ChangedPath, *, is_after: bool) -> FileVersion | None:
         key = (change, is_after)
         if key not in self._versions:
             data = self._files.after(change) if is_after else self._files.before(change)

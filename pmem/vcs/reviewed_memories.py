@@ -10,7 +10,7 @@ from pmem.core.selection import Selection
 from pmem.errors import PmemError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.listing import SUFFIX
-from pmem.storage.git.changed_files import DifferingFile
+from pmem.storage.git.changed_files import ChangedPath
 from pmem.storage.git.revision import Tree
 from pmem.values.records import STORES, Memory, State
 
@@ -35,8 +35,8 @@ class ReviewedMemories:
         self,
         before: Workspace | None,
         after: Workspace,
-        own: Iterable[DifferingFile],
-        touched: Iterable[DifferingFile],
+        own: Iterable[ChangedPath],
+        touched: Iterable[ChangedPath],
         place: str,
     ) -> None:
         self._before, self._after = before, after

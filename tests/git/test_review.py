@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from pmem.vcs import review
+from pmem.vcs.review import MOST_PLACES
 from tests.faults.console import Done, added, pmem
 from tests.git.branches import ROOT, begin, git, ok
 
@@ -303,6 +305,23 @@ def test_rules_are_told_where_they_apply_the_most_urgent_first(repository: None)
     ok("add", "--all")
     types = ["dead_end", "constraint", "preference"]
     assert kinds() == kinds("--staged") == [("applies", f"It is a {type_}") for type_ in types]
+
+
+def test_a_rule_names_so_many_files_and_no_more(
+    repository: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added("No floats", "--type", "constraint", "--for", "src/**")
+    commit()
+    for number in range(MOST_PLACES + 5):
+        write(f"src/new{number:02}.py", f"x = {number}\n")
+    assert [len(each["places"]) for each in items()] == [MOST_PLACES]
+    assert told("github").count("\n") == 1
+    commit()
+    for number in range(MOST_PLACES + 5):
+        write(f"src/new{number:02}.py", f"x  =  {number}\n")
+    assert items() == []
+    monkeypatch.setattr(review, "COMPARED_BYTES", 20)
+    assert [each["kind"] for each in items()] == ["applies"]
 
 
 def test_reformatting_and_renaming_call_no_rule(repository: None) -> None:

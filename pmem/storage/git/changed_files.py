@@ -33,7 +33,7 @@ _BY_LINES: Final = (
 )
 
 
-class DifferingFile(NamedTuple):
+class ChangedPath(NamedTuple):
     """A file before and after a change: where it stands, and what is there.
 
     What is not there is None; a renamed file stands elsewhere afterwards. Where only the work tree
@@ -94,7 +94,7 @@ class ChangedFiles:
         self._objects = Objects(sources.top, environment)
         self._known: dict[str, bytes | None] = {}
 
-    def listed(self) -> list[DifferingFile]:
+    def listed(self) -> list[ChangedPath]:
         """Return the files, in the order of git; those with a name that is no text are left out.
 
         Raises:
@@ -104,7 +104,7 @@ class ChangedFiles:
         found = list(_parse(self._ask(self._asked)))
         if self._is_work_tree:
             names = self._ask(_UNTRACKED).split(b"\0")[:-1]
-            found += [DifferingFile(None, os.fsdecode(name), None, _NEW) for name in names]
+            found += [ChangedPath(None, os.fsdecode(name), None, _NEW) for name in names]
         return [one for one in found if is_text(one.name)]
 
     def _ask(self, words: Sequence[str]) -> bytes:
@@ -119,7 +119,7 @@ class ChangedFiles:
             raise StorageRefused(f"git cannot compare the two: {said}")
         return found.out
 
-    def load(self, changes: Iterable[DifferingFile]) -> None:
+    def load(self, changes: Iterable[ChangedPath]) -> None:
         """Read what several files hold and held, by one git process.
 
         Args:
@@ -130,11 +130,11 @@ class ChangedFiles:
         wanted = [name for name in dict.fromkeys(names) if name and name not in self._known]
         self._known.update(zip(wanted, self._objects.contents(wanted), strict=True))
 
-    def before(self, change: DifferingFile) -> bytes | None:
+    def before(self, change: ChangedPath) -> bytes | None:
         """Return what a file held; None where it was no regular file that can be read."""
         return self._blob(change.old)
 
-    def after(self, change: DifferingFile) -> bytes | None:
+    def after(self, change: ChangedPath) -> bytes | None:
         """Return what a file holds; None where it is no regular file that can be read."""
         if change.new is None or change.new.object or change.new.mode not in _FILES:
             return self._blob(change.new)
@@ -222,7 +222,7 @@ def _question(base: str, head: str | None, *, in_work_tree: bool) -> list[str]:
     return ["diff-index", "--cached", *_RAW, *_RENAMES, "--ita-invisible-in-index", base, "--"]
 
 
-def _parse(listed: bytes) -> Iterator[DifferingFile]:
+def _parse(listed: bytes) -> Iterator[ChangedPath]:
     words = iter(listed.split(b"\0")[:-1])
     for word in words:
         if not word.startswith(b":"):
@@ -237,7 +237,7 @@ def _parse(listed: bytes) -> Iterator[DifferingFile]:
         if status == "U":  # a merge waits for a decision, and check says so
             continue
         before = None if old is None or status[:1] == "C" else name
-        yield DifferingFile(before, None if new is None else after, old, new)
+        yield ChangedPath(before, None if new is None else after, old, new)
 
 
 def _parse_hunks(text: bytes) -> Iterator[Hunk]:
