@@ -8,6 +8,7 @@ import typer
 
 from pmem.cli import render
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, FigureChange, QuestionResult
@@ -84,7 +85,7 @@ def add(
 def misses(
     ctx: typer.Context,
     take: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(metavar="NAME", help="Add this one to the golden set [golden.jsonl]."),
     ] = None,
     drop: Annotated[
@@ -94,15 +95,19 @@ def misses(
 ) -> Answer:
     """List prompts that were not shown what answers them, or take one over."""
     session: CommandSession = ctx.obj
-    request = MissesRequest(take=take, drop=tuple(drop or ()))
+    if take and drop:
+        raise UsageError("a miss is either taken or dropped", "say one after the other")
+    request = MissesRequest(
+        action="take" if take else "drop" if drop else "", names=tuple(take or drop or ())
+    )
     done = session.run(table.MISSES, request)
     return Answer(data=done, lines=_miss_lines(done), note=_miss_note(done))
 
 
 def _miss_lines(done: Misses) -> Iterator[Line]:
     """Yield what became of misses, and each that is left as the command that asks it."""
-    if done.taken is not None:
-        yield [("added to ", "green"), (done.taken.file, "")]
+    for question in done.taken:
+        yield [("added to ", "green"), (question.file, "")]
     if done.dropped:
         yield [("dropped ", "green"), (f"{done.dropped}", "")]
     for miss in done.items:

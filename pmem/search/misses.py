@@ -4,13 +4,13 @@ Each may become a question of a golden set: see `pmem eval misses`.
 """
 
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from pmem.core.text.terms import terms
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
 from pmem.search.golden import QuestionAdded, QuestionRequest, add, default_file, read
 from pmem.search.hits import SearchKind, opened
@@ -30,18 +30,13 @@ LEAST_TERMS: Final = 2
 
 
 class MissesRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to become of misses: `take` names one for the golden set, `drop` those to forget.
+    """What is to become of some misses: they are listed, taken into the golden set, or dropped.
 
-    With neither, they are listed. `drop` may be `all`.
+    `names` say of which; to drop `all` is to forget every prompt that is kept.
     """
 
-    take: str | None = None
-    drop: tuple[str, ...] = ()
-
-    @property
-    def settles(self) -> bool:
-        """Whether something becomes of any."""
-        return self.take is not None or bool(self.drop)
+    action: Literal["", "take", "drop"] = ""
+    names: tuple[str, ...] = ()
 
 
 class Miss(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,45 +66,56 @@ class Misses(msgspec.Struct, frozen=True, kw_only=True):
 
     items: tuple[Miss, ...]
     total: int
-    taken: QuestionAdded | None = None
+    taken: tuple[QuestionAdded, ...] = ()
     dropped: int = 0
 
 
 def misses(workspace: Workspace, request: MissesRequest) -> Misses:
-    """List the prompts that were not shown what answers them; take one over, or drop some.
+    """List the prompts that were not shown what answers them; take some over, or drop them.
 
     Raises:
         NotFound: None is called so.
-        InvalidValue: Something is both to be taken and dropped, or the golden set is none.
+        InvalidValue: The golden set is none.
         Damaged, Locked, StorageRefused: The clone's state, or the golden set.
     """
-    if request.take is not None and request.drop:
-        raise InvalidValue("a miss is either taken or dropped", "say one after the other")
-    found = list(_found(workspace))
-    kept, taken = workspace.own.kept_prompts, None
-    if request.take is not None:
-        miss = _named(found, request.take)
-        question = workspace.gate.admit(QuestionRequest(query=miss.query, reference=miss.id))
-        with workspace.transaction():
-            taken = add(workspace, question)
-        gone = {miss.name}
-    elif request.drop == (ALL,):
+    found = {miss.name: miss for miss in _found(workspace)}
+    kept, taken = workspace.own.kept_prompts, list[QuestionAdded]()
+    if request.action == "drop" and request.names == (ALL,):
         gone = {one.name for one in kept.all()}
     else:
-        gone = {_named(found, name).name for name in request.drop}
+        _check(found, request.names)
+        gone = set(request.names)
+    if request.action == "take":
+        with workspace.transaction():
+            for name in dict.fromkeys(request.names):
+                miss = found[name]
+                question = QuestionRequest(query=miss.query, reference=miss.id)
+                taken.append(add(workspace, question))
     if gone:
         kept.forget(gone)
-    left = tuple(miss for miss in found if miss.name not in gone)
-    return Misses(items=left, total=len(left), taken=taken, dropped=0 if taken else len(gone))
+    left = tuple(miss for miss in found.values() if miss.name not in gone)
+    return Misses(
+        items=left, total=len(left), taken=tuple(taken), dropped=0 if taken else len(gone)
+    )
+
+
+def _check(found: Mapping[str, Miss], names: Iterable[str]) -> None:
+    for name in names:
+        if name not in found:
+            raise NotFound(f"no miss is called {name!r}", "`pmem eval misses` lists them")
 
 
 def _found(workspace: Workspace) -> Iterator[Miss]:
     """Yield the misses, the newest first, without those that the golden set asks already."""
-    asked = _questions(workspace)
+    from pmem.core.secrets import find
+
+    asked, allowed = _questions(workspace), workspace.settings.secrets.allow
     kept = [
         one
         for one in workspace.own.kept_prompts.all()
-        if len(set(terms(one.text))) >= LEAST_TERMS and one.text not in asked
+        if len(set(terms(one.text))) >= LEAST_TERMS
+        and one.text not in asked
+        and not find(one.text, allowed)
     ]
     requests = [
         SearchRequest(query=one.text, kinds=(SearchKind.MEMORY,), top_k=1, related=0)
@@ -144,10 +150,3 @@ def _questions(workspace: Workspace) -> frozenset[str]:
     if not os.path.lexists(path):
         return frozenset()
     return frozenset(question.query for question in read(path).questions)
-
-
-def _named(found: list[Miss], name: str) -> Miss:
-    for miss in found:
-        if miss.name == name:
-            return miss
-    raise NotFound(f"no miss is called {name!r}", "`pmem eval misses` lists them")

@@ -87,7 +87,7 @@ def calls(full: Path, empty: Path) -> dict[str, Call]:
         "a session's start": _hook("session-start", full, source="startup"),
         "a stop, its transcript noted": _hook("stop", full, transcript_path=__file__),
         "a stop after a turn of 270 kB, what was shown counted": _stop(full, 40, 6_400),
-        "a stop after a turn of 8 MB": _stop(full, 200, 40_000),
+        "a stop after a turn of 8 MB, of which the end is read": _stop(full, 200, 40_000),
         "a stop with nothing new": _again("stop", full, transcript_path=__file__),
         "`search`, to compare": Call(pmem("search", asked), full, bytes),
     }

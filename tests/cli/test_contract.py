@@ -398,7 +398,7 @@ class Miss(Strict):
 class Misses(Strict):
     items: list[Miss]
     total: int
-    taken: QuestionAdded | None
+    taken: list[QuestionAdded]
     dropped: int
 
 
