@@ -22,7 +22,7 @@ _REASONS: Final = {
     "standing": "nearly every task needs it",
     "lifted": "its importance lifts it",
     "answers": "it answers the task",
-    "place": "it applies to a file that the task is about",
+    "place": "it applies to a file or a name that the task is about",
     "kin": "it has the subject of an answer",
     "type": "rules of its type come first",
     "related": "an answer is linked to it",

@@ -163,6 +163,12 @@ def covers(record: Any, path: str) -> bool:
     return any(file == path or file.startswith(f"{path}/") for file in cited_files(record))
 
 
+def cited_symbols(record: Any) -> set[str]:
+    """Return the symbols that a record cites, each whole and by its last name, without a value."""
+    cited = {one.symbol.partition("=")[0] for one in getattr(record, "citations", ()) if one.symbol}
+    return cited | {name.replace("::", ".").rpartition(".")[2] for name in cited}
+
+
 def cited_files(record: Any) -> tuple[str, ...]:
     """Return the files that a record, or what stands for one, cites."""
     cited: tuple[str, ...] | None = getattr(record, "cited", None)

@@ -16,7 +16,7 @@ from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.question import searched_part
 from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
-from pmem.core.text.paths import named_paths
+from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.terms import terms
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
@@ -98,7 +98,8 @@ def rank_answers(
         usable: The memories that may be shown.
         hidden: Messages and chunks that are shown elsewhere or not wanted.
     """
-    applying = usable.read_applying(task_paths(request.paths, asked))
+    paths, symbols = task_paths(request.paths, asked), task_symbols(asked)
+    applying = usable.read_applying(paths, symbols)
     if not asked:
         return Answers(valuation=Valuation(applying=applying), weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
@@ -157,6 +158,15 @@ def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:
     """
     named = (path.removeprefix("./").rstrip("/") for path in named_paths(asked))
     return tuple(filter(checks.is_unicode, dict.fromkeys([*given, *named])))[:MOST_PATHS]
+
+
+def task_symbols(asked: str) -> tuple[str, ...]:
+    """Return the functions, classes and constants that a task names, without brackets.
+
+    Args:
+        asked: The task.
+    """
+    return tuple(name.removesuffix("()") for name in named_symbols(asked))[:MOST_PATHS]
 
 
 def _picked(

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from pmem.core.context.filling import PATIENCE
 from pmem.core.context.parts import Omitted
 from pmem.core.context.worth import LIFTED_FROM, TYPE_WORTH
-from pmem.core.filters import Filter, covers
+from pmem.core.filters import Filter, cited_symbols, covers
 from pmem.core.lifecycle.neighbours import JUDGED
 from pmem.core.policy import PROCEDURAL
 from pmem.core.retention import valid_at
 from pmem.core.selection import Portion, Selection, ticks
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.storage.backend import judged_key
+from pmem.storage.backend import judged_key, symbol_key
 from pmem.values.records import Memory, MemoryType
 
 LEAST_TOKENS: Final = 4
@@ -118,19 +118,26 @@ class UsableMemories:
         if not self._is_empty:
             self._keep(self._store.select(self._shown))
 
-    def read_applying(self, paths: Iterable[str]) -> frozenset[str]:
-        """Read what applies to files, by its places or what it cites; return the ids.
+    def read_applying(self, paths: Sequence[str], symbols: Collection[str]) -> frozenset[str]:
+        """Read what applies to files, by its places or what it cites, or cites symbols.
 
         Args:
             paths: The files, seen from the top of the project.
+            symbols: Names of functions, classes and constants.
+
+        Returns:
+            The memories' ids.
         """
         parts = [
             Portion(replace(self._shown, wanted=replace(self._shown.wanted, path=path)))
             for path in paths
         ]
-        self._take(parts)
+        self._take(parts, keys=[symbol_key(name) for name in sorted(symbols)])
         return frozenset(
-            memory.id for memory in self if any(covers(memory, path) for path in paths)
+            memory.id
+            for memory in self
+            if any(covers(memory, path) for path in paths)
+            or not cited_symbols(memory).isdisjoint(symbols)
         )
 
     def read(self, ids: Iterable[str]) -> None:

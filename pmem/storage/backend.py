@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 from pmem.core.dead_ends import FIXES
-from pmem.core.filters import EVERYTHING, Filter, fold, passes
+from pmem.core.filters import EVERYTHING, Filter, cited_symbols, fold, passes
 from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
 from pmem.errors import NotFound
 from pmem.values.ids import matches
@@ -214,7 +214,7 @@ class Backend(Protocol):
 
 def twin_keys(record: Record) -> tuple[str, ...]:
     """Return what memories are found by: app, what makes two suspects, whom they judge or fix,
-    and what proves them.
+    what proves them, and the symbols that they cite.
 
     Args:
         record: Any record; only memories that are active have keys, and archived ones one.
@@ -226,7 +226,8 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     app = (app_key(record.scope.app),) if record.scope.app else ()
     tied = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
     tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
-    return (*app, *same_keys(record), *sorted(tied), *map(proven_key, set(record.evidence)))
+    tied |= set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
+    return (*app, *same_keys(record), *sorted(tied))
 
 
 def same_keys(record: Record) -> tuple[str, ...]:
@@ -257,6 +258,11 @@ def fixed_key(identifier: str) -> str:
 def proven_key(evidence: str) -> str:
     """Return the key by which active memories are found that name something as their evidence."""
     return f"proven:{evidence}"
+
+
+def symbol_key(symbol: str) -> str:
+    """Return the key by which active memories are found that cite a symbol."""
+    return f"symbol:{symbol}"
 
 
 def archived_key(content: str) -> str:
