@@ -28,7 +28,12 @@ from pmem.values.times import day
 
 def why(
     ctx: typer.Context,
-    place: Annotated[str, typer.Argument(metavar="FILE[:LINE]", help="A file, or a line of it.")],
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE[:LINE]", help="A file, lines of it, or a name in it: FILE::NAME."
+        ),
+    ],
 ) -> Answer:
     """Show what was decided, tried and replaced at a place in a file."""
     session: CommandSession = ctx.obj

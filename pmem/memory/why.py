@@ -1,11 +1,12 @@
 """Why a file, or a line of it, is as it is: what was decided, tried and replaced there."""
 
+import os
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from pmem.core.citations import Content, judged
+from pmem.core.citations import Content, Lines, judged
 from pmem.core.dead_ends import COMMIT, warns
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
@@ -14,7 +15,7 @@ from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue
-from pmem.memory.citations import parse_citation
+from pmem.memory.citations import cite_all, parse_citation
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
@@ -29,7 +30,10 @@ _TYPES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.DECISION
 
 
 class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of the project seen from the current folder, or a line of it such as `src/a.py:12`."""
+    """A file of the project seen from the current folder, or lines of it or a name in it.
+
+    Such as `src/a.py`, `src/a.py:12`, `src/a.py:10-20` and `src/a.py::settle`.
+    """
 
     place: str
 
@@ -86,8 +90,8 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
     Raises:
         InvalidValue: The place is not in the project, or the file has no such line.
     """
-    path, lines = parse_citation(request.place)
     sources = workspace.sources
+    path, lines = _place(workspace, request.place)
     file = sources.named(path)
     try:
         data: bytes | None = sources.read(file)
@@ -96,14 +100,30 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
             raise InvalidValue(f"{path} has no lines to look at: it {error.reason}") from None
         data = None
     content = None if data is None else Content(data)
-    line = lines[0] if lines else None
+    line = lines[0] if lines and lines[0] == lines[1] else None
     if lines is not None and (content is None or not content.has(lines)):
         raise InvalidValue(f"{path} has no line {lines[1]}", "name a line that is there")
     origin = None
     if line is not None and data is not None:
         origin = origin_of(sources.top, workspace.environment, file, line, data)
-    look = _Look(workspace, file, line, content, origin)
+    look = _Look(workspace, file, lines, content, origin)
     return Why(file=file, line=line, origin=origin, items=tuple(look.reasons()))
+
+
+def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
+    """Return a file and the lines of it that are meant, by their numbers or by a name in it.
+
+    Raises:
+        InvalidValue: What stands behind the file is neither.
+    """
+    path, lines = parse_citation(place)
+    head, _, rest = path.partition(":")
+    if lines is not None or not rest or os.path.lexists(path) or not os.path.isfile(head):
+        return path, lines
+    if not rest.startswith(":"):
+        raise InvalidValue(f"{rest!r} is no line of {head}", "write it as src/main.py:12")
+    ((cited,),) = cite_all(workspace, [[place]])
+    return head, cited.lines
 
 
 class _Look:
@@ -113,13 +133,13 @@ class _Look:
         self,
         workspace: Workspace,
         file: str,
-        line: int | None,
+        lines: Lines | None,
         content: Content | None,
         origin: LineOrigin | None,
     ) -> None:
         self._workspace = workspace
         self._file = file
-        self._line = line
+        self._lines = lines
         self._content = content
         self._origin = origin
 
@@ -156,12 +176,12 @@ class _Look:
             yield f"commit {self._origin.commit[:10]}"
 
     def _is_covered(self, cited: Citation) -> bool:
-        """Tell whether a citation covers the line, where its text is now or else was."""
-        if self._line is None or cited.lines is None or self._content is None:
+        """Tell whether a citation covers a line that is asked for, where it is now or else was."""
+        if self._lines is None or cited.lines is None or self._content is None:
             return True
         now = judged(cited, self._content)
         first, last = (now and now.lines) or cited.lines
-        return first <= self._line <= last
+        return first <= self._lines[1] and self._lines[0] <= last
 
     def _standing(self, memory: Memory, stale: tuple[str, ...]) -> str:
         if memory.state is not State.ACTIVE:
