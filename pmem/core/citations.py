@@ -35,7 +35,7 @@ _CHECKSUMS: Final = 0xFFFFFFFF
 _HASH_BYTES: Final = 12
 _TRIES: Final = 64
 """So many stretches may have the checksum and another text; only made-up files have more."""
-_TRIES_FOLDED: Final = 4
+_TRIES_FOLDED: Final = 8
 """So many places of a text are looked at for what encloses them, or folded."""
 _LOOKED_AT: Final = 8000
 """A file with a zero byte among so many is binary, as for git."""

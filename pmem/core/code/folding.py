@@ -4,11 +4,13 @@ What is folded depends on the layout of the language. In a free one white space 
 blank, only where it parts two words, or two signs that would be another sign together. Where
 indentation has a meaning, outside of brackets, each line begins with how many steps it is
 indented, whatever their width. Everywhere else lines stay, and runs of blanks become one. Literals
-keep every byte; of comments the words count. A comma before a closing bracket, as formatters put
-it where they break lines, goes unless it makes a tuple.
+keep every byte; of comments, and of what documents a function of Python, the words count. What
+formatters add where they break lines goes: a comma before a closing bracket, unless it makes a
+tuple, and brackets around all that is returned, assigned or asked.
 """
 
 import re
+from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -24,7 +26,7 @@ _LENGTH_DIGITS: Final = 8
 _SUM_DIGITS: Final = 16
 _HASH_BYTES: Final = 12
 _TAB: Final = 8
-_LEFT_OUT: Final = b" \t\r\n\f\v,\\"
+_LEFT_OUT: Final = b" \t\r\n\f\v,\\()"
 """Bytes that folding may leave out; without them texts are compared first."""
 _TOKEN: Final = re.compile(rb"(?:\s|\\\r?\n)+|[\w$\x80-\xff]+|.", re.DOTALL)
 _OPENING: Final = b"([{"
@@ -39,6 +41,12 @@ _NO_CALL: Final = frozenset(
     b" import from lambda print throw new".split()
 )
 """Words that take what stands in brackets as a value: `return (a,)` is a tuple."""
+_GIVES: Final = frozenset({b"return", b"yield", b"="})
+_ASKS: Final = frozenset({b"if", b"elif", b"while", b"with"})
+_COMPARES: Final = frozenset({b"=", b"<", b">", b"!"})
+_TRIPLE: Final = (b'"""', b"'''")
+_MOST_ENDS: Final = 4
+"""A text may end before or after so many lines that hold brackets alone."""
 
 
 class Bare(NamedTuple):
@@ -56,6 +64,7 @@ class FoldedLines:
     """
 
     def __init__(self, lines: list[bytes]) -> None:
+        self._has_text = [bool(line) for line in lines]
         bare = [line.translate(None, _LEFT_OUT) for line in lines]
         self._ends = list(accumulate(map(len, bare), initial=0))
         self._sums = [0]
@@ -72,15 +81,24 @@ class FoldedLines:
             return []
         first_at = {end: at for at, end in reversed(list(enumerate(self._ends)))}
         shift = pow(256, wanted.length, _PRIME)
-        found = []
+        found: list[tuple[int, int]] = []
         for at in range(len(self._ends) - 1):
             begin = self._ends[at]
             end = first_at.get(begin + wanted.length) if self._ends[at + 1] != begin else None
             if end is None:
                 continue
             if (self._sums[end] - self._sums[at] * shift) % _PRIME == wanted.checksum:
-                found.append((at + 1, end))
+                found += ((at + 1, last) for last in self._lasts(end))
         return found
+
+    def _lasts(self, end: int) -> Iterator[int]:
+        """Yield the last lines that a text may have which has all but brackets in so many."""
+        yield end
+        for at in range(end, min(end + _MOST_ENDS, len(self._has_text))):
+            if self._ends[at + 1] != self._ends[at]:
+                return
+            if self._has_text[at]:
+                yield at + 1
 
 
 def folded_digest(text: bytes, language: Language) -> str | None:
@@ -129,7 +147,7 @@ def fold(text: bytes, language: Language) -> bytes:
             folding.take_string(text[start:end])
         else:
             folding.take_comment(text[start:end])
-    return b"".join(folding.parts)
+    return folding.end()
 
 
 def indentation(line: bytes) -> int:
@@ -143,11 +161,22 @@ def indentation(line: bytes) -> int:
 
 
 class _Bracket:
-    """An open bracket: whether one comma makes a tuple of what it holds, and how many it has."""
+    """An open bracket.
 
-    def __init__(self, *, makes_tuple: bool) -> None:
+    `makes_tuple` where one comma makes a tuple of what it holds, `commas` how many it has, `ends`
+    the tokens before which it goes if it holds all of a statement's value, `part` where it is, and
+    `end` where what closes it is.
+    """
+
+    def __init__(
+        self, sign: bytes, *, makes_tuple: bool, ends: tuple[bytes, ...] = (), part: int = 0
+    ) -> None:
+        self.sign = sign
         self.makes_tuple = makes_tuple
         self.commas = 0
+        self.ends = ends
+        self.part = part
+        self.end = part
 
 
 class _Steps:
@@ -176,9 +205,10 @@ class _Folding:
         self.parts: list[bytes] = []
         self._layout = layout
         self._steps = _Steps(indentation(text))
-        self._last = b""
+        self._last = self._before_last = b""
         self._white = b""
         self._open: list[_Bracket] = []
+        self._closed: _Bracket | None = None
         self._has_ended_line = False
 
     def take_code(self, text: bytes, start: int, end: int) -> None:
@@ -188,16 +218,18 @@ class _Folding:
                 self._white += token
             elif token in _CLOSING:
                 self._close(token)
+            elif token in _OPENING:
+                self._begin(token)
             else:
-                before = self._last
                 self._put(token)
-                if token in _OPENING:
-                    self._open.append(_Bracket(makes_tuple=_makes_tuple(token, before)))
-                elif token == b"," and self._open:
+                if token == b"," and self._open:
                     self._open[-1].commas += 1
 
     def take_string(self, text: bytes) -> None:
-        self._put(text)
+        stands_alone = not self.parts or b"\n" in self._white
+        is_free = self._layout is not Layout.INDENTED or bool(self._open)
+        documents = stands_alone and not is_free and text[:3] in _TRIPLE
+        self._put(b" ".join(text.split()) if documents else text)
 
     def take_comment(self, text: bytes) -> None:
         if self._layout is Layout.LINES:
@@ -206,20 +238,61 @@ class _Folding:
         self.parts.append(b"\n" + b" ".join(text.split()))
         self._has_ended_line = True
 
+    def end(self) -> bytes:
+        self._leave_out_brackets(b"\n")
+        return b"".join(self.parts)
+
     def _put(self, token: bytes) -> None:
-        self.parts.append(self._between(token) + token)
-        self._last = token
+        between = self._between(token)
+        is_new_line = self._layout is Layout.INDENTED and between[:1] == b"\n"
+        self._leave_out_brackets(b"\n" if is_new_line else token)
+        self.parts.append(between + token)
+        self._before_last, self._last = self._last, token
         self._white = b""
         self._has_ended_line = False
 
+    def _begin(self, sign: bytes) -> None:
+        makes_tuple, ends = _makes_tuple(sign, self._last), self._ends(sign)
+        self._put(sign)
+        part = len(self.parts) - 1
+        self._open.append(_Bracket(sign, makes_tuple=makes_tuple, ends=ends, part=part))
+
     def _close(self, token: bytes) -> None:
-        bracket = self._open[-1] if self._open else _Bracket(makes_tuple=True)
+        bracket = self._open[-1] if self._open else _Bracket(b"", makes_tuple=True)
         is_at_the_end = self._layout is not Layout.LINES and self.parts[-1:] == [b","]
         if is_at_the_end and (bracket.commas > 1 or not bracket.makes_tuple):
             self.parts.pop()
         self._put(token)
         if self._open:
-            self._open.pop()
+            self._closed = self._open.pop()
+            self._closed.end = len(self.parts) - 1
+
+    def _ends(self, sign: bytes) -> tuple[bytes, ...]:
+        """Return the tokens before which brackets are those of a formatter, if they may be."""
+        is_statement = not self._open or (
+            self._layout is Layout.FREE and self._open[-1].sign == b"{"
+        )
+        if sign != b"(" or self._layout is Layout.LINES or not is_statement:
+            return ()
+        if self._last in _ASKS and self._layout is Layout.INDENTED:
+            return (b":",)
+        is_compared = self._last == b"=" and self._before_last in _COMPARES
+        if self._last not in _GIVES or is_compared:
+            return ()
+        return (b";", b"\n") if self._layout is Layout.INDENTED else (b";",)
+
+    def _leave_out_brackets(self, following: bytes) -> None:
+        """Leave out the brackets that were closed last, if a statement's value ends with them."""
+        bracket, self._closed = self._closed, None
+        if bracket is None or following not in bracket.ends or not self.parts:
+            return
+        start, end = bracket.part, bracket.end
+        if end == start + 1:
+            return
+        before = self.parts[start - 1][-1:] if start else b""
+        gap = b" " if _are_words(before, self.parts[start + 1][:1]) else b""
+        self.parts[start] = self.parts[start][:-1] + gap
+        self.parts[end] = self.parts[end][:-1]
 
     def _between(self, token: bytes) -> bytes:
         """Return what is left of the white space before a token."""
@@ -244,9 +317,13 @@ class _Folding:
 
     def _parts_words(self, token: bytes) -> bool:
         last, first = self._last[-1:], token[:1]
-        is_word = _WORD.match(first) or first in b"\"'`"
-        was_word = _WORD.match(last) or last in b"\"'`"
-        return bool(was_word and is_word) or last + first in _APART
+        return _are_words(last, first) or last + first in _APART
+
+
+def _are_words(last: bytes, first: bytes) -> bool:
+    """Tell whether two signs that meet are of two words, or of a word and a string."""
+    is_word, was_word = (_WORD.match(one) or (one and one in b"\"'`") for one in (first, last))
+    return bool(is_word and was_word)
 
 
 def _makes_tuple(bracket: bytes, before: bytes) -> bool:
