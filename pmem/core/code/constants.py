@@ -18,14 +18,12 @@ MOST_CHARACTERS: Final = 200
 
 _MOST_LINES: Final = 50
 _MOST_BYTES: Final = 4000
-_BEFORE: Final = re.compile(
-    rb"\s*(?:- )?(?:#\s*define\s|(?:[\w@$&*<>\[\]?,{-]+\s*)*+)[\"']?", re.ASCII
-)
+_BEFORE: Final = re.compile(rb"\s*(?:- )?(?:#\s*define\s|[\w\s@$&*<>\[\]?,{-]*)[\"']?", re.ASCII)
 _VISIBLE: Final = re.compile(rb"\bpub\([^()]*\)")
 _EQUALS: Final = rb"\s*:?=(?![=>~])"
 _TYPED: Final = re.compile(
     _EQUALS
-    + rb"|\s*[?!]?\s*:(?!:)(?:[^=\"'`]|'\w++(?!'))*+=(?![=>])"
+    + rb"|\s*[?!]?\s*:(?!:)(?:[^=\"'`]|'\w+\b(?!'))*=(?![=>])"
     + rb"|[ \t]+[\w.*\[\]<>]+[ \t]*=(?![=>])|\s*:(?![:=])"
 )
 _PLAIN: Final = re.compile(_EQUALS + rb"|\s*:(?![:=])")
