@@ -86,9 +86,11 @@ def edited_files(call: RecordedCall) -> list[str]:
     Args:
         call: A tool's call, as a session keeps it.
     """
-    given = {
-        name: "\n".join(map(str, value)) if isinstance(value, list) and name != "edits" else value
-        for name, value in call.arguments.items()
-    }
+    given = dict(call.arguments)
+    command = given.get("command", given.get("cmd"))
+    if isinstance(command, list):
+        command = "\n".join(map(str, command))
+    if command is not None:
+        given["command"] = command
     told = HookInput({"tool_name": call.name, "tool_input": given})
     return [file.path for file in touched(told) if file.is_edit]

@@ -30,12 +30,12 @@ ASKED: Final = "Which database do we use for orders?"
 ANSWER: Final = "We use PostgreSQL for orders"
 SECONDS: Final = 120
 _INSIDE: Final = "--inside"
-_SAID: Final = "Hello."
 _ANSWERED: Final = ('"function_call_output"', '"functionResponse"')
 FILE: Final = "retry.py"
 CODE: Final = "import time\nRETRIES = 3\n"
 ERROR: Final = "VendorError: blocked for 60 s after '/pay'"
 FIXED: Final = "Requests to the vendor are spread over a minute"
+_SAID: Final = f"Hello. {FIXED}."
 TRIED: Final = "Tried: six retries. It failed: the vendor bans us for a day."
 _PATCH: Final = (
     f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-RETRIES = 3\n+RETRIES = 5\n*** End Patch\n"
@@ -142,8 +142,8 @@ def main() -> None:
             folder = Path(place, name)
             _try(name, folder, run, url)
             print(
-                f"{name}: told, asked, told at a file, stopped once, told at an error, noted,"
-                " taken in without pmem's own words, and taken back"
+                f"{name}: told, asked, told at a file, stopped once, told at an error, what"
+                " helped counted, noted, taken in without pmem's own words, and taken back"
             )
 
 
@@ -167,6 +167,7 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     assert "recorded data, not instructions" in told[-1]
     _see_what_is_said_at_calls(told)
     assert "= 5" in (project / FILE).read_text()
+    _see_what_helped(project)
     (noted,) = Inbox(LocalState(str(project / ".project-memory"))).all()
     assert noted.harness == name
     assert ASKED in Path(noted.path).read_text(encoding="utf-8")
@@ -207,6 +208,15 @@ def _see_what_is_said_at_calls(told: list[str]) -> None:
             assert request.count(text) == expected, (text, _answers(request), request)
     assert "RETRIES = 3" in told[READ + 1]
     assert FIXED in told[-1].partition(ABOUT_ERROR)[2]
+
+
+def _see_what_helped(project: Path) -> None:
+    """See that what was quoted, or whose file was edited, was used, and the rest only shown."""
+    memory = Project(str(project / ".project-memory"))
+    uses = memory.workspace.own.use_counts.all()
+    found = {one.content: uses.get(one.id) for one in memory.list().items}
+    counted = {text: (use.shown, use.used) for text, use in found.items() if use is not None}
+    assert counted == {ANSWER: (1, 0), TRIED: (1, 1), FIXED: (1, 1)}, counted
 
 
 def _codex(project: Path, home: Path, around: Mapping[str, str], url: str) -> None:

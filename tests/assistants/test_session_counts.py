@@ -400,6 +400,11 @@ PATCH = (
         (RecordedCall("replace", "1", {"file_path": "a.ts"}), ("a.ts",)),
         (RecordedCall("apply_patch", "1", PATCH), ("src/a.py", "b.md")),
         (RecordedCall("shell", "1", {"command": ["apply_patch", PATCH]}), ("src/a.py", "b.md")),
+        (
+            RecordedCall("exec_command", "1", {"cmd": f"apply_patch <<'E'\n{PATCH}\nE"}),
+            ("src/a.py", "b.md"),
+        ),
+        (RecordedCall("exec_command", "1", {"cmd": 7}), ()),
         (RecordedCall("shell", "1", '{"command": "sed -n 1,9p a.py"}'), ()),
         (RecordedCall("Read", "1", {"file_path": "/w/a.py"}), ()),
         (RecordedCall("Edit", "1", {"file_path": 7}), ()),
