@@ -126,7 +126,9 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
 def _count_use(workspace: Workspace, request: HookRequest) -> None:
     """Count what of the memory was of use to the session; it need not be over."""
     path = request.transcript
-    if request.thread is None or workspace.read_only or not os.path.isabs(path):
+    if request.thread is None or workspace.read_only:
+        return
+    if not os.path.isabs(path) or not os.path.isfile(path):
         return
     from pmem.assistants.session_counts import count_session
 

@@ -19,6 +19,8 @@ from pmem.values.times import in_utc
 def count_session(workspace: Workspace, thread: str, transcript: str, folder: str) -> None:
     """Count what a session was shown, and what of it has been of use since the last look.
 
+    Where nothing is known of the transcript's form, nothing is counted: it might have been used.
+
     Args:
         workspace: Whose memory it is.
         thread: The session's id.
@@ -32,11 +34,14 @@ def count_session(workspace: Workspace, thread: str, transcript: str, folder: st
     before = counts.session(thread, transcript, now)
     top, here = project_top(workspace.root), folder or os.getcwd()
     try:
-        work, end = work_since(
+        seen = work_since(
             transcript, before.offset, lambda path: name_in(top, os.path.join(here, path))
         )
     except OSError:
         return
+    if seen is None:
+        return
+    work, end = seen
     found = named(before.unused, work)
     if work.written or work.edited:
         shown = list(_texts(workspace, before.unused - found))

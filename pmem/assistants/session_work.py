@@ -7,14 +7,14 @@ of more than is looked at the end.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from itertools import islice
+from itertools import chain
 from typing import Any, Final
 
 from pmem.assistants.events import HookInput
 from pmem.assistants.tool_calls import touched
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.usefulness import SessionWork
-from pmem.interchange.sessions import RECOGNISED_BY, SessionNotes, recognise, text_of
+from pmem.interchange.sessions import SessionNotes, recognise, text_of
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
 from pmem.values.records import Role
@@ -25,13 +25,16 @@ _HEADED: Final = (SessionProgram.CODEX, SessionProgram.GEMINI)
 """Programs that say once, in a session's first line, whose it is."""
 
 
-def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[SessionWork, int]:
+def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[SessionWork, int] | None:
     """Return what was done in a session since a byte of its transcript, and where that ends.
 
     Args:
-        path: The transcript; what no program is known to write holds nothing.
+        path: The transcript.
         start: The byte from which on to look; from the beginning where the file is shorter.
         name: Returns a path as the project names it; nothing for what is not in it.
+
+    Returns:
+        None where no program is known that writes such a transcript.
 
     Raises:
         OSError: It cannot be read.
@@ -39,11 +42,11 @@ def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[Sessi
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         start = start if start <= size else 0
-        if start == size:
-            return SessionWork(), size
-        head = list(islice(iter(lambda: file.readline(LINE_BYTES), b""), RECOGNISED_BY))
-        program = recognise(head)
+        first = file.readline(LINE_BYTES)
+        program = recognise(chain([first], iter(lambda: file.readline(LINE_BYTES), b"")))
         if program is None:
+            return None
+        if start == size:
             return SessionWork(), size
         begin = max(start, size - MOST_BYTES)
         file.seek(begin)
@@ -53,7 +56,7 @@ def work_since(path: str, start: int, name: Callable[[str], str]) -> tuple[Sessi
     whole = added[: added.rfind(b"\n") + 1]
     lines = whole.splitlines(keepends=True)
     if start and program in _HEADED:
-        lines = [head[0], *lines]
+        lines = [first, *lines]
     return _work(program, lines, name), size - (len(added) - len(whole))
 
 

@@ -31,14 +31,19 @@ if TYPE_CHECKING:
 
 
 def explain(
-    workspace: Workspace, request: "SearchRequest", hits: Sequence[SearchHit], pick: "Pick"
+    workspace: Workspace,
+    request: "SearchRequest",
+    hits: Sequence[SearchHit],
+    total: int,
+    pick: "Pick",
 ) -> Expectation:
     """Say whether a search recalled what it was to recall, and why not.
 
     Args:
         workspace: Where was searched.
         request: What was looked for; `expect` says what was to be found.
-        hits: What was found.
+        hits: What was found, and is shown.
+        total: How many there were in all.
         pick: Ranks everything.
 
     Raises:
@@ -61,9 +66,9 @@ def explain(
             reference=reference,
             id=identifier,
             stage=Stage.FOUND,
-            reason=f"it is hit {found + 1} of {len(hits)}",
+            reason=f"it is at rank {found + 1} of {total}",
             hit=_hit_at(hits, found),
-            matches=len(hits),
+            matches=total,
             last=last,
         )
     entry = next((one for one in entries(record) if one.id == identifier), None)

@@ -151,28 +151,29 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     first = known[:limit]
     found = chain(first, opened(workspace, others[: limit - len(first)]))
     hits = tuple(hits_of(workspace, found))
+    total = picked.total + len(known) - (len(picked.ranked) - len(others))
     most = most_related(workspace, request.related)
     return SearchResult(
         query=searched_part(request.query),
         hits=hits,
         related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
-        total=picked.total + len(known) - (len(picked.ranked) - len(others)),
+        total=total,
         removed=dict(sorted(picked.removed.items())),
         notes=(*notes, *notes_on(request.query)),
         out_of_recall={} if hits else matches_out_of_recall(workspace, request),
         fill=tuple(hits_of(workspace, opened(workspace, picked.fill))),
         elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
-        expected=None if request.expect is None else _expected(workspace, request, hits),
+        expected=None if request.expect is None else _expected(workspace, request, hits, total),
     )
 
 
 def _expected(
-    workspace: Workspace, request: SearchRequest, hits: Sequence[SearchHit]
+    workspace: Workspace, request: SearchRequest, hits: Sequence[SearchHit], total: int
 ) -> Expectation:
     """Return what became of what a request expects."""
     from pmem.search.expectation import explain
 
-    return explain(workspace, request, hits, pick)
+    return explain(workspace, request, hits, total, pick)
 
 
 def _known_error(

@@ -13,6 +13,7 @@ from pmem import Project
 from pmem.assistants.session_work import MOST_BYTES, edited_files, work_since
 from pmem.core.text.calls import RecordedCall
 from pmem.core.usefulness import SessionWork
+from pmem.interchange.sessions import recognise
 from pmem.memory.uses import use_of
 from pmem.storage.index import applying
 from tests.conftest import NOW
@@ -187,7 +188,7 @@ def test_a_session_counts_once_however_often_it_stops_and_grows(retries: str, ro
 
 def test_what_was_shown_before_a_compaction_can_be_used_after_it(retries: str, root: str) -> None:
     start()
-    session = ClaudeCode()
+    session = asked("go on")
     stop(session, event="pre-compact")
     pmem("rm", retries)
     hook("session-start", source="compact")
@@ -237,8 +238,19 @@ def test_nonsense_in_a_transcript_is_no_use_and_no_failure(
     path = Path("session.jsonl").absolute()
     path.write_bytes(data)
     hook("stop", transcript_path=str(path))
-    assert counted(root, retries) == (1, 0)
+    is_session = recognise(data.splitlines(keepends=True)) is not None
+    assert counted(root, retries) == ((1, 0) if is_session else None)
     assert not os.path.exists(f"{root}/local/pmem.log")
+
+
+def test_a_transcript_in_a_form_that_is_not_known_says_nothing_of_use(
+    retries: str, root: str
+) -> None:
+    start()
+    path = Path("session.txt").absolute()
+    path.write_text(f"user:\ngo on\n\nassistant:\n{QUOTED}\n", encoding="utf-8")
+    hook("stop", "cursor", transcript_path=str(path))
+    assert counted(root, retries) is None
 
 
 def test_of_a_long_transcript_the_end_is_looked_at(tmp_path: Path) -> None:
@@ -248,10 +260,11 @@ def test_of_a_long_transcript_the_end_is_looked_at(tmp_path: Path) -> None:
     session.say("At the end.")
     path = tmp_path / "long.jsonl"
     path.write_bytes(session.bytes())
-    work, end = work_since(str(path), 0, str)
-    assert (work.written, end) == (("At the end.",), path.stat().st_size)
+    end = path.stat().st_size
+    seen = work_since(str(path), 0, str)
+    assert seen == (SessionWork(written=("At the end.",)), end)
     assert work_since(str(path), end, str) == (SessionWork(), end)
-    assert work_since(str(path), end + 1, str)[0] == work
+    assert work_since(str(path), end + 1, str) == seen
 
 
 def test_a_file_outside_of_the_project_has_no_name_in_it(retries: str, root: str) -> None:

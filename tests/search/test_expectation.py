@@ -64,6 +64,7 @@ def test_what_is_among_the_hits_is_found_at_its_rank(parsers: Workspace) -> None
         assert (found.hit.rank, found.hit.score, found.hit.signals) == (
             rank, hit.score, hit.signals
         )  # fmt: skip
+        assert found.matches == 4
 
 
 def test_what_is_beyond_the_hits_has_its_rank_beside_the_last_hit(parsers: Workspace) -> None:
