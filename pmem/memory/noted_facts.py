@@ -1,6 +1,8 @@
 """Facts noted as messages state them, each once, and what a correction takes the place of."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 
 import msgspec
 
@@ -9,8 +11,9 @@ from pmem.core.extraction.attempts import FAILED, failed_attempts
 from pmem.core.extraction.corrections import NEAR, corrected, is_correction, with_corrected
 from pmem.core.extraction.facts import extract, key
 from pmem.core.places import exact_place
+from pmem.core.text.commands import edited_files
 from pmem.core.text.paths import named_paths
-from pmem.core.text.speech import is_talk
+from pmem.core.text.speech import Speech, is_talk, speech_of
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, MemoryType, Message, Role, Standing
@@ -53,8 +56,10 @@ def stated(
 ) -> tuple[Fact, ...]:
     """Return the facts that messages state, each once, those that are known left out."""
     fresh: dict[str, Fact] = {}
-    for message in messages if workspace.settings.extract_facts else ():
-        for fact in _surest(list(_facts_of(message)), workspace.settings.max_facts):
+    said = tuple(messages) if workspace.settings.extract_facts else ()
+    for place, message in enumerate(said):
+        found = [*_facts_of(message), *_dead_ends_of(workspace, said, place)]
+        for fact in _surest(found, workspace.settings.max_facts):
             fresh.setdefault(short(fact.id), fact)
     for fact in known if fresh else ():
         fresh.pop(short(fact.id), None)
@@ -74,15 +79,20 @@ def _facts_of(message: Message) -> Iterator[Fact]:
             message=message.id,
             extracted_at=message.created_at,
         )
-    yield from _dead_ends_of(message)
 
 
-def _dead_ends_of(message: Message) -> Iterator[Fact]:
-    """Yield what a message says was tried and failed, with the files that it names as places."""
+def _dead_ends_of(workspace: Workspace, said: Sequence[Message], place: int) -> Iterator[Fact]:
+    """Yield what a message says was tried and failed.
+
+    Its places are the files that it names; where it names none, the one that is edited next in
+    the same turn, else the one that was edited last.
+    """
+    message = said[place]
     if not is_talk(message):
         return
     for attempt in failed_attempts(message.content):
-        files = named_paths(f"{attempt.tried} {attempt.because}")
+        named = named_paths(f"{attempt.tried} {attempt.because}")
+        files = named or _edited_near(workspace, said, place)
         content = describe_attempt(attempt.tried, attempt.because)
         yield Fact(
             id=derived_id(message.created_at, "fact", key(content)),
@@ -95,6 +105,23 @@ def _dead_ends_of(message: Message) -> Iterator[Fact]:
             tried=attempt.tried,
             because=attempt.because,
         )
+
+
+def _edited_near(workspace: Workspace, said: Sequence[Message], place: int) -> tuple[str, ...]:
+    """Return the project's file that is edited next before a person speaks, else the last one."""
+    after = takewhile(lambda one: speech_of(one) is not Speech.PERSON, said[place + 1 :])
+    before = reversed(said[:place])
+    files = (file for one in (*after, *before) for file in _edited_by(workspace, one))
+    return tuple(islice(files, 1))
+
+
+def _edited_by(workspace: Workspace, message: Message) -> Iterator[str]:
+    """Yield the project's files that a tool's call writes to, seen from the project's top."""
+    project = f"{os.path.dirname(workspace.root)}{os.sep}"
+    for file in edited_files(message) if message.tool_call else ():
+        inside = file.removeprefix(project).replace(os.sep, "/")
+        if not inside.startswith(("/", "~", "..")) and ":" not in inside:
+            yield inside
 
 
 def _surest(facts: list[Fact], most: int) -> list[Fact]:

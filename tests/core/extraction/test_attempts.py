@@ -35,6 +35,27 @@ from pmem.core.extraction.attempts import failed_attempts
             "the second index",
             "writes took twice as long",
         ),
+        (
+            "Right. A shared cache only works when all hosts are in one zone, which isn't so here.",
+            "A shared cache",
+            "only works when all hosts are in one zone, which isn't so here",
+        ),
+        (
+            "The issue is that `flock` is not honoured on NFS. The fix: use a lease file instead.",
+            "use `flock`",
+            "`flock` is not honoured on NFS; use a lease file instead",
+        ),
+        (
+            "The problem is that the vendor counts retries. Two an hour are free."
+            " So use the queue instead of a loop.",
+            "a loop",
+            "the vendor counts retries; use the queue instead",
+        ),
+        (
+            "The template engine keeps dropping the front matter. Let me try another way:",
+            "The template engine",
+            "it keeps dropping the front matter",
+        ),
     ],
 )
 def test_a_failure_is_told_with_its_reason(text: str, tried: str, because: str) -> None:
@@ -52,6 +73,13 @@ def test_a_failure_is_told_with_its_reason(text: str, tried: str, because: str) 
         "The file reverts to its base when the branch is gone.",
         "It did not work.",
         "We should have reverted the new parser because it lost comments.",
+        "A shared cache only works when all hosts are in one zone.",
+        "The issue is that `flock` is not honoured on NFS. It is a known one.",
+        "The issue is that writes are slow. Use a queue instead.",
+        "Use a lease file instead.",
+        "The template engine keeps dropping the front matter.",
+        "The template engine is new. Let me try another way.",
+        "It keeps failing on the front matter. Let me try another way.",
     ],
 )
 def test_questions_plans_and_what_gives_no_reason_are_none(text: str) -> None:
