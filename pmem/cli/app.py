@@ -17,12 +17,15 @@ from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from pmem.cli import render
-from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, CommandEntry
+from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS, CommandEntry
 from pmem.cli.session import Answer, CommandSession, utf8
 from pmem.errors import InvalidValue, PmemError, StorageRefused, Unfinished, UsageError
 
 _HOOK: Final = "hook"
 """The command that never fails: assistants take any other exit code for an order to stop."""
+_LONGEST_SUMMARY: Final = 1000
+"""Characters of what a list of commands says about one: all of them."""
+_SHARED: Final = "Every command also takes -C, --json, --quiet and more: see `pmem --help`."
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
@@ -59,7 +62,8 @@ def root() -> TyperGroup:
         help="Memory for projects: keep what was learned, hand back what matters.",
         entries=COMMANDS,
         groups=GROUPS,
-        params=[*_globals(), _telling("--version", "Print the version.", _version)],
+        sections=SECTIONS,
+        params=[*_globals(), _telling("Print the version and exit.", _version, "--version")],
         epilog=_epilog('pmem add "We use PostgreSQL"'),
         no_args_is_help=True,
     )
@@ -73,12 +77,14 @@ class _LazyGroup(TyperGroup):
         *,
         entries: dict[str, CommandEntry],
         groups: dict[str, tuple[str, dict[str, CommandEntry]]],
+        sections: dict[str, tuple[str, ...]] | None = None,
         default: str | None = None,
         **attributes: Any,
     ) -> None:
         super().__init__(rich_markup_mode=None, **attributes)
         self._entries = entries
         self._groups = groups
+        self._sections = sections or {"Commands": (*entries, *groups)}
         self._default = default
         self.ignore_unknown_options = default is not None  # they may be the default's
 
@@ -92,6 +98,22 @@ class _LazyGroup(TyperGroup):
             return _group(cmd_name, *self._groups[cmd_name])
         return None
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, self.list_commands(ctx)))
+        for title, names in self._sections.items():
+            rows = [(f"{name:<{width}}", self._summary(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+        TyperCommand.format_options(self, ctx, formatter)  # type: ignore[arg-type]
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        super().format_epilog(ctx, formatter)
+        _write_shared(self, ctx, formatter)
+
+    def _summary(self, ctx: Any, name: str) -> str:
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(_LONGEST_SUMMARY)  # type: ignore[no-any-return]
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if self._default and not ctx.resilient_parsing:
             options, rest, _ = self.make_parser(ctx).parse_args(list(args))
@@ -100,6 +122,28 @@ class _LazyGroup(TyperGroup):
             if "help" not in options and not is_named and not is_slip:
                 args = [self._default, *args]
         return super().parse_args(ctx, args)
+
+
+class _Command(TyperCommand):
+    """A command whose help names the options of all commands in one line."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        super().format_epilog(ctx, formatter)
+        _write_shared(self, ctx, formatter)
+
+
+class _SharedOption(TyperOption):
+    """An option that every command takes; only `pmem --help` explains it."""
+
+    def get_help_record(self, ctx: Any) -> tuple[str, str] | None:
+        return super().get_help_record(ctx) if ctx.parent is None else None
+
+
+def _write_shared(command: Any, ctx: Any, formatter: Any) -> None:
+    """Name the options that every command takes, below a command's own."""
+    if ctx.parent is not None and any(isinstance(each, _SharedOption) for each in command.params):
+        formatter.write_paragraph()
+        formatter.write_text(_SHARED)
 
 
 def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGroup:
@@ -120,6 +164,7 @@ def _command(name: str, entry: CommandEntry) -> TyperCommand:
     command: Any = get_command_from_info(
         CommandInfo(
             name=name,
+            cls=_Command,
             callback=function,
             short_help=function.__doc__.partition("\n")[0],
             epilog=_epilog(entry.example),
@@ -139,23 +184,23 @@ def _epilog(example: str) -> str:
 def _globals() -> list[TyperOption]:
     """Return the options that every command has, before or after its name."""
     return [
-        _option("-C", "directory", "DIR", "Look for the memory here instead."),
+        _option("-C", "directory", "DIR", "Use the memory of this folder."),
         _option("--json", "json", None, "Print one line of JSON."),
-        _option("--quiet", "quiet", None, "Say nothing on standard error but errors.", "-q"),
+        _option("--quiet", "quiet", None, "Print no notes, only data and errors.", "-q"),
         _option("--no-color", "no_color", None, "Print without colours."),
-        _option("--actor", "actor", "NAME", "Who writes."),
-        _option("--agent", "asker", "NAME", "Who asks: only what its allowlist names is seen."),
-        _option("--now", "now", "TIME", "Take this as the present."),
-        _option("--redact", "redact", None, "Keep a text that holds a secret without it."),
+        _option("--actor", "actor", "NAME", "Write as this person or program."),
+        _option("--agent", "asker", "NAME", "Act as this agent, within its allowlist."),
+        _option("--now", "now", "TIME", "Pretend that it is this time."),
+        _option("--redact", "redact", None, "Save the text with its secrets blanked out."),
         _option("--read-only", "read_only", None, "Write nothing."),
-        _telling("--help", "Show this message and leave.", _help),
+        _telling("Show this help and exit.", _help, "--help", "-h"),
     ]
 
 
 def _option(
     flag: str, name: str, metavar: str | None, help_: str, other: str | None = None
 ) -> TyperOption:
-    return TyperOption(
+    return _SharedOption(
         param_decls=[flag, *([other] if other else []), name],
         metavar=metavar,
         is_flag=metavar is None,
@@ -180,13 +225,13 @@ class _Told(Exception):
         self.answer = answer
 
 
-def _telling(flag: str, help_: str, tell: Callable[[Any], Answer]) -> TyperOption:
+def _telling(help_: str, tell: Callable[[Any], Answer], *flags: str) -> TyperOption:
     def callback(ctx: Any, _parameter: Any, value: Any) -> None:
         if value:
             raise _Told(tell(ctx))
 
-    return TyperOption(
-        param_decls=[flag],
+    return _SharedOption(
+        param_decls=[*flags],
         is_flag=True,
         is_eager=True,
         expose_value=False,

@@ -36,7 +36,7 @@ def remember(
     importance: Annotated[float | None, typer.Option(help="From 0 to 10 [5].")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
 ) -> Answer:
-    """Make a memory for an app; past the limit, one decision makes room for it."""
+    """Make a memory for an app; at its limit, another makes room."""
     session: CommandSession = ctx.obj
     content = None
     if conversation is None or text is not None:
@@ -84,7 +84,7 @@ def list_(
     ] = None,
     at: options.At = None,
 ) -> Answer:
-    """List an app's memories, the newest update first; or the apps there are."""
+    """List the apps, or an app's memories, newest update first."""
     session: CommandSession = ctx.obj
     if app is None:
         known = session.run(table.APPS, AtRequest(**session.when(at)))
@@ -147,7 +147,7 @@ def delete(
         bool, typer.Option("--for-good", help="Delete it at once; nothing brings it back.")
     ] = False,
 ) -> Answer:
-    """Remove one memory of an app; `pmem restore` brings it back until it is purged."""
+    """Remove a memory of an app; `pmem restore` brings it back."""
     session: CommandSession = ctx.obj
     request = AppDeleteRequest(app=app, reference=reference, for_good=for_good)
     gone = session.run(table.APP_DELETE, request)
@@ -176,7 +176,7 @@ def uninstall(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a purge.")] = False,
 ) -> Answer:
-    """Note that an app is gone; its memories outlive it, unless they are purged."""
+    """Note that an app is gone; its memories stay until purged."""
     session: CommandSession = ctx.obj
     if with_memories:
         _ask_to_purge(app, "not uninstalled", yes=yes)

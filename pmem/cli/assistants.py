@@ -41,14 +41,15 @@ def hook(
         str, typer.Option(metavar="NAME", help=f"Who calls: {', '.join(TAKEN)}.")
     ] = "",
 ) -> Answer:
-    """Answer a hook of a coding assistant, which says on standard input what happened.
+    """Answer a hook of a coding assistant.
 
-    A session's start is answered with a context, a prompt with what answers it and this session
-    has not been shown. Before a file is read or edited, what applies to it or cites it is told, and
-    after a command failed, what failed or fixed that error before: three lines at the most, each
-    once a session. The other events note where the session's transcript is. It always exits
-    with 0; on any trouble the answer is empty, and the memory's log says why. `pmem setup` tells
-    the assistants to call it; PMEM_HOOKS=off and the setting hooks.enabled keep it quiet.
+    The assistant says on standard input what happened. A session's start is answered with a
+    context, a prompt with what answers it and this session has not been shown. Before a file is
+    read or edited, what applies to it or cites it is told, and after a command failed, what failed
+    or fixed that error before: three lines at the most, each once a session. The other events note
+    where the session's transcript is. It always exits with 0; on any trouble the answer is empty,
+    and the memory's log says why. `pmem setup` tells the assistants to call it; PMEM_HOOKS=off and
+    the setting hooks.enabled keep it quiet.
     """
     session: CommandSession = ctx.obj
     known = event_of(event)
@@ -66,7 +67,7 @@ def claude_code(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell Claude Code about the memory: its hooks, and the server of its tools; safe to repeat.
+    """Connect Claude Code: hooks and tools; safe to repeat.
 
     VS Code runs these hooks as well.
     """
@@ -81,7 +82,7 @@ def codex(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell Codex about the memory: its hooks, and the server of its tools; safe to repeat.
+    """Connect Codex: hooks and tools; safe to repeat.
 
     Codex runs hooks once you have trusted them there (`/hooks`), a project's in a trusted project.
     """
@@ -96,7 +97,7 @@ def gemini(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell Gemini CLI about the memory: its hooks, and the server of its tools; safe to repeat."""
+    """Connect Gemini CLI: hooks and tools; safe to repeat."""
     return _set_up(ctx.obj, "gemini", (user, project), (check, remove, print_))
 
 
@@ -108,7 +109,7 @@ def cursor(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell Cursor about the memory: its hooks, and the server of its tools; safe to repeat."""
+    """Connect Cursor: hooks and tools; safe to repeat."""
     return _set_up(ctx.obj, "cursor", (user, project), (check, remove, print_))
 
 
@@ -120,7 +121,7 @@ def vscode(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell VS Code about the memory: its hooks, and the server of its tools; safe to repeat.
+    """Connect VS Code: hooks and tools; safe to repeat.
 
     It also reads the hooks of Claude Code: where those are set up, it gets none of its own.
     """
@@ -135,7 +136,7 @@ def opencode(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell OpenCode about the server of the memory's tools; safe to repeat."""
+    """Connect OpenCode: tools; safe to repeat."""
     return _set_up(ctx.obj, "opencode", (user, project), (check, remove, print_))
 
 
@@ -147,7 +148,7 @@ def zed(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Tell Zed about the server of the memory's tools, in your own settings; safe to repeat."""
+    """Connect Zed: tools, in your own settings; safe to repeat."""
     return _set_up(ctx.obj, "zed", (user, project), (check, remove, print_))
 
 
@@ -159,12 +160,12 @@ def agents_md(
     remove: Remove = False,
     print_: Print = False,
 ) -> Answer:
-    """Say in AGENTS.md when to look into the memory, and what to add to it; safe to repeat."""
+    """Say in AGENTS.md how to use the memory; safe to repeat."""
     return _set_up(ctx.obj, "agents-md", (user, project), (check, remove, print_))
 
 
 def list_(ctx: typer.Context) -> Answer:
-    """Show which coding assistants know the memory, and which could; the same as `pmem setup`."""
+    """Show which coding assistants are connected."""
     session: CommandSession = ctx.obj
     found = session.run(table.SETUP_LIST, NoArguments(), _anywhere(session))
     width = max(len(name) for name in HARNESSES) + 2

@@ -67,7 +67,7 @@ def changelog(
         bool, typer.Option("--markdown", help="Write Markdown, for a pull request or a CI job.")
     ] = False,
 ) -> Answer:
-    """Say what the memory learned, changed and forgot between two revisions."""
+    """Show what was learned, changed and forgotten in a range."""
     session: CommandSession = ctx.obj
     found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
     if markdown and not session.json:

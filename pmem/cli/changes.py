@@ -45,7 +45,7 @@ def edit(
     type: NewType = None,  # noqa: A002 - the option's name
     category: Category = None,
     subject: Subject = None,
-    tag: Annotated[list[str] | None, typer.Option(help="The tags that it is to have.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Replace all its tags; repeatable.")] = None,
     no_tags: Annotated[bool, typer.Option("--no-tags", help="Take its tags away.")] = False,
     importance: Importance = None,
     valid_from: Since = None,
@@ -124,7 +124,10 @@ def edit(
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:
-    """Remove memories or episodes; `restore` brings them back until they are purged."""
+    """Remove memories or episodes; `restore` brings them back.
+
+    It does so until they are purged.
+    """
     session: CommandSession = ctx.obj
     return _records_answer("removed", session.run(table.REMOVE, _records_request(reference)))
 
@@ -191,9 +194,10 @@ def settle(
         bool, typer.Option("--other", help="Take the other branch's value instead.")
     ] = False,
 ) -> Answer:
-    """Settle what two merged branches contradict each other about: what holds now is right.
+    """Resolve a conflict between two merged branches.
 
-    With --other the other branch is, also where it removed, archived or replaced what still holds.
+    What the memory says now is kept. With --other the other branch wins, also where it removed,
+    archived or replaced what still holds here.
     """
     session: CommandSession = ctx.obj
     request = SettleRequest(references=tuple(reference), other=other)

@@ -33,7 +33,7 @@ def check(
         Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
     ] = "text",
 ) -> Answer:
-    """Report all that is wrong; exits with 1 if anything is.
+    """Check the memory for errors; exits with 1 if there are any.
 
     A record that was found sound is not read again until it changes.
 
@@ -75,9 +75,10 @@ def scan(
         Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
     ] = "text",
 ) -> Answer:
-    """Look for secrets in the memory, and never show one; exits with 1 if there are any.
+    """Look for secrets in the memory; exits with 1 if there are any.
 
-    What comes in through pmem is looked at by itself; this finds what got in another way.
+    What comes in through pmem is looked at by itself; this finds what got in another way. The
+    secrets themselves are never shown.
     """
     session: CommandSession = ctx.obj
     if session.json and format_ != "text":

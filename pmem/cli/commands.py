@@ -58,7 +58,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
 
 GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
     "conversation": (
-        "Keep conversations: start, say, end, look back.",
+        "Record conversations, and look back at them.",
         {
             "start": CommandEntry(
                 "conversation", "start", 'pmem conversation start "Database choice"'
@@ -77,7 +77,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "facts": (
-        "Look after the facts that messages state.",
+        "Review the facts found in conversations.",
         {
             "list": CommandEntry("facts", "list_", "pmem facts list --above 0.7"),
             "promote": CommandEntry("facts", "promote", "pmem facts promote k3v9"),
@@ -85,7 +85,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "consent": (
-        "Decide what agents may remember of people.",
+        "Decide what agents may remember about people.",
         {
             "list": CommandEntry("consent", "list_", "pmem consent list"),
             "approve": CommandEntry("consent", "approve", "pmem consent approve k3v9"),
@@ -93,7 +93,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "episode": (
-        "Look at key moments, and add some.",
+        "List key moments of conversations, and add your own.",
         {
             "add": CommandEntry(
                 "episode", "add", 'pmem episode add "The queue is RabbitMQ" --title Queue'
@@ -104,7 +104,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "app": (
-        "Keep what apps remember, each for itself.",
+        "Keep what each app remembers, apart from the others.",
         {
             "remember": CommandEntry(
                 "apps", "remember", 'pmem app remember calendar "Meetings after 2pm only"'
@@ -120,7 +120,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "checkpoint": (
-        "Keep the state of a thread: save, load, look through.",
+        "Save and load the state of a thread of work.",
         {
             "save": CommandEntry(
                 "threads", "save", 'pmem checkpoint save review-42 \'{"context": "step 3"}\''
@@ -131,7 +131,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "config": (
-        "Look at the settings and change the project's.",
+        "Show the settings, and change the project's.",
         {
             "list": CommandEntry("project", "config_list", "pmem config list"),
             "get": CommandEntry("project", "config_get", "pmem config get chunk_size"),
@@ -140,7 +140,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "setup": (
-        "Teach the programs around a project about its memory.",
+        "Connect git, pre-commit and coding assistants.",
         {
             "git": CommandEntry("setup", "git", "pmem setup git"),
             "pre-commit": CommandEntry("setup", "pre_commit", "pmem setup pre-commit"),
@@ -157,7 +157,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "import": (
-        "Take in records from other programs' files.",
+        "Import sessions, notes, decisions and git history.",
         {
             "messages": CommandEntry(
                 "exchange", "import_messages", "pmem import messages chat.jsonl"
@@ -173,14 +173,15 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "export": (
-        "Give out records as files.",
+        "Export the memory to files.",
         {
             "arrays": CommandEntry("exchange", "export_arrays", "pmem export arrays backup"),
             "audit": CommandEntry("exchange", "export_audit", "pmem export audit trail.jsonl"),
         },
     ),
     "eval": (
-        "Hold recall to a golden set. `pmem eval FILE` is short for `pmem eval run FILE`.",
+        "Test search with questions whose answers you know."
+        " `pmem eval FILE` is short for `pmem eval run FILE`.",
         {
             "run": CommandEntry("evaluation", "run", "pmem eval run golden.jsonl"),
             "add": CommandEntry("evaluation", "add", 'pmem eval add "which database" k3v9'),
@@ -188,6 +189,21 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
 }
+
+SECTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "Every day": (
+        "init", "add", "search", "context", "list", "show", "edit", "rm", "restore", "history"
+    ),
+    "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
+    "Conversations": ("conversation", "facts", "episode"),
+    "Keep it tidy": (
+        "stats", "events", "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
+    ),
+    "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
+    "Connect and configure": ("setup", "import", "export", "config", "completion"),
+    "For agents and apps": ("mcp", "hook", "query", "delta", "checkpoint", "app", "consent"),
+}  # fmt: skip
+"""The sections of `pmem --help`, everyday commands first; each command is in one."""
 
 DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto"}
 """What a group does when its name is not followed by one of its commands."""

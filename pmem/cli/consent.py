@@ -22,7 +22,7 @@ def list_(
         bool, typer.Option("--decisions", help="Also what became of earlier proposals.")
     ] = False,
 ) -> Answer:
-    """List what waits for consent or for a second signal, the oldest first."""
+    """List what waits for consent or a second signal, oldest first."""
     session: CommandSession = ctx.obj
     found = session.run(table.WAITING, WaitingRequest(decisions=decisions))
     return Answer(

@@ -81,7 +81,7 @@ def context(
     trust: options.Trusted = None,
     at: options.At = None,
 ) -> Answer:
-    """Write the block that a model reads, within a token budget."""
+    """Print what a model should read first, within a token budget."""
     session: CommandSession = ctx.obj
     request = ContextRequest(
         query=None if query is None else session.input(query, "the query"),

@@ -39,7 +39,7 @@ def due(
         str | None, typer.Option(metavar="TIME", help="Also what is due by then, such as 2w.")
     ] = None,
 ) -> Answer:
-    """List what is to be looked at again, the longest overdue first."""
+    """List what needs another look, the longest overdue first."""
     session: CommandSession = ctx.obj
     found = session.run(table.DUE, DueRequest(until=session.ahead(within)))
     note = "" if found.items else "nothing is to be looked at again: `--review` gives a date"

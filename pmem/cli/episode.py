@@ -42,7 +42,7 @@ def add(
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag.")] = None,
 ) -> Answer:
-    """Add an episode by hand; those that messages make are noticed by themselves."""
+    """Add an episode by hand; messages make others by themselves."""
     session: CommandSession = ctx.obj
     made = session.run(
         table.ADD_EPISODE,
@@ -105,7 +105,7 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
 
 
 def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
-    """Show the narrative arc of a conversation: beginning, middle, end, key moments."""
+    """Show how a conversation went: beginning, middle, end."""
     session: CommandSession = ctx.obj
     found = session.run(table.ARC, LookRequest(conversation=reference, **session.when(at)))
     note = "" if any(_parts(found)) else _EMPTY

@@ -68,7 +68,7 @@ def add(
     ] = None,
     forbidden: Annotated[bool, typer.Option("--not", help="It must not be found.")] = False,
 ) -> Answer:
-    """Add what a query must find to a golden set, after a bad recall say."""
+    """Record that QUERY must find REF."""
     session: CommandSession = ctx.obj
     request = QuestionRequest(
         query=session.input(query, "the query"),
@@ -93,7 +93,7 @@ def misses(
         typer.Option(metavar="NAME|all", help="Forget this one, or all that was asked."),
     ] = None,
 ) -> Answer:
-    """List prompts that were not shown what answers them, or take one over."""
+    """List prompts that missed their answer, or add one."""
     session: CommandSession = ctx.obj
     if take and drop:
         raise UsageError("a miss is either taken or dropped", "say one after the other")

@@ -63,7 +63,8 @@ def import_arrays(
     ctx: typer.Context,
     folder: Annotated[str, typer.Argument(metavar="DIR", help="Holds the four array files.")],
     untrusted: Annotated[
-        bool, typer.Option("--untrusted", help="They are somebody else's: see below.")
+        bool,
+        typer.Option("--untrusted", help="Somebody else wrote them: trust them less (see above)."),
     ] = False,
 ) -> Answer:
     """Import the four array files of the multi-tier design.

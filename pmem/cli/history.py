@@ -73,7 +73,7 @@ def adr(
         bool, typer.Option("--dry-run", help="Say what would be added; write nothing.")
     ] = False,
 ) -> Answer:
-    """Import architecture decision records: each that was taken becomes a decision.
+    """Import architecture decision records that were taken.
 
     Both Nygard's form and MADR's are read. A decision holds from its date, cites the section that
     says it, and has the options that were rejected. One that was superseded makes room for its

@@ -36,9 +36,10 @@ def mcp(
         bool, typer.Option("--structured", help="Answer JSON as well, for programs.")
     ] = False,
 ) -> None:
-    """Serve the memory to an assistant over the Model Context Protocol, on standard input.
+    """Serve the memory over the Model Context Protocol (MCP).
 
-    Whoever calls is an agent: the one that --agent names, else `assistant`.
+    It talks on standard input and output. Whoever calls is an agent: the one that --agent names,
+    else `assistant`.
     """
     session: CommandSession = ctx.obj
     from pmem.server.tools import chosen

@@ -101,9 +101,11 @@ def add(
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add JSON Lines, one memory each.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also beside a similar one.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Add it even if a similar memory exists.")
+    ] = False,
 ) -> Answer:
-    """Add a memory, or find the one that should be updated instead."""
+    """Add a memory, or name the one to update instead."""
     session: CommandSession = ctx.obj
     if batch is not None:
         if text is not None:

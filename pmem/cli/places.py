@@ -35,7 +35,7 @@ def why(
         ),
     ],
 ) -> Answer:
-    """Show what was decided, tried and replaced at a place in a file."""
+    """Show what was decided, tried and replaced at a place in code."""
     session: CommandSession = ctx.obj
     found = session.run(table.WHY, WhyRequest(place=place))
     nothing = f"no memory applies to {one_visible_line(found.file)} or cites it"
@@ -55,7 +55,9 @@ def tried(
     ] = None,
     subject: Subject = None,
     tag: Tag = None,
-    force: Annotated[bool, typer.Option("--force", help="Also beside a similar one.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Add it even if a similar memory exists.")
+    ] = False,
 ) -> Answer:
     """Note what was tried and failed, and what worked instead."""
     session: CommandSession = ctx.obj

@@ -70,7 +70,7 @@ def doctor(
     ctx: typer.Context,
     fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended.")] = False,
 ) -> Answer:
-    """Look at everything that pmem needs; exits with 1 if something is wrong."""
+    """Check that pmem works here; exits with 1 if it does not."""
     session: CommandSession = ctx.obj
     found = session.run(table.DOCTOR, DoctorRequest(fix=fix))
     session.quiet = True
@@ -94,7 +94,7 @@ def completion(
         typer.Argument(metavar="SHELL", help="Which shell."),
     ],
 ) -> Answer:
-    """Print the script that completes pmem's commands in a shell."""
+    """Print the script that completes commands in a shell."""
     from typer._completion_shared import get_completion_script
 
     script = get_completion_script(prog_name="pmem", complete_var="_PMEM_COMPLETE", shell=shell)

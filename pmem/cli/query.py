@@ -21,7 +21,9 @@ def query(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="The request, one object.")] = "-",
 ) -> Answer:
-    """Answer an agent's request, read as JSON, within its allowlist and its budget.
+    """Answer an agent's request in JSON, within its allowlist.
+
+    The answer keeps to the budget that the request names, such as
 
     {"agent": "planner", "query": "deployment plan", "categories": ["tasks"], "filters":
     {"user_id", "agent_id", "run_id", "actor_id", "role", "category", "pinned", "importance_min",

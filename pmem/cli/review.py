@@ -61,7 +61,7 @@ def review(
         typer.Option("--format", help="For people, a pull request, or the CI of GitHub or GitLab."),
     ] = "text",
 ) -> Answer:
-    """Say what a change of the project has to do with what is remembered.
+    """Show which memories a change of the project touches.
 
     It names memories whose cited text is edited, rules and dead ends at the files, dead ends that
     are settled, memories without a source, and those that clash. Reformatting, moves and changes

@@ -20,10 +20,10 @@ def git(
     remove: Annotated[bool, typer.Option("--remove", help="Take the settings back.")] = False,
     print_: Annotated[bool, typer.Option("--print", help="Only print what it would do.")] = False,
 ) -> Answer:
-    """Let git merge records field by field, and show them as text; safe to repeat.
+    """Teach git to merge and show records; safe to repeat.
 
-    It changes this clone's configuration, so each clone needs it once. The attributes that go
-    with it are shared with the project.
+    Records are merged field by field, and shown as text. It changes this clone's configuration, so
+    each clone needs it once. The attributes that go with it are shared with the project.
     """
     session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, print_)
@@ -50,7 +50,7 @@ def rules(
     ] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the files away again.")] = False,
 ) -> Answer:
-    """Write what the memory says into files that hosts without hooks read; safe to repeat.
+    """Write the memory into rule files of assistants; safe to repeat.
 
     AGENTS.md gets a block of what every task needs: what is pinned, dead ends, constraints and
     preferences, within 600 tokens. Cursor, Copilot and Claude Code get that as a rule, and a rule
@@ -85,9 +85,10 @@ def pre_commit(
         bool, typer.Option("--strict", help="Let a review stop a commit as well.")
     ] = False,
 ) -> Answer:
-    """Have every commit checked by `pmem check --staged` and `pmem scan --staged`; safe to repeat.
+    """Check every commit; safe to repeat.
 
-    `pmem review --staged` says what the memory has to do with it, and stops nothing.
+    `pmem check --staged` and `pmem scan --staged` can stop a commit. `pmem review --staged` says
+    what the memory has to do with it, and stops nothing.
 
     Where the project has a .pre-commit-config.yaml, it gets an entry; elsewhere git's own hook
     gets a few lines. Exits with 1 if there is no safe place for the entry, and prints it.

@@ -57,7 +57,10 @@ class _PlanFile(msgspec.Struct):
 
 
 def consolidate(ctx: typer.Context, dry_run: DryRun = False, plan: PlanFile = None) -> Answer:
-    """Archive what has faded, merge duplicates, link neighbours, fold recalls in."""
+    """Archive what faded, merge duplicates, link what is related.
+
+    The uses that were noted since the last time are saved in the records.
+    """
     return _run(ctx.obj, table.CONSOLIDATE, dry_run=dry_run, plan=plan)
 
 

@@ -31,7 +31,7 @@ def verify(
         typer.Option("--accept", help="They still hold: cite the text as it is now."),
     ] = False,
 ) -> Answer:
-    """See whether the files, lines and names that memories cite still say the same."""
+    """Check whether the code that memories cite still says the same."""
     session: CommandSession = ctx.obj
     if accept:
         return _accepted_answer(session, tuple(reference or ()), update=update)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pmem.cli.app import root
-from pmem.cli.commands import COMMANDS, GROUPS
+from pmem.cli.commands import COMMANDS, GROUPS, SECTIONS
 from tests.cli.shell import Shell, new_repository
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.once import Once
@@ -22,6 +22,8 @@ EXAMPLES = {name: entry.example for name, entry in COMMANDS.items()} | {
     for group, (_, entries) in GROUPS.items()
     for name, entry in entries.items()
 }
+_OWN = ("agent",)
+"""Options of commands that go by a shared one's name: `pmem add --agent` is the one that adds."""
 EVERY_EXAMPLE = pytest.mark.parametrize("words", EXAMPLES, ids=str)
 
 
@@ -72,6 +74,38 @@ def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> N
             example = example.replace(ids["k3v9"], ids[f"of {kind.strip()}"])
     done = shell.run(example)
     assert done.code == 0, done.said
+
+
+@pytest.mark.parametrize("words", ["", *GROUPS])
+def test_what_a_list_says_of_a_command_fits_on_one_line_of_80_columns(
+    words: str, shell: Shell
+) -> None:
+    names = set(GROUPS[words][1] if words else [*COMMANDS, *GROUPS])
+    shown = shell.run(f"pmem {words} --help").text.splitlines()
+    rows = [line for line in shown if line[2:].partition(" ")[0] in names and line[2:3] != " "]
+    assert {line[2:].partition(" ")[0] for line in rows} == names
+    assert [line for line in rows if len(line) > 80 or not line.endswith(".")] == []
+
+
+def test_every_command_stands_in_one_section() -> None:
+    placed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(placed) == sorted([*COMMANDS, *GROUPS])
+
+
+@pytest.mark.parametrize("words", ["", *GROUPS, *EXAMPLES])
+def test_the_short_form_of_help_is_the_same(words: str, shell: Shell) -> None:
+    assert shell.run(f"pmem {words} -h") == shell.run(f"pmem {words} --help")
+
+
+@pytest.mark.parametrize("words", [*GROUPS, *EXAMPLES])
+def test_options_that_all_share_are_explained_once(words: str, shell: Shell) -> None:
+    text = shell.run(f"pmem {words} --help").text
+    shared = [param.opts[0] for param in root().params]
+    own = [param.opts[0] for param in _command(words).params if param.name in _OWN]
+    assert [flag for flag in shared if f"  {flag} " in text and flag not in own] == []
+    assert text.endswith(
+        "Every command also takes -C, --json, --quiet and more: see `pmem --help`.\n"
+    )
 
 
 def test_every_option_and_argument_has_help() -> None:
