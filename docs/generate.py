@@ -1,19 +1,24 @@
-"""Writes docs/settings.md and docs/commands.md from the tables that the program itself uses.
+"""Writes the pages of reference from the tables that the program itself uses.
 
-Run it with the project's Python: `python docs/generate.py`. A test fails when the committed
-files differ from what it writes.
+They are docs/settings.md, docs/commands.md, the manual page docs/pmem.1, and
+pmem/cli/reference.json, by which `pmem help --json` and completion answer at once. Run it with
+the project's Python: `python docs/generate.py`. A test fails when the committed files differ from
+what it writes.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
 
 from pmem import errors
 from pmem.cli.app import root
+from pmem.cli.commands import COMMANDS, GROUPS, SECTIONS
 from pmem.values.config import Setting, table
 from pmem.values.notation import as_text
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+TABLE = os.path.join(os.path.dirname(FOLDER), "pmem", "cli", "reference.json")
 WIDTH = 78
 
 Commands = Iterator[tuple[str, Any, Any]]
@@ -54,12 +59,146 @@ input. Every command also takes the options of `pmem` itself, before or after it
 {parts}"""
 
 
+def reference() -> dict[str, Any]:
+    """Return the whole table of commands, options, types, defaults and sections."""
+    shared = {param.name for param in root().params}
+    commands = {}
+    for words, command, _ in _commands(root(), None, "pmem"):
+        if words == "pmem":
+            continue
+        name = words.removeprefix("pmem ")
+        params = [_parameter(each) for each in command.params if each.name not in shared]
+        params += [_parameter(each) for each in command.params if _is_own(each, shared)]
+        commands[name] = {
+            "summary": command.get_short_help_str(1000),
+            "help": " ".join((command.help or "").split()),
+            "example": _example(name),
+            "commands": list(GROUPS[name][1]) if name in GROUPS else [],
+            "arguments": [each for each in params if "flags" not in each],
+            "options": [each for each in params if "flags" in each],
+        }
+    return {
+        "sections": [{"title": title, "commands": names} for title, names in SECTIONS.items()],
+        "options": [_parameter(each) for each in root().params],
+        "commands": commands,
+        "settings": {row.name: row.description for row in table()},
+    }
+
+
+def manual_page() -> str:
+    """Write the manual page of pmem, in the language of roff."""
+    found = reference()
+    parts = [
+        '.TH PMEM 1 "" pmem "pmem manual"',
+        ".SH NAME",
+        "pmem \\- memory for projects: keep what was learned, hand back what matters",
+        ".SH SYNOPSIS",
+        ".B pmem",
+        ".RI [ options ]",
+        ".I command",
+        ".RI [ arguments ]",
+        ".SH OPTIONS",
+        "Every command takes these, before or after its name.",
+        *_definitions(found["options"]),
+    ]
+    for section in found["sections"]:
+        parts.append(f".SH {_roff(section['title'].upper())}")
+        for name in section["commands"]:
+            members = found["commands"][name]["commands"]
+            for words in (name, *(f"{name} {member}" for member in members)):
+                parts += _manual_entry(words, found["commands"][words])
+    parts += [".SH EXIT STATUS"]
+    for code, _, when in _exit_codes():
+        parts += [".TP", f".B {code}", _roff(when)]
+    parts += [
+        ".SH SEE ALSO",
+        "`pmem help` lists the documents, and `pmem help NAME` prints one.",
+    ]
+    return "\n".join(parts)
+
+
 def pages() -> dict[str, str]:
     """Return every generated page by its path."""
     return {
         os.path.join(FOLDER, "settings.md"): settings_page(),
         os.path.join(FOLDER, "commands.md"): commands_page(),
+        os.path.join(FOLDER, "pmem.1"): manual_page(),
+        TABLE: _json(reference()),
     }
+
+
+def _json(value: Any) -> str:
+    """Write JSON with one line for each option, argument and list of names."""
+    if not isinstance(value, dict) or "required" in value:
+        is_table = isinstance(value, list) and value and isinstance(value[0], dict)
+        if not is_table:
+            return json.dumps(value, ensure_ascii=False)
+        return "[\n" + ",\n".join(map(_json, value)) + "\n]"
+    rows = (f"{json.dumps(name)}: {_json(each)}" for name, each in value.items())
+    return "{\n" + ",\n".join(rows) + "\n}"
+
+
+def _is_own(param: Any, shared: set[str]) -> bool:
+    """Tell whether a command has an option of its own under the name of a shared one."""
+    return param.name in shared and param.expose_value
+
+
+def _example(name: str) -> str:
+    group, _, member = name.partition(" ")
+    if group in COMMANDS:
+        return COMMANDS[group].example
+    entries = GROUPS[group][1]
+    return entries[member or next(iter(entries))].example
+
+
+def _parameter(param: Any) -> dict[str, Any]:
+    """Describe an option or an argument."""
+    is_option = param.param_type_name == "option"
+    choices = getattr(param.type, "choices", ())
+    is_flag = is_option and param.is_flag
+    default = getattr(param.default, "value", param.default)
+    name = param.metavar or ("" if is_flag else param.name.upper())
+    return {
+        **({"flags": [*param.opts, *param.secondary_opts]} if is_option else {}),
+        "name": name.strip("[]"),
+        "type": "flag" if is_flag else "choice" if choices else _TYPES[param.type.name.split()[0]],
+        **({"choices": [getattr(each, "value", each) for each in choices]} if choices else {}),
+        "default": default if not is_flag else bool(default),
+        "required": param.required,
+        "repeatable": param.nargs == -1 or bool(is_option and param.multiple),
+        "help": param.help,
+    }
+
+
+_TYPES = {"str": "text", "int": "integer", "float": "number"}
+
+
+def _manual_entry(words: str, entry: dict[str, Any]) -> list[str]:
+    shown = " ".join(
+        each["name"] if each["required"] else f"[{each['name']}]" for each in entry["arguments"]
+    )
+    return [
+        f".SS pmem {_roff(words)} {_roff(shown)}".rstrip(),
+        _roff(entry["help"]),
+        *_definitions(entry["arguments"] + entry["options"]),
+        ".PP",
+        f"Example: {_roff(entry['example'])}",
+    ]
+
+
+def _definitions(params: list[dict[str, Any]]) -> Iterator[str]:
+    for each in params:
+        yield ".TP"
+        value = "|".join(each.get("choices", ())) or each["name"]
+        yield f".B {_roff(', '.join(each.get('flags', ())))} {_roff(value)}".replace("  ", " ")
+        given = each["default"]
+        default = f" Default: {given}." if given not in (None, False, "", [], "-") else ""
+        yield _roff(f"{each['help']}{default}")
+
+
+def _roff(text: str) -> str:
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text.startswith((".", "'")) else text
 
 
 def _row(row: Setting) -> str:
@@ -111,10 +250,15 @@ def _classes(class_: type[errors.PmemError]) -> Iterator[type[errors.PmemError]]
 
 
 def main() -> None:
-    """Write every page."""
+    """Write every page; first the table, by which a list of commands says what each is for."""
+    _write(TABLE, _json(reference()))
     for path, text in pages().items():
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text.rstrip("\n") + "\n")
+        _write(path, text)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text.rstrip("\n") + "\n")
 
 
 if __name__ == "__main__":

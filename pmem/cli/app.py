@@ -25,7 +25,10 @@ _HOOK: Final = "hook"
 """The command that never fails: assistants take any other exit code for an order to stop."""
 _LONGEST_SUMMARY: Final = 1000
 """Characters of what a list of commands says about one: all of them."""
+_METAVARS: Final = {"str": "TEXT", "int": "N", "float": "NUMBER"}
+"""What help calls the value of an option that gives it no name."""
 _SHARED: Final = "Every command also takes -C, --json, --quiet and more: see `pmem --help`."
+_MORE: Final = "`pmem help COMMAND` explains a command, `pmem help` lists the documents."
 _COMPLETE: Final = "_PMEM_COMPLETE"
 """The variable by which a shell asks for completions."""
 
@@ -111,8 +114,13 @@ class _LazyGroup(TyperGroup):
         _write_shared(self, ctx, formatter)
 
     def _summary(self, ctx: Any, name: str) -> str:
-        command = self.get_command(ctx, name)
-        return command.get_short_help_str(_LONGEST_SUMMARY)  # type: ignore[no-any-return]
+        from pmem.cli.manual import reference
+
+        words = f"{ctx.command_path} {name}".partition(" ")[2]
+        known = reference()["commands"].get(words)  # without loading the command
+        if known is not None:
+            return str(known["summary"])
+        return str(self.get_command(ctx, name).get_short_help_str(_LONGEST_SUMMARY))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if self._default and not ctx.resilient_parsing:
@@ -126,6 +134,9 @@ class _LazyGroup(TyperGroup):
 
 class _Command(TyperCommand):
     """A command whose help names the options of all commands in one line."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         super().format_epilog(ctx, formatter)
@@ -141,9 +152,9 @@ class _SharedOption(TyperOption):
 
 def _write_shared(command: Any, ctx: Any, formatter: Any) -> None:
     """Name the options that every command takes, below a command's own."""
-    if ctx.parent is not None and any(isinstance(each, _SharedOption) for each in command.params):
+    if any(isinstance(each, _SharedOption) for each in command.params):
         formatter.write_paragraph()
-        formatter.write_text(_SHARED)
+        formatter.write_text(_MORE if ctx.parent is None else _SHARED)
 
 
 def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGroup:
@@ -172,6 +183,8 @@ def _command(name: str, entry: CommandEntry) -> TyperCommand:
         pretty_exceptions_short=False,
         rich_markup_mode=None,
     )
+    for parameter in command.params:
+        parameter.metavar = parameter.metavar or _METAVARS.get(parameter.type.name.split()[0])
     own = {flag for parameter in command.params for flag in parameter.opts}
     command.params.extend(option for option in _globals() if own.isdisjoint(option.opts))
     return command  # type: ignore[no-any-return]

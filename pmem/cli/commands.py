@@ -53,6 +53,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "repair": CommandEntry("repair", "repair", "pmem repair --dry-run"),
     "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
     "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
+    "help": CommandEntry("manual", "help_", "pmem help merging"),
     "completion": CommandEntry("project", "completion", "pmem completion bash"),
 }
 
@@ -200,7 +201,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
         "stats", "events", "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
-    "Connect and configure": ("setup", "import", "export", "config", "completion"),
+    "Connect and configure": ("setup", "import", "export", "config", "completion", "help"),
     "For agents and apps": ("mcp", "hook", "query", "delta", "checkpoint", "app", "consent"),
 }  # fmt: skip
 """The sections of `pmem --help`, everyday commands first; each command is in one."""

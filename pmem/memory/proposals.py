@@ -222,7 +222,8 @@ def check_form(settings: Settings, text: str) -> None:
     broken = style_rules.lints(text) if settings.writing.enforce else []
     if broken:
         raise InvalidValue(
-            f"this breaks the writing rules: {broken[0].sentence}", "docs/consent.md lists them"
+            f"this breaks the writing rules: {broken[0].sentence}",
+            "`pmem help consent.md` lists them",
         )
 
 

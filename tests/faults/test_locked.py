@@ -96,6 +96,7 @@ READING = {
     "hook",
     "setup list",
     "completion",
+    "help",
     "mcp",  # by itself: what is called through it is tried in tests/mcp
     "show",
     "why",

@@ -49,6 +49,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "doctor": (),
     "hook": ("prompt",),
     "completion": ("bash",),
+    "help": (),
     "conversation start": (),
     "conversation say": ("TEXT",),
     "conversation end": (),
@@ -118,6 +119,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 OTHERWISE: Final = {
     "unpin": "pin",
     "completion": None,
+    "help": None,
     "mcp": "search",
     **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
     **{f"setup {name}": "setup.assistant" for name in HARNESSES},

@@ -1,0 +1,132 @@
+"""What the messages of the installed program point to, it can print."""
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from pmem.cli import manual
+from pmem.cli.commands import COMMANDS, GROUPS
+from tests import source
+from tests.cli.shell import pmem
+
+ROOT = Path(__file__).parents[2]
+WHEEL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"][
+    "build"
+]["targets"]["wheel"]
+POINTS_TO_HELP = re.compile(r"pmem help ([a-z][a-z.-]*)")
+
+
+def messages(path: Path) -> list[str]:
+    """Return the texts of a module that are no docstrings."""
+    tree = source.tree(path)
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = {
+        ast.get_docstring(node, clean=False)
+        for node in ast.walk(tree)
+        if isinstance(node, described)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in docs
+    ]
+
+
+def test_no_message_names_a_file_that_an_installed_program_lacks() -> None:
+    named = [
+        (source.name(path), text)
+        for path in source.FILES
+        if path.name != "manual.py"
+        for text in messages(path)
+        if re.search(r"docs/[a-z-]+\.md", text)
+    ]
+    assert named == []
+
+
+def test_every_document_that_a_message_names_can_be_printed() -> None:
+    named = {
+        name.rstrip(".")
+        for path in source.FILES
+        for text in messages(path)
+        for name in POINTS_TO_HELP.findall(text)
+    }
+    assert "consent.md" in named
+    assert [name for name in named if pmem("help", name).code != 0] == []
+
+
+def test_the_wheel_has_the_documents_that_help_lists_and_no_others() -> None:
+    files = [f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.is_file()]
+    left_out = WHEEL["exclude"]
+    shipped = {name for name in files if not any(fnmatch(name, form) for form in left_out)}
+    assert shipped == {f"docs/{name}.md" for name in manual.documents()}
+    assert set(WHEEL["only-include"]) == {"pmem", "docs"}
+    assert WHEEL["sources"] == {"docs": "pmem/docs"}
+
+
+def test_an_installed_program_prints_the_documents_in_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tea.md").write_text("# How to make tea\n\nBoil water.\n")
+    monkeypatch.setattr(manual, "_PACKAGE", str(tmp_path))
+    assert pmem("help").text == "tea  How to make tea\n"
+    assert pmem("help", "tea").text == "# How to make tea\n\nBoil water.\n"
+
+
+@pytest.mark.parametrize("name", manual.documents())
+def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    ways = [f"{name}.md", f"docs/{name}.md"]
+    ways += [name] if name not in {*COMMANDS, *GROUPS} else []
+    assert {pmem("help", way).text for way in ways} == {text}
+
+
+def test_the_list_of_documents_says_what_to_type() -> None:
+    typed = [line.split()[0] for line in pmem("help").text.splitlines()]
+    assert [name.removesuffix(".md") for name in typed] == manual.documents()
+    assert {name for name in typed if name.endswith(".md")} == {"consent.md", "review.md"}
+    printed = (pmem("help", name) for name in typed)
+    assert [done.code for done in printed if not done.text.startswith("# ")] == []
+
+
+def test_help_of_a_command_is_what_its_option_prints() -> None:
+    for words in ("add", "config set", "eval", "conversation"):
+        assert pmem("help", *words.split()).out == pmem(*words.split(), "--help").out
+
+
+def test_help_for_programs_is_the_whole_table() -> None:
+    told = json.loads(pmem("help", "--json").out)["data"]
+    members = [f"{group} {name}" for group in GROUPS for name in GROUPS[group][1]]
+    assert list(told["commands"]) == sorted(
+        [*COMMANDS, *GROUPS, *members], key=list(told["commands"]).index
+    )
+    assert set(told["commands"]) == {*COMMANDS, *GROUPS, *members}
+    limit = next(o for o in told["commands"]["list"]["options"] if "--limit" in o["flags"])
+    assert (limit["type"], limit["default"], limit["repeatable"]) == ("integer", None, False)
+    assert [option["flags"][0] for option in told["options"]][:2] == ["-C", "--json"]
+    assert told["documents"] == manual.documents()
+
+
+def test_what_is_neither_command_nor_document_is_not_found() -> None:
+    done = pmem("help", "mergin")
+    assert done.code == 3
+    assert "did you mean merging?" in done.said
+    assert "`pmem help` lists" in pmem("help", "xyzzy").said
+    assert pmem("help", "config", "sett").code == 3
+    assert pmem("help", "../README").code == 3
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+def test_the_manual_page_is_sound() -> None:
+    page = ROOT / "docs" / "pmem.1"
+    command = ["groff", "-man", "-Tutf8", "-ww", "-Wbreak", str(page)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert b"--min-importance" in re.sub(rb".\x08", b"", done.stdout)
