@@ -13,7 +13,7 @@ from typing import Any
 
 from pmem import errors
 from pmem.cli.app import root
-from pmem.cli.commands import COMMANDS, GROUPS, SECTIONS
+from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS
 from pmem.values.config import Setting, table
 from pmem.values.notation import as_text
 
@@ -74,6 +74,7 @@ def reference() -> dict[str, Any]:
             "help": " ".join((command.help or "").split()),
             "example": _example(name),
             "commands": list(GROUPS[name][1]) if name in GROUPS else [],
+            "default": None if name in ALONE else DEFAULTS.get(name),
             "arguments": [each for each in params if "flags" not in each],
             "options": [each for each in params if "flags" in each],
         }

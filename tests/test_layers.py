@@ -41,8 +41,9 @@ ARROWS: Final[dict[str, str]] = {
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",
     "server": "errors values core project memory search operations library",
-    "cli": "errors values core storage storage.local storage.shared storage.git "
-    "project memory vcs apps conversation search assistants upkeep operations server",
+    "cli": "errors values core storage storage.files storage.local storage.index "
+    "storage.shared storage.git project memory vcs apps conversation search assistants upkeep "
+    "operations server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""

@@ -21,6 +21,10 @@ def main() -> None:
     _fill_closed_streams()
     from pmem.cli.render import leave
 
+    if "_PMEM_COMPLETE" in os.environ:
+        from pmem.cli.completion.candidates import answer as completed
+
+        leave(0, completed(sys.argv[1:], os.environ))
     if sys.argv[1:] == ["--version"]:
         from pmem import __version__
 

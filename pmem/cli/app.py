@@ -29,8 +29,6 @@ _METAVARS: Final = {"str": "TEXT", "int": "N", "float": "NUMBER"}
 """What help calls the value of an option that gives it no name."""
 _SHARED: Final = "Every command also takes -C, --json, --quiet and more: see `pmem --help`."
 _MORE: Final = "`pmem help COMMAND` explains a command, `pmem help` lists the documents."
-_COMPLETE: Final = "_PMEM_COMPLETE"
-"""The variable by which a shell asks for completions."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -284,8 +282,6 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
     for argument in arguments:
         if "\0" in utf8(argument, "an argument"):
             raise InvalidValue(f"an argument has a zero byte: {argument!r}", "leave it out")
-    if _COMPLETE in session.environment:
-        _load_completion()
     try:
         return root().main(
             args=list(arguments), prog_name="pmem", standalone_mode=False, obj=session
@@ -308,13 +304,6 @@ def _as_it_is(session: CommandSession, error: PmemError) -> PmemError:
         session.opened is not None and session.opened.has_written
     )
     return Unfinished(error.message) if wrote and isinstance(error, StorageRefused) else error
-
-
-def _load_completion() -> None:
-    """Teach the command line the shells' questions; needed only when one asks."""
-    from typer._completion_classes import completion_init
-
-    completion_init()
 
 
 def _closed_pipe() -> int:

@@ -54,7 +54,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "doctor": CommandEntry("project", "doctor", "pmem doctor --fix"),
     "hook": CommandEntry("assistants", "hook", "pmem hook prompt --harness codex"),
     "help": CommandEntry("manual", "help_", "pmem help merging"),
-    "completion": CommandEntry("project", "completion", "pmem completion bash"),
+    "completion": CommandEntry("completion.commands", "completion", "pmem completion bash"),
 }
 
 GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
@@ -154,6 +154,9 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "zed": CommandEntry("assistants", "zed", "pmem setup zed --user"),
             "agents-md": CommandEntry("assistants", "agents_md", "pmem setup agents-md"),
             "rules": CommandEntry("setup", "rules", "pmem setup rules agents-md cursor"),
+            "completion": CommandEntry(
+                "completion.commands", "setup_completion", "pmem setup completion zsh"
+            ),
             "list": CommandEntry("assistants", "list_", "pmem setup list"),
         },
     ),

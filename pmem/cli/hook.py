@@ -21,6 +21,7 @@ from pmem.assistants.events import (
     taken,
     written,
 )
+from pmem.cli.nearby import folder_near, memory_folder, names_folder
 
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
@@ -179,7 +180,7 @@ def _look_first(
             return None
     from pmem.assistants import first_look
 
-    folder, thread = _folder_at(place, environment), given.thread
+    folder, thread = memory_folder(place, environment), given.thread
     if folder and not first_look.is_own(folder, environment):
         folder = ""
     if evidence:
@@ -198,13 +199,6 @@ def _look_first(
     return None if ids == () else _Asked(thread=thread, files=files, ids=ids, may_stop=may_stop)
 
 
-def _folder_at(place: str, environment: "Mapping[str, str]") -> str:
-    """Return the memory folder of a place; empty where only the long way can tell."""
-    if "PMEM_MEMORY_DIR" in environment or _names_folder(environment):
-        return ""
-    return _memory_at(place, ".project-memory")
-
-
 def _place(given: HookInput, environment: "Mapping[str, str]") -> str:
     """Return the first place with a memory: where a session is, then where it began."""
     here = given.folder if os.path.isdir(given.folder) else os.getcwd()
@@ -216,22 +210,9 @@ def _place(given: HookInput, environment: "Mapping[str, str]") -> str:
 def _may_have_memory(place: str, environment: "Mapping[str, str]") -> bool:
     """Tell whether a place or a parent may have a memory folder; surely not where this says so."""
     name = environment.get("PMEM_MEMORY_DIR") or ".project-memory"
-    if "PMEM_MEMORY_DIR" not in environment and _names_folder(environment):
+    if "PMEM_MEMORY_DIR" not in environment and names_folder(environment):
         return True
-    return bool(_memory_at(place, name))
-
-
-def _memory_at(place: str, name: str) -> str:
-    """Return the folder of a name at a place or in a parent; empty where there is none."""
-    here = os.path.abspath(place)
-    if os.path.basename(here) == os.path.basename(name):
-        return here
-    while not os.path.isdir(os.path.join(here, name)):
-        above = os.path.dirname(here)
-        if above == here:
-            return ""
-        here = above
-    return os.path.join(here, name)
+    return bool(folder_near(place, name))
 
 
 def _is_told_by_claude(place: str, environment: "Mapping[str, str]") -> bool:
@@ -251,19 +232,6 @@ def _holds(path: str, what: bytes) -> bool:
             return what in file.read(MOST_BYTES)
     except OSError:
         return False
-
-
-def _names_folder(environment: "Mapping[str, str]") -> bool:
-    """Tell whether the user's own settings may call memory folders something else."""
-    home = environment.get("XDG_CONFIG_HOME") or os.path.join(
-        environment.get("HOME") or os.path.expanduser("~"), ".config"
-    )
-    try:
-        with open(os.path.join(home, "pmem", "config.toml"), "rb") as file:
-            data = file.read()
-    except OSError:
-        return False
-    return b"memory_dir" in data or b"\\" in data
 
 
 def _ask_memory(

@@ -1,18 +1,13 @@
 """`pmem help`: a command's help, a document, or the table of all commands."""
 
-import os
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
+from pmem.cli.documents import ENDING, documents, read_table, text_of
 from pmem.cli.session import Answer, CommandSession
 from pmem.errors import NotFound
-
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_ENDING: Final = ".md"
-_FOR_DEVELOPERS: Final = ("architecture", "benchmarks", "mutation")
-"""Documents that are left out of the installed program."""
 
 
 def help_(
@@ -35,37 +30,17 @@ def help_(
         text = found.get_help()
         data = reference()["commands"][" ".join(words)] if session.json else None
         return Answer(data=data, raw=f"{text}\n")
-    name = " ".join(words).removeprefix("docs/").removesuffix(_ENDING)
+    name = " ".join(words).removeprefix("docs/").removesuffix(ENDING)
     if name not in documents():
         raise NotFound(f"there is no command or document {' '.join(words)!r}", _nearest(ctx, name))
-    text = _text_of(name)
+    text = text_of(name)
     return Answer(data={"document": name, "title": _title(text), "text": text}, raw=text)
-
-
-def documents() -> list[str]:
-    """Return the names of the documents that `pmem help` prints, sorted."""
-    names = [name.removesuffix(_ENDING) for name in os.listdir(_folder()) if name.endswith(_ENDING)]
-    return sorted(set(names) - {*_FOR_DEVELOPERS})
 
 
 @cache
 def reference() -> dict[str, Any]:
-    """Return the table of all commands, as docs/generate.py made it of their functions."""
-    import json
-
-    with open(os.path.join(_PACKAGE, "cli", "reference.json"), encoding="utf-8") as file:
-        return json.load(file)  # type: ignore[no-any-return]
-
-
-def _folder() -> str:
-    """Return where the documents are: in the package, or beside it in a clone."""
-    inside = os.path.join(_PACKAGE, "docs")
-    return inside if os.path.isdir(inside) else os.path.join(os.path.dirname(_PACKAGE), "docs")
-
-
-def _text_of(name: str) -> str:
-    with open(os.path.join(_folder(), name + _ENDING), encoding="utf-8") as file:
-        return file.read()
+    """Return the table of all commands; it is read once."""
+    return read_table()
 
 
 def _title(text: str) -> str:
@@ -79,7 +54,7 @@ def _overview(session: CommandSession) -> Answer:
     from pmem.cli.commands import COMMANDS, GROUPS
 
     shared = {*COMMANDS, *GROUPS}
-    titles = {name + _ENDING * (name in shared): _title(_text_of(name)) for name in documents()}
+    titles = {name + ENDING * (name in shared): _title(text_of(name)) for name in documents()}
     width = max(map(len, titles)) + 2
     return Answer(
         data=None,

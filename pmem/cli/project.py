@@ -1,7 +1,7 @@
 """The commands that look after a project's memory as a whole."""
 
 import os
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -86,19 +86,6 @@ def doctor(
         ],
         exit_code=0 if found.ok else 1,
     )
-
-
-def completion(
-    shell: Annotated[
-        Literal["bash", "zsh", "fish", "powershell", "pwsh"],
-        typer.Argument(metavar="SHELL", help="Which shell."),
-    ],
-) -> Answer:
-    """Print the script that completes commands in a shell."""
-    from typer._completion_shared import get_completion_script
-
-    script = get_completion_script(prog_name="pmem", complete_var="_PMEM_COMPLETE", shell=shell)
-    return Answer(data={"shell": shell, "script": script}, raw=script + "\n")
 
 
 def config_list(ctx: typer.Context) -> Answer:

@@ -16,6 +16,7 @@ from msgspec import Meta
 from pmem.assistants.harnesses import HARNESSES
 from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS
+from pmem.cli.completion.installing import CompletionSetup
 from pmem.search import search
 from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, Relationship
 from tests.cli.shell import Outcome, installed, pmem
@@ -1100,6 +1101,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("doctor", dict[str, Any]),
     ("hook prompt", dict[str, str]),
     ("completion bash", dict[str, str]),
+    ("setup completion bash", CompletionSetup),
+    ("setup completion bash --print", dict[str, str]),
     ("help", dict[str, Any]),
     ("help config set", dict[str, Any]),
     ("help merging", dict[str, str]),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pmem.cli import manual
+from pmem.cli import documents
 from pmem.cli.commands import COMMANDS, GROUPS
 from tests import source
 from tests.cli.shell import pmem
@@ -65,7 +65,7 @@ def test_the_wheel_has_the_documents_that_help_lists_and_no_others() -> None:
     files = [f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.is_file()]
     left_out = WHEEL["exclude"]
     shipped = {name for name in files if not any(fnmatch(name, form) for form in left_out)}
-    assert shipped == {f"docs/{name}.md" for name in manual.documents()}
+    assert shipped == {f"docs/{name}.md" for name in documents.documents()}
     assert set(WHEEL["only-include"]) == {"pmem", "docs"}
     assert WHEEL["sources"] == {"docs": "pmem/docs"}
 
@@ -75,12 +75,12 @@ def test_an_installed_program_prints_the_documents_in_its_package(
 ) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "tea.md").write_text("# How to make tea\n\nBoil water.\n")
-    monkeypatch.setattr(manual, "_PACKAGE", str(tmp_path))
+    monkeypatch.setattr(documents, "_PACKAGE", str(tmp_path))
     assert pmem("help").text == "tea  How to make tea\n"
     assert pmem("help", "tea").text == "# How to make tea\n\nBoil water.\n"
 
 
-@pytest.mark.parametrize("name", manual.documents())
+@pytest.mark.parametrize("name", documents.documents())
 def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> None:
     text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     ways = [f"{name}.md", f"docs/{name}.md"]
@@ -90,7 +90,7 @@ def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> N
 
 def test_the_list_of_documents_says_what_to_type() -> None:
     typed = [line.split()[0] for line in pmem("help").text.splitlines()]
-    assert [name.removesuffix(".md") for name in typed] == manual.documents()
+    assert [name.removesuffix(".md") for name in typed] == documents.documents()
     assert {name for name in typed if name.endswith(".md")} == {"consent.md", "review.md"}
     printed = (pmem("help", name) for name in typed)
     assert [done.code for done in printed if not done.text.startswith("# ")] == []
@@ -111,7 +111,7 @@ def test_help_for_programs_is_the_whole_table() -> None:
     limit = next(o for o in told["commands"]["list"]["options"] if "--limit" in o["flags"])
     assert (limit["type"], limit["default"], limit["repeatable"]) == ("integer", None, False)
     assert [option["flags"][0] for option in told["options"]][:2] == ["-C", "--json"]
-    assert told["documents"] == manual.documents()
+    assert told["documents"] == documents.documents()
 
 
 def test_what_is_neither_command_nor_document_is_not_found() -> None:

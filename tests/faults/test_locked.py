@@ -95,6 +95,7 @@ WRITING: dict[str, tuple[str, ...]] = {
 READING = {
     "hook",
     "setup list",
+    "setup completion",
     "completion",
     "help",
     "mcp",  # by itself: what is called through it is tried in tests/mcp

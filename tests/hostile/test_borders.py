@@ -19,7 +19,7 @@ from tests.git.branches import ROOT, ok
 from tests.policy.paths import MATRIX
 
 REFUSED: Final = Refused.exit_code
-NEED_NO_MEMORY: Final = {"completion", "help", "hook"}
+NEED_NO_MEMORY: Final = {"completion", "help", "setup completion", "hook"}
 SOMEBODY_ELSE: Final = 54_321
 
 

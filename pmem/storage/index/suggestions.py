@@ -1,0 +1,196 @@
+"""What the index can say at once of what a person may be typing: ids, tags, subjects.
+
+Nothing is brought up to date or written. Of ids, the few files that changed since the index last
+looked are read as well, so that what was just removed can be restored.
+"""
+
+import json
+import os
+import sqlite3
+
+from pmem.storage.files.addresses import address
+from pmem.storage.index.schema import VERSION
+
+TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+MEMORIES = "long-term-memory"
+EPISODES = "episodic-memory"
+CONVERSATIONS = "conversations"
+MOST_IDS = 60
+"""Ids that are suggested at once: more is no help to anybody."""
+MOST_VALUES = 1000
+_FILE = "index.sqlite3"
+_SUFFIX = ".json"
+_SECONDS = 0.1
+"""How long others who write are waited for."""
+_MOST_BYTES = 100_000
+"""Records that are larger are suggested without their text."""
+_PLAIN = "select count(*) from sqlite_master where type not in ('table', 'index')"
+_COLUMNS = frozenset({"category", "app", "user", "agent"})
+
+
+class Suggestions:
+    """The index of a memory folder, opened to read.
+
+    Args:
+        folder: The memory folder.
+
+    Raises:
+        OSError, sqlite3.Error: There is no index, or none of this version.
+    """
+
+    def __init__(self, folder: str) -> None:
+        path = os.path.join(folder, "local", _FILE)
+        if any(map(os.path.islink, (folder, os.path.dirname(path), path))):
+            raise OSError(f"{path} is a link")
+        self._connection = sqlite3.connect(
+            address(path, "ro"), uri=True, timeout=_SECONDS, isolation_level=None
+        )
+        self._folder = folder
+        self._ask("pragma trusted_schema = off")
+        if self._ask("pragma user_version") != [(VERSION,)] or self._ask(_PLAIN) != [(0,)]:
+            raise sqlite3.DatabaseError(f"{path} is of another version")
+
+    def ids(
+        self,
+        start: str,
+        stores: "Sequence[str]",
+        states: "Sequence[str]" = (),
+        app: str | None = None,
+    ) -> list[tuple[str, str]]:
+        """Return ids that start so, and what the records say, the latest first.
+
+        A short part is given as such; whole ids only to those who began one.
+
+        Args:
+            start: What was typed.
+            stores: The folders of the records that are meant.
+            states: The states that are meant; all where there are none.
+            app: Whose they are; None for nobody's.
+        """
+        where = f"store in ({_marks(stores)}) and app is ?"
+        values = [*stores, app]
+        if states:
+            where += f" and state in ({_marks(states)})"
+            values += states
+        short = "substr(id, instr(id, '-') + 1)"
+        query = f"select id, number from record where {where} and {_starts(short)}"
+        found = dict(self._ask(f"{query} order by id desc limit {MOST_IDS}", values, start, start))
+        whole: dict[str, int] = {}
+        if start and len(found) < MOST_IDS:
+            query = f"select id, number from record where {where} and {_starts('id')}"
+            rows = self._ask(f"{query} order by id desc limit {MOST_IDS}", values, start, start)
+            if len(rows) == MOST_IDS:  # what all have in common is what the outer ones have
+                rows[-1:] = self._ask(f"{query} order by id limit 1", values, start, start)
+            whole = dict(rows)
+        texts = {id_: self._fields(number) for id_, number in {**found, **whole}.items()}
+        for id_, fields in self._changed(stores).items():
+            texts.pop(id_, None)
+            if (not states or fields.get("state", "active") in states) and _app_of(fields) == app:
+                texts[id_] = fields
+        latest = sorted(texts, reverse=True)
+        offered = [(_short(id_), id_) for id_ in latest if _short(id_).startswith(start)]
+        offered += [(id_, id_) for id_ in latest if start and id_.startswith(start)]
+        return [(shown, _text_of(texts[id_])) for shown, id_ in offered[: 2 * MOST_IDS]]
+
+    def subjects(self) -> list[str]:
+        """Return what active memories are about, in their own spelling."""
+        rows = self._ask(
+            "select max(number) from record where store = ? and state = 'active' and subject <> ''"
+            f" group by subject limit {MOST_VALUES}",
+            [MEMORIES],
+        )
+        found = (self._fields(number).get("subject") for (number,) in rows)
+        return sorted({each for each in found if isinstance(each, str)})
+
+    def tags(self) -> list[str]:
+        """Return the tags of active memories."""
+        rows = self._ask(
+            "select distinct value from record join body using (number),"
+            " json_each(cast(data as text), '$.tags')"
+            f" where store = ? and state = 'active' order by value limit {MOST_VALUES}",
+            [MEMORIES],
+        )
+        return [each for (each,) in rows if isinstance(each, str)]
+
+    def values(self, column: str) -> list[str]:
+        """Return what a column of active memories holds: category, app, user or agent."""
+        if column not in _COLUMNS:
+            return []
+        rows = self._ask(
+            f"select distinct \"{column}\" from record where store = ? and state = 'active'"
+            f" and \"{column}\" <> '' order by 1 limit {MOST_VALUES}",
+            [MEMORIES],
+        )
+        return [each for (each,) in rows if isinstance(each, str)]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def _changed(self, stores: "Sequence[str]") -> "dict[str, dict[str, Any]]":
+        """Return what the latest files say that were written since the index last looked."""
+        found: dict[str, dict[str, Any]] = {}
+        for store, looked in self._ask("select store, at from looked"):
+            folder = os.path.join(self._folder, store)
+            if store not in stores or os.stat(folder).st_mtime_ns <= looked:
+                continue
+            with os.scandir(folder) as entries:
+                names = [
+                    entry.name
+                    for entry in entries
+                    if entry.name.endswith(_SUFFIX)
+                    and entry.is_file(follow_symlinks=False)
+                    and entry.stat(follow_symlinks=False).st_mtime_ns > looked
+                ]
+            for name in sorted(names)[-MOST_IDS:]:
+                found[name.removesuffix(_SUFFIX)] = _record_in(os.path.join(folder, name))
+        return found
+
+    def _fields(self, number: int) -> "dict[str, Any]":
+        rows = self._ask(
+            f"select data from body where number = ? and length(data) < {_MOST_BYTES}", [number]
+        )
+        return _parsed(rows[0][0]) if rows else {}
+
+    def _ask(self, query: str, values: "Iterable[Any]" = (), *more: "Any") -> "list[Any]":
+        return self._connection.execute(query, [*values, *more]).fetchall()
+
+
+def _marks(values: "Sequence[str]") -> str:
+    return ", ".join("?" * len(values))
+
+
+def _starts(column: str) -> str:
+    return f"substr({column}, 1, length(?)) = ?"
+
+
+def _short(identifier: str) -> str:
+    return identifier.partition("-")[2] or identifier
+
+
+def _app_of(fields: "dict[str, Any]") -> "Any":
+    scope = fields.get("scope")
+    return scope.get("app") if isinstance(scope, dict) else None
+
+
+def _text_of(fields: "dict[str, Any]") -> str:
+    parts = [fields.get(name) for name in ("subject", "title", "name", "content")]
+    return ": ".join(part for part in parts if isinstance(part, str) and part)
+
+
+def _record_in(path: str) -> "dict[str, Any]":
+    with open(path, "rb") as file:
+        return _parsed(file.read(_MOST_BYTES))
+
+
+def _parsed(data: bytes) -> "dict[str, Any]":
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

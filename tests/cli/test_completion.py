@@ -1,0 +1,332 @@
+"""What a person is offered while typing: from the index alone, quickly, and never with a word."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pmem.cli.completion import installing
+from pmem.cli.completion.candidates import answer
+from pmem.cli.completion.line import asked
+from pmem.cli.completion.shells import SCRIPTS, joined, unquoted
+from pmem.cli.documents import read_table
+from pmem.storage.index import suggestions
+from pmem.values.records import STORES, Conversation, Episode, Memory
+from tests.cli.shell import pmem
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with a memory, where the tests then are."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert pmem("init", "--no-git").code == 0
+    return folder
+
+
+def add(text: str, *options: str) -> str:
+    """Add a memory and return its id."""
+    done = pmem("add", text, *options, "--force", "--json")
+    assert done.code == 0, done.said
+    return str(json.loads(done.out)["data"]["memory"]["id"])
+
+
+def offered(*words: str, shell: str = "fish", **environment: str) -> dict[str, str]:
+    """Return what a shell is offered for a line, and what it is told of each."""
+    told = answer(words, {**os.environ, "_PMEM_COMPLETE": shell, **environment}).decode()
+    kind, *lines = told.splitlines()
+    assert kind == "words"
+    return dict(line.partition("\t")[::2] for line in lines)
+
+
+def commonprefix(words: list[str]) -> str:
+    """Return how all of some words begin."""
+    first, last = min(words), max(words)
+    same = [a == b for a, b in zip(first, last, strict=False)]
+    return first[: [*same, False].index(False)]
+
+
+def short(identifier: str) -> str:
+    return identifier.partition("-")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "meant"),
+    [
+        ("", "", "command"),
+        ("se", "", "command"),
+        ("config ", "config", "command"),
+        ("config set ", "config set", "NAME"),
+        ("config set chunk_size ", "config set", "VALUE"),
+        ("config set chunk_size 5 ", "config set", ""),
+        ("-C elsewhere show ", "show", "REF"),
+        ("show a ", "show", ""),
+        ("rm a b ", "rm", "REF..."),
+        ("add x --type ", "add", "TYPE"),
+        ("add x --type=", "add", "TYPE"),
+        ("add --pin --tag ", "add", "TAG"),
+        ("add --", "add", "option"),
+        ("add -- --", "add", "TEXT|-"),
+        ("eval golden.jsonl --", "eval run", "option"),
+        ("eval ", "eval", "command"),
+        ("setup bash", "setup", "command"),
+    ],
+)
+def test_a_line_asks_for_what_comes_next(line: str, command: str, meant: str) -> None:
+    what = asked(read_table(), line.split(" ") if line else [""])
+    param = what.param or {}
+    name = param.get("name", "")
+    found = "command" if what.names else "option" if what.flags else name
+    assert (what.command, found) == (
+        command,
+        "TAG"
+        if meant == "TEXT"
+        else meant.replace("TYPE", name if "choices" in param else "TYPE").replace("TAG", name),
+    )
+
+
+def test_commands_and_options_are_offered_with_what_they_do(project: Path) -> None:
+    assert offered("sh") == {"show": "Show a record, or a message, whole."}
+    assert offered("show", "--at") == {
+        "--at": "As it was, and what held, at that time or git revision."
+    }
+    assert "--type" not in offered("add", "--type", "fact", "--t")
+    assert "--tag" in offered("add", "--tag", "a", "--t")
+    assert set(offered("add", "--type", "de")) == {"decision", "dead_end"}
+    assert set(offered("add", "--type=de")) == {"--type=decision", "--type=dead_end"}
+    assert {"--json", "--read-only"} <= set(offered("show", "-"))
+    assert "chunk_size" in offered("config", "get", "chunk")
+    assert {"merging", "consent.md", "add"} <= set(offered("help", ""))
+    assert set(offered("help", "config", "")) == {"list", "get", "set", "unset"}
+
+
+def test_ids_are_offered_with_their_text_the_latest_first(project: Path) -> None:
+    first = add("The first", "--subject", "order")
+    second = add("The second")
+    assert list(offered("show", "").items()) == [
+        (short(second), "The second"),
+        (short(first), "order: The first"),
+    ]
+    assert offered("show", short(first)[:6]) == {short(first): "order: The first"}
+    assert first in offered("show", first[:4])
+    assert offered("link", short(first), "") == {short(second): "The second"}
+    assert pmem("rm", first).code == 0
+    assert set(offered("show", "")) == {short(first), short(second)}
+    assert set(offered("edit", "")) == {short(second)}
+    assert set(offered("restore", "")) == {short(first)}
+    assert pmem("purge", first).code == 0
+    assert set(offered("purge", "")) == {short(second)}
+
+
+def test_the_common_start_of_whole_ids_is_that_of_all_of_them(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = sorted(add(f"Number {n}") for n in range(6))
+    assert pmem("list").code == 0  # the index looks at all of them
+    monkeypatch.setattr(suggestions, "MOST_IDS", 3)
+    start = commonprefix(ids)[:2]
+    whole = [name for name in offered("show", start) if "-" in name]
+    assert commonprefix(whole) == commonprefix(ids)
+    assert len(whole) == 3
+
+
+def test_tags_subjects_and_other_words_of_the_memory_are_offered(project: Path) -> None:
+    add("One", "--tag", "ci", "--tag", "git", "--subject", "Data Base", "--app", "cal")
+    add("Two of them", "--tag", "ci", "--category", "project", "--agent", "planner")
+    assert set(offered("list", "--tag", "")) == {"ci", "git"}
+    assert set(offered("edit", "x", "--subject", "D")) == {"Data Base"}
+    assert "project" in offered("search", "x", "--category", "")
+    assert set(offered("list", "--app", "")) == {"cal"}
+    assert set(offered("list", "--agent", "")) == {"planner"}
+
+
+def test_conversations_and_episodes_are_offered_to_their_commands(project: Path) -> None:
+    done = pmem("conversation", "start", "Database choice", "--json")
+    talk = json.loads(done.out)["data"]["id"]
+    episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
+    pmem("list")
+    pmem("episode", "list")
+    pmem("conversation", "list")
+    known = offered("conversation", "show", "")
+    assert set(known) <= {short(talk)}
+    assert short(episode) not in offered("edit", "")
+    assert set(offered("episode", "show", "")) == {short(episode)}
+
+
+@pytest.mark.parametrize("words", [("add", "x", "--cite", ""), ("why", "src"), ("eval", "run", "")])
+def test_files_are_left_to_the_shell(project: Path, words: tuple[str, ...]) -> None:
+    assert answer(words, {"_PMEM_COMPLETE": "fish"}) == b"files\n"
+
+
+def test_an_agent_is_offered_nothing_of_the_memory(project: Path) -> None:
+    add("Not for agents", "--tag", "own")
+    assert offered("show", "--agent", "planner", "") == {}
+    assert offered("list", "--agent", "planner", "--tag", "") == {}
+
+
+def _traces(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {
+        str(path): (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_nothing_is_written_whatever_is_asked(project: Path) -> None:
+    add("One", "--tag", "ci")
+    before = _traces(project)
+    for words in (("",), ("show", ""), ("list", "--tag", ""), ("add", "--subject", ""), ("x", "-")):
+        for shell in SCRIPTS:
+            answer(words, {**os.environ, "_PMEM_COMPLETE": shell})
+    assert _traces(project) == before
+
+
+@pytest.mark.parametrize("harm", ["nonsense", "gone", "version", "link", "view", "empty"])
+def test_a_broken_index_is_passed_over_in_silence(project: Path, harm: str) -> None:
+    add("One")
+    index = project / ".project-memory/local/index.sqlite3"
+    if harm == "nonsense":
+        index.write_bytes(b"no database" * 999)
+    if harm == "empty":
+        index.write_bytes(b"")
+    if harm in ("gone", "link"):
+        index.rename(project / "elsewhere")
+    if harm == "link":
+        index.symlink_to(project / "elsewhere")
+    if harm in ("version", "view"):
+        import sqlite3
+
+        with sqlite3.connect(index) as database:
+            database.execute(
+                "pragma user_version = 1" if harm == "version" else "create view v as select 1"
+            )
+        database.close()
+    before = _traces(project)
+    assert answer(["show", ""], {**os.environ, "_PMEM_COMPLETE": "bash"}) == b""
+    assert _traces(project) == before
+
+
+def test_nothing_is_said_where_there_is_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert offered("show", "") == {}
+    assert answer(["show"], {"_PMEM_COMPLETE": "tcsh"}) != b"\n"
+    assert answer([], {"_PMEM_COMPLETE": "bash"}).startswith(b"words\n")
+
+
+def test_no_text_of_a_memory_gives_a_terminal_orders(project: Path) -> None:
+    add("Red \x1b[31m\u202etxt", "--tag", "a\x1bb")
+    told = b"".join(
+        answer(words, {**os.environ, "_PMEM_COMPLETE": shell})
+        for words in (["show", ""], ["list", "--tag", ""])
+        for shell in SCRIPTS
+    )
+    assert b"\x1b" not in told
+    assert "\u202e" not in told.decode()
+
+
+def test_words_of_bash_are_put_together_and_read() -> None:
+    assert joined(["add", "--type", "=", "fact", "x"]) == ["add", "--type=fact", "x"]
+    assert joined(["--cite", "a.py", ":", "1", ""]) == ["--cite", "a.py:1", ""]
+    assert [unquoted(word) for word in ("'a b", '"a b"', r"a\ b", r"'a\b'", '"a')] == [
+        "a b",
+        "a b",
+        "a b",
+        r"a\b",
+        "a",
+    ]
+
+
+def test_a_word_is_quoted_where_the_shell_does_not_do_it(project: Path) -> None:
+    add("One", "--subject", "CI: $HOME's cache")
+    add("Two", "--subject", "cost")
+
+    def told(*words: str, shell: str = "bash") -> str:
+        return answer(words, {**os.environ, "_PMEM_COMPLETE": shell}).decode().splitlines()[1]
+
+    assert told("add", "--subject", "CI") == r"CI:\ \$HOME\'s\ cache"
+    assert told("add", "--subject", "CI", ":", "") == r"\ \$HOME\'s\ cache"
+    assert told("add", "--subject", '"CI') == r"CI: \$HOME's cache"
+    assert told("add", "--subject", "CI", shell="zsh") == r"CI\: $HOME's cache"
+    environment = {**os.environ, "_PMEM_COMPLETE": "powershell"}
+    lines = answer([], {**environment, "_PMEM_WORDS": "add\n--subject\nCI"}).decode()
+    assert lines.splitlines()[1].startswith("'CI: $HOME''s cache'\t")
+
+
+def test_the_index_calls_the_stores_what_the_records_do() -> None:
+    assert suggestions.MEMORIES == STORES[Memory]
+    assert suggestions.EPISODES == STORES[Episode]
+    assert suggestions.CONVERSATIONS == STORES[Conversation]
+
+
+def test_nothing_heavy_is_loaded(project: Path) -> None:
+    add("One")
+    code = (
+        "import os, sys; os.environ['_PMEM_COMPLETE'] = 'bash'\n"
+        "from pmem.cli.completion.candidates import answer\n"
+        "assert answer(['show', ''], os.environ).startswith(b'words')\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & "
+        "{'typer', 'msgspec', 'rich', 'orjson', 'tomlkit', 'filelock', 'Stemmer'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+class TestInstalling:
+    """`pmem setup completion` in homes of all kinds."""
+
+    @pytest.fixture(params=["bash", "zsh", "fish", "powershell", "pwsh"])
+    def shell(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    @pytest.fixture
+    def home(self, tmp_path: Path) -> Path:
+        return tmp_path / "home"
+
+    def test_it_is_put_in_once_and_taken_out_to_the_byte(self, shell: str, home: Path) -> None:
+        start = installing._files(shell, os.environ).start
+        if start is not None:
+            os.makedirs(os.path.dirname(start), exist_ok=True)
+            Path(start).write_bytes(b"alias l=ls\r\n# caf\xe9, no end")
+        before = _traces(home)
+        assert pmem("setup", "completion", shell, "--check").code == 1
+        assert pmem("setup", "completion", shell).code == 0
+        once = _traces(home)
+        assert once != before
+        assert pmem("setup", "completion", shell).code == 0
+        assert _traces(home) == once
+        assert pmem("setup", "completion", shell, "--check").code == 0
+        assert pmem("setup", "completion", shell, "--remove").code == 0
+        assert {path: data.rstrip(b"\n") for path, (data, _) in _traces(home).items()} == {
+            path: data for path, (data, _) in before.items()
+        }
+
+    def test_every_file_that_is_touched_is_named(self, shell: str, home: Path) -> None:
+        said = pmem("setup", "completion", shell).text
+        assert {line.split()[-1] for line in said.splitlines()} == set(_traces(home))
+
+    def test_a_start_up_file_that_is_a_link_stays_one(self, home: Path) -> None:
+        (home / "dotfiles").mkdir()
+        (home / "dotfiles/bashrc").write_text("alias l=ls\n")
+        (home / ".bashrc").symlink_to("dotfiles/bashrc")
+        assert pmem("setup", "completion", "bash").code == 0
+        assert (home / ".bashrc").is_symlink()
+        assert "PMEM" in (home / "dotfiles/bashrc").read_text()
+        assert pmem("setup", "completion", "bash", "--remove").code == 0
+        assert (home / "dotfiles/bashrc").read_text() == "alias l=ls\n"
+
+    def test_somebody_elses_script_and_half_a_block_are_left_alone(self, home: Path) -> None:
+        theirs = home / ".config/fish/completions/pmem.fish"
+        theirs.parent.mkdir(parents=True)
+        theirs.write_text("complete -c pmem\n")
+        assert pmem("setup", "completion", "fish").code == 7
+        assert pmem("setup", "completion", "fish", "--remove").code == 7
+        assert theirs.read_text() == "complete -c pmem\n"
+        (home / ".bashrc").write_text("# BEGIN PMEM\n")
+        assert pmem("setup", "completion", "bash").code == 7
+        assert (home / ".bashrc").read_text() == "# BEGIN PMEM\n"
