@@ -31,10 +31,10 @@ def remember(
         str | None, typer.Argument(metavar="[TEXT|-]", help="What to remember.")
     ] = None,
     conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="Sum this ended conversation up instead.")
+        str | None, typer.Option(metavar="REF", help="Summarise this ended conversation instead.")
     ] = None,
     importance: Annotated[float | None, typer.Option(help="From 0 to 10 [5].")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")] = None,
 ) -> Answer:
     """Make a memory for an app; at its limit, another makes room."""
     session: CommandSession = ctx.obj
@@ -116,7 +116,9 @@ def context(
     app: App,
     conversation: Annotated[
         str | None,
-        typer.Option(metavar="REF", help="For which one, in the figures [the app's current one]."),
+        typer.Option(
+            metavar="REF", help="The conversation to count it for [the app's current one]."
+        ),
     ] = None,
     at: options.At = None,
 ) -> Answer:
@@ -144,7 +146,7 @@ def delete(
     app: App,
     reference: options.Reference,
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="Delete it at once; nothing brings it back.")
+        bool, typer.Option("--for-good", help="Delete it for good at once.")
     ] = False,
 ) -> Answer:
     """Remove a memory of an app; `pmem restore` brings it back."""
@@ -158,7 +160,7 @@ def delete(
 def purge(
     ctx: typer.Context,
     app: App,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
 ) -> Answer:
     """Delete all memories of an app for good."""
     session: CommandSession = ctx.obj

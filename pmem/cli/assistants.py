@@ -23,7 +23,7 @@ Project = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Only look, and try it; exits with 1 if it is not set up.")
 ]
-Remove = Annotated[bool, typer.Option("--remove", help="Take the entries back.")]
+Remove = Annotated[bool, typer.Option("--remove", help="Undo it.")]
 Print = Annotated[bool, typer.Option("--print", help="Only print what would go where.")]
 _WORDS = {
     "set": ("set", "green"),

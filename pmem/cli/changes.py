@@ -46,42 +46,43 @@ def edit(
     category: Category = None,
     subject: Subject = None,
     tag: Annotated[list[str] | None, typer.Option(help="Replace all its tags; repeatable.")] = None,
-    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take its tags away.")] = False,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove all its tags.")] = False,
     importance: Importance = None,
     valid_from: Since = None,
     valid_until: Until = None,
     cite: Cite = None,
     uncite: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE[:A[-B]|::NAME]", help="It cites this no longer; repeatable."),
+        typer.Option(metavar="FILE[:A[-B]|::NAME]", help="Stop citing this; repeatable."),
     ] = None,
     for_: For = None,
     not_for: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="It applies to these no longer; repeatable."),
+        typer.Option(metavar="GLOB", help="Files it no longer applies to; repeatable."),
     ] = None,
     instead_of: InsteadOf = None,
     review: Review = None,
     review_if: ReviewIf = None,
-    reviewed: Annotated[
-        bool, typer.Option("--reviewed", help="It was looked at: ask no more.")
-    ] = False,
+    reviewed: Annotated[bool, typer.Option("--reviewed", help="Mark it as reviewed.")] = False,
     settled: Annotated[
         str | None,
-        typer.Option(metavar="REASON", help="Why a dead end is none any more ['': it is again]."),
+        typer.Option(
+            metavar="REASON", help="Why it is no dead end any more ['': it is one again]."
+        ),
     ] = None,
     stop_edits: Annotated[
         bool | None,
         typer.Option(
             "--stop-edits/--no-stop-edits",
-            help="Let it stop an assistant's edit, once a session, where hooks.deny allows it.",
+            help="Let it stop an assistant's edit, once a session (see hooks.deny).",
         ),
     ] = None,
     supersede: Annotated[
-        bool, typer.Option("--supersede", help="Keep the old one, valid until now, beside it.")
+        bool,
+        typer.Option("--supersede", help="Keep the old text as a memory that was valid until now."),
     ] = False,
     superseded_by: Annotated[
-        str | None, typer.Option(metavar="REF", help="This memory holds instead from now on.")
+        str | None, typer.Option(metavar="REF", help="This memory replaces it from now on.")
     ] = None,
 ) -> Answer:
     """Change a memory; its history keeps what it was."""
@@ -141,7 +142,9 @@ def restore(ctx: typer.Context, reference: options.References) -> Answer:
 def purge(
     ctx: typer.Context,
     reference: options.References,
-    force: Annotated[bool, typer.Option("--force", help="Also what was not removed.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Delete even what was not removed first.")
+    ] = False,
 ) -> Answer:
     """Delete records for good, with every link to them."""
     session: CommandSession = ctx.obj
@@ -211,7 +214,7 @@ def history(
     reference: options.Reference,
     at: options.At = None,
     git: Annotated[
-        bool, typer.Option("--git", help="The commits that touched it; also of what was purged.")
+        bool, typer.Option("--git", help="Show the commits that touched it, even after a purge.")
     ] = False,
 ) -> Answer:
     """Show what happened to a record, the oldest event first."""

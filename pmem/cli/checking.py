@@ -19,16 +19,14 @@ Format = Literal["text", "github", "gitlab"]
 def check(
     ctx: typer.Context,
     staged: Annotated[
-        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
+        bool, typer.Option("--staged", help="Look only at what is staged for the next commit.")
     ] = False,
     merges: Annotated[
         str | None,
         typer.Option("--merges", metavar="A..B", help="Redo the merges between two git revisions."),
     ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Read also what was sound and has not changed.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="A warning fails as well.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Check unchanged records too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings too.")] = False,
     format_: Annotated[
         Format, typer.Option("--format", help="For people, or for the CI of GitHub or GitLab.")
     ] = "text",
@@ -66,7 +64,7 @@ def check(
 def scan(
     ctx: typer.Context,
     staged: Annotated[
-        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
+        bool, typer.Option("--staged", help="Look only at what is staged for the next commit.")
     ] = False,
     history: Annotated[
         bool, typer.Option("--history", help="Look at every version that git can reach.")

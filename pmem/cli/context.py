@@ -54,18 +54,18 @@ def context(
         str | None, typer.Argument(metavar="[QUERY|-]", help="What the context is for.")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(help="Tokens at the most [the context window less reserves].")
+        int | None, typer.Option(help="At most N tokens [the context window less reserves].")
     ] = None,
     thread: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Also say what is new since this thread last asked."),
     ] = None,
     conversation: Annotated[
-        str | None, typer.Option(metavar="REF", help="The conversation to go on with [current].")
+        str | None, typer.Option(metavar="REF", help="The conversation to continue [current].")
     ] = None,
     app: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The app that it is for [the conversation's]."),
+        typer.Option(metavar="NAME", help="The app it is for [the conversation's]."),
     ] = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = "markdown",  # noqa: A002
     path: Annotated[

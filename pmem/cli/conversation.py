@@ -36,7 +36,7 @@ def start(
     ctx: typer.Context,
     title: Annotated[str | None, typer.Argument(help="What it is about.")] = None,
     app: Annotated[
-        str | None, typer.Option(help="The app that it is held in; at its end it is remembered.")
+        str | None, typer.Option(help="The app it belongs to; it remembers how it ends.")
     ] = None,
 ) -> Answer:
     """Start a conversation; it becomes the current one."""
@@ -54,10 +54,10 @@ def say(
     ] = None,
     importance: Annotated[float | None, typer.Option(help="From 0 to 1 [by its content].")] = None,
     tool_call: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The call of a tool that it makes.")
+        str | None, typer.Option(metavar="JSON", help="The tool call it makes.")
     ] = None,
     tool_result: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The tool's result that it brings.")
+        str | None, typer.Option(metavar="JSON", help="The tool result it brings.")
     ] = None,
 ) -> Answer:
     """Add a message to a conversation."""
@@ -143,7 +143,7 @@ def resume(ctx: typer.Context, reference: Which = None) -> Answer:
 
 def list_(
     ctx: typer.Context,
-    status: Annotated[Status | None, typer.Option(help="Only those that stand so.")] = None,
+    status: Annotated[Status | None, typer.Option(help="Only with this status.")] = None,
     at: options.At = None,
 ) -> Answer:
     """List conversations, the earliest first."""
@@ -174,7 +174,7 @@ def show(ctx: typer.Context, reference: Which = None, at: options.At = None) -> 
 def clear(
     ctx: typer.Context,
     reference: Which = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
 ) -> Answer:
     """Let contexts start afresh; every message stays kept and searchable."""
     session: CommandSession = ctx.obj

@@ -36,7 +36,8 @@ def outcome(
 def due(
     ctx: typer.Context,
     within: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Also what is due by then, such as 2w.")
+        str | None,
+        typer.Option(metavar="TIME", help="Also what is due within this time, such as 2w."),
     ] = None,
 ) -> Answer:
     """List what needs another look, the longest overdue first."""

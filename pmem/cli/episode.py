@@ -74,9 +74,9 @@ def list_(
         str | None, typer.Option(metavar="REF", help="Only of this conversation.")
     ] = None,
     above: Annotated[
-        float, typer.Option(metavar="N", help="At least so significant, from 0 to 1.")
+        float, typer.Option(metavar="N", help="At least this significant, from 0 to 1.")
     ] = 0.0,
-    limit: Annotated[int | None, typer.Option(min=0, help="The latest, so many at most.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Only the latest N.")] = None,
     at: options.At = None,
 ) -> Answer:
     """List episodes, the earliest first."""

@@ -28,10 +28,10 @@ def run(
         int, typer.Option("-k", help="Measure recall at this rank too.")
     ] = evaluation.DEFAULT_K,
     budget: Annotated[
-        int, typer.Option(help="Tokens of contexts whose question sets none.")
+        int, typer.Option(help="Tokens for contexts whose question sets none.")
     ] = evaluation.DEFAULT_BUDGET,
     accept: Annotated[
-        bool, typer.Option("--accept", help="Keep this run as what later ones are held to.")
+        bool, typer.Option("--accept", help="Keep this run as the baseline for later ones.")
     ] = False,
 ) -> Answer:
     """Measure recall on a golden set; exits with 1 when it got worse."""
@@ -55,7 +55,7 @@ def run(
 
 def add(
     ctx: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY|-", help="What was looked for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY|-", help="The words searched for.")],
     reference: Annotated[
         str, typer.Argument(metavar="REF", help="What it must find: an id or an external id.")
     ],
@@ -64,7 +64,7 @@ def add(
         typer.Option(metavar="FILE", help="The golden set [golden.jsonl in the memory]."),
     ] = None,
     max_rank: Annotated[
-        int | None, typer.Option(help="The worst rank that will do [retrieval_top_k].")
+        int | None, typer.Option(help="The worst acceptable rank [retrieval_top_k].")
     ] = None,
     forbidden: Annotated[bool, typer.Option("--not", help="It must not be found.")] = False,
 ) -> Answer:

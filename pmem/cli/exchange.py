@@ -38,7 +38,7 @@ def import_messages(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="JSON Lines, one message each.")],
     strict: Annotated[
-        bool, typer.Option("--strict", help="Take in nothing where a message holds a secret.")
+        bool, typer.Option("--strict", help="Import nothing if a message holds a secret.")
     ] = False,
 ) -> Answer:
     """Import a transcript; importing it again adds nothing.
@@ -61,7 +61,9 @@ def import_messages(
 
 def import_arrays(
     ctx: typer.Context,
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="Holds the four array files.")],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The folder with the four array files.")
+    ],
     untrusted: Annotated[
         bool,
         typer.Option("--untrusted", help="Somebody else wrote them: trust them less (see above)."),
@@ -84,7 +86,7 @@ def export_arrays(
     folder: Annotated[
         str,
         typer.Argument(
-            metavar="DIR|-", help="Where to, made if missing; `-` prints one object of arrays."
+            metavar="DIR|-", help="The folder, made if missing; `-` prints one JSON object."
         ),
     ] = "-",
     at: options.At = None,
@@ -99,8 +101,8 @@ def export_arrays(
 
 def export_audit(
     ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="Where to.")] = "-",
-    user: Annotated[str | None, typer.Option(help="Only memories that concern this user.")] = None,
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The file to write.")] = "-",
+    user: Annotated[str | None, typer.Option(help="Only memories about this user.")] = None,
     at: options.At = None,
 ) -> Answer:
     """Export the audit trail as JSON Lines, one event each.

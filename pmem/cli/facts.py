@@ -27,12 +27,12 @@ def list_(
         str | None, typer.Option(metavar="REF", help="Only of this conversation.")
     ] = None,
     types: options.Types = None,
-    standing: Annotated[Standing, typer.Option(help="Only those that stand so.")] = (
-        Standing.PENDING
-    ),
-    every: Annotated[bool, typer.Option("--all", help="However they stand.")] = False,
-    above: Annotated[float, typer.Option(metavar="N", help="At least so sure, from 0 to 1.")] = 0.0,
-    limit: Annotated[int | None, typer.Option(min=0, help="So many at the most.")] = None,
+    standing: Annotated[Standing, typer.Option(help="Only with this status.")] = (Standing.PENDING),
+    every: Annotated[bool, typer.Option("--all", help="With any standing.")] = False,
+    above: Annotated[
+        float, typer.Option(metavar="N", help="At least this certain, from 0 to 1.")
+    ] = 0.0,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most N.")] = None,
     at: options.At = None,
 ) -> Answer:
     """List the facts that messages state, the surest first."""
@@ -60,7 +60,7 @@ def promote(
     ] = None,
     above: Annotated[
         float | None,
-        typer.Option(metavar="N", help="Also all that are pending and at least so sure."),
+        typer.Option(metavar="N", help="Also all pending ones at least this certain."),
     ] = None,
 ) -> Answer:
     """Make memories of facts."""

@@ -18,10 +18,10 @@ def git(
         str, typer.Argument(metavar="[RANGE]", help="A branch, or a range such as v1.0..HEAD.")
     ] = "HEAD",
     limit: Annotated[
-        int, typer.Option(min=1, help="So many proposals at the most, the surest first.")
+        int, typer.Option(min=1, help="At most N proposals, the surest first.")
     ] = MOST,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be proposed; write nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be proposed; write nothing.")
     ] = False,
 ) -> Answer:
     """Propose what the project's commits say, as pending facts.
@@ -70,7 +70,7 @@ def adr(
         typer.Argument(metavar="DIR...", help="A folder of records, such as docs/decisions."),
     ],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be added; write nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be added; write nothing.")
     ] = False,
 ) -> Answer:
     """Import architecture decision records that were taken.

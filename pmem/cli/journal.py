@@ -47,24 +47,26 @@ _UNSAID: Final = ("replaced", "branch")
 """What an event holds for pmem alone, or for another part of the same event."""
 _PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
 
-When = Annotated[str | None, typer.Option("--after", metavar="TIME", help="From then on.")]
-Until = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Before then.")]
+When = Annotated[str | None, typer.Option("--after", metavar="TIME", help="At this time or later.")]
+Until = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Before this time.")]
 
 
 def events(
     ctx: typer.Context,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Only the newest so many; 0 for all.")
+        int, typer.Option("--limit", "-n", min=0, help="Only the newest N; 0 for all.")
     ] = SHOWN,
     event: Annotated[
         list[EventKind] | None,
-        typer.Option(case_sensitive=False, help="Only such events; may be repeated."),
+        typer.Option(case_sensitive=False, help="Only these events; repeatable."),
     ] = None,
     kind: Annotated[
-        list[JournalKind] | None, typer.Option(help="Only of such records; may be repeated.")
+        list[JournalKind] | None, typer.Option(help="Only of these kinds of records; repeatable.")
     ] = None,
     record: Annotated[str | None, typer.Option(metavar="REF", help="Only of this record.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="ACTOR", help="Only by this one.")] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="ACTOR", help="Only by this person or program.")
+    ] = None,
     app: options.App = None,
     user: options.User = None,
     after: When = None,

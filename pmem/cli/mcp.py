@@ -33,7 +33,7 @@ def mcp(
         typer.Option(metavar="NAME|auto", help="The thread of contexts: a name, or the session's."),
     ] = "auto",
     structured: Annotated[
-        bool, typer.Option("--structured", help="Answer JSON as well, for programs.")
+        bool, typer.Option("--structured", help="Answer in JSON too, for programs.")
     ] = False,
 ) -> None:
     """Serve the memory over the Model Context Protocol (MCP).

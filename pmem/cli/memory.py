@@ -44,35 +44,37 @@ EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "re
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
 Text = Annotated[str | None, typer.Argument(metavar="TEXT|-", help="What to remember.")]
-Type = Annotated[MemoryType, typer.Option(help="What it says.")]
+Type = Annotated[MemoryType, typer.Option(help="What kind of memory it is.")]
 Category = Annotated[str | None, typer.Option(help="Its category [by type].")]
-Subject = Annotated[str | None, typer.Option(help="Whom or what it is about.")]
-Tag = Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")]
+Subject = Annotated[str | None, typer.Option(help="Who or what it is about.")]
+Tag = Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")]
 Importance = Annotated[float | None, typer.Option(help="From 0 to 1 [by type].")]
-Since = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="Holds from then.")]
-Until = Annotated[str | None, typer.Option("--valid-until", metavar="TIME", help="Holds until.")]
+Since = Annotated[
+    str | None, typer.Option("--valid-from", metavar="TIME", help="Valid from this time.")
+]
+Until = Annotated[
+    str | None, typer.Option("--valid-until", metavar="TIME", help="Valid until this time.")
+]
 Cite = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE[:A[-B]|::NAME]",
-        help="It rests on this file, lines, NAME or NAME=VALUE; repeatable.",
+        help="A file, lines, NAME or NAME=VALUE it rests on; repeatable.",
     ),
 ]
 
 For = Annotated[
     list[str] | None,
-    typer.Option("--for", metavar="GLOB", help="It applies to these files; repeatable."),
+    typer.Option("--for", metavar="GLOB", help="Files it applies to; repeatable."),
 ]
 
 InsteadOf = Annotated[
     list[str] | None,
-    typer.Option(metavar="TEXT", help="An alternative that was rejected, and why; repeatable."),
+    typer.Option(metavar="TEXT", help="A rejected alternative, and why; repeatable."),
 ]
-Review = Annotated[
-    str | None, typer.Option("--review", metavar="TIME", help="When to look at it again.")
-]
+Review = Annotated[str | None, typer.Option("--review", metavar="TIME", help="When to review it.")]
 ReviewIf = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What would be a reason to look at it again.")
+    str | None, typer.Option(metavar="TEXT", help="What would be a reason to review it.")
 ]
 
 
@@ -88,8 +90,8 @@ def add(
         bool,
         typer.Option("--pin", "--always", help="Show it in every context, and never let it fade."),
     ] = False,
-    app: Annotated[str | None, typer.Option(help="The app that it concerns.")] = None,
-    user: Annotated[str | None, typer.Option(help="The user whom it concerns.")] = None,
+    app: Annotated[str | None, typer.Option(help="The app it is about.")] = None,
+    user: Annotated[str | None, typer.Option(help="The user it is about.")] = None,
     agent: Annotated[str | None, typer.Option(help="The agent that adds it.")] = None,
     valid_from: Since = None,
     valid_until: Until = None,
@@ -99,7 +101,7 @@ def add(
     review: Review = None,
     review_if: ReviewIf = None,
     batch: Annotated[
-        str | None, typer.Option(metavar="FILE|-", help="Add JSON Lines, one memory each.")
+        str | None, typer.Option(metavar="FILE|-", help="Add many memories, as JSON Lines.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Add it even if a similar memory exists.")
@@ -174,10 +176,10 @@ def list_(
     wanted: Filter,
     at: options.At = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="Only the latest so many.")
+        int | None, typer.Option("--limit", "-n", min=1, help="Only the latest N.")
     ] = None,
     block: Annotated[
-        bool, typer.Option("--block", help="As the block of a system prompt, by category.")
+        bool, typer.Option("--block", help="Print a block for a system prompt, by category.")
     ] = False,
 ) -> Answer:
     """List memories, the oldest first."""

@@ -25,12 +25,12 @@ _DESCRIBED: Final[dict[str, Any]] = {
 """An option for each field of a filter that says of itself what it is."""
 App, User = _DESCRIBED["app"], _DESCRIBED["user"]
 Trusted = Annotated[
-    Trust | None, typer.Option("--trust", help="Only what is trusted at least so far.")
+    Trust | None, typer.Option("--trust", help="Only what is trusted at least this much.")
 ]
 At = Annotated[
     str | None,
     typer.Option(
-        "--at", metavar="TIME|REV", help="As it was, and what held, at that time or git revision."
+        "--at", metavar="TIME|REV", help="Show it as it was at this time or git revision."
     ),
 ]
 _FILTERS: Final[dict[str, Any]] = {
@@ -38,16 +38,22 @@ _FILTERS: Final[dict[str, Any]] = {
     "category": Annotated[list[str] | None, typer.Option(help="Only this category.")],
     "tag": Annotated[list[str] | None, typer.Option(help="Only with this tag.")],
     **_DESCRIBED,
-    "min_importance": Annotated[float | None, typer.Option(help="At least so important, 0 to 1.")],
-    "max_importance": Annotated[float | None, typer.Option(help="At most so important, 0 to 1.")],
+    "min_importance": Annotated[
+        float | None, typer.Option(help="At least this important, from 0 to 1.")
+    ],
+    "max_importance": Annotated[
+        float | None, typer.Option(help="At most this important, from 0 to 1.")
+    ],
     "pinned": Annotated[
         bool | None, typer.Option("--pinned/--not-pinned", help="Only (un)pinned.")
     ],
     "trust": Trusted,
     "state": Annotated[list[State] | None, typer.Option(help="In this state [active].")],
     "all_states": Annotated[bool, typer.Option("--all-states", help="In any state.")],
-    "after": Annotated[str | None, typer.Option(metavar="TIME", help="Made from then on.")],
-    "before": Annotated[str | None, typer.Option(metavar="TIME", help="Made before then.")],
+    "after": Annotated[
+        str | None, typer.Option(metavar="TIME", help="Created at this time or later.")
+    ],
+    "before": Annotated[str | None, typer.Option(metavar="TIME", help="Created before this time.")],
 }
 """The options that make a filter, by the names of their values."""
 

@@ -51,7 +51,7 @@ def tried(
     cite: Cite = None,
     error: Annotated[
         str | None,
-        typer.Option(metavar="TEXT|-", help="The error, of which only a fingerprint is kept."),
+        typer.Option(metavar="TEXT|-", help="The error; only a fingerprint is kept."),
     ] = None,
     subject: Subject = None,
     tag: Tag = None,

@@ -22,7 +22,7 @@ def init(
     ctx: typer.Context,
     name: Annotated[str | None, typer.Option(help="The project's name.")] = None,
     track_conversations: Annotated[
-        bool, typer.Option("--track-conversations", help="Let git track transcripts too.")
+        bool, typer.Option("--track-conversations", help="Let git track conversations too.")
     ] = False,
     no_git: Annotated[
         bool, typer.Option("--no-git", help="Leave git's configuration as it is.")
@@ -68,7 +68,7 @@ def stats(ctx: typer.Context, at: options.At = None) -> Answer:
 
 def doctor(
     ctx: typer.Context,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed.")] = False,
 ) -> Answer:
     """Check that pmem works here; exits with 1 if it does not."""
     session: CommandSession = ctx.obj

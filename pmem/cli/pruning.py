@@ -69,13 +69,13 @@ def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) ->
 def prune(
     ctx: typer.Context,
     reference: Which = None,
-    keep: Annotated[int | None, typer.Option(metavar="N", help="Down to so many messages.")] = None,
-    tokens: Annotated[int | None, typer.Option(metavar="N", help="Down to so many tokens.")] = None,
+    keep: Annotated[int | None, typer.Option(metavar="N", help="Keep at most N messages.")] = None,
+    tokens: Annotated[int | None, typer.Option(metavar="N", help="Keep at most N tokens.")] = None,
     strategy: Annotated[
         Strategy | None, typer.Option(help="What goes first [pruning_strategy].")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would go and why; change nothing.")
+        bool, typer.Option("--dry-run", help="Print what would go and why; change nothing.")
     ] = False,
 ) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.

@@ -19,7 +19,9 @@ from pmem.values.times import iso
 
 def query(
     ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="The request, one object.")] = "-",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="The request, a JSON object.")
+    ] = "-",
 ) -> Answer:
     """Answer an agent's request in JSON, within its allowlist.
 

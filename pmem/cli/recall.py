@@ -33,13 +33,13 @@ def search(
         str | None, typer.Argument(metavar="QUERY|-", help="What to look for.")
     ] = None,
     top_k: Annotated[
-        int | None, typer.Option("-k", "--top-k", help="How many hits [retrieval_top_k].")
+        int | None, typer.Option("-k", "--top-k", help="Show at most N hits [retrieval_top_k].")
     ] = None,
     kind: Annotated[list[SearchKind] | None, typer.Option(help="Only this kind.")] = None,
     *,
     wanted: Filter,
     at: options.At = None,
-    threshold: Annotated[float, typer.Option(help="Drop lower scores, 0 to 1.")] = 0.0,
+    threshold: Annotated[float, typer.Option(help="Leave out lower scores, from 0 to 1.")] = 0.0,
     explain: Annotated[bool, typer.Option("--explain", help="Show each score's parts.")] = False,
     weights: Annotated[
         str | None,
@@ -49,20 +49,20 @@ def search(
         ),
     ] = None,
     no_related: Annotated[
-        bool, typer.Option("--no-related", help="Bring no linked memories along.")
+        bool, typer.Option("--no-related", help="Leave out linked memories.")
     ] = False,
     error: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT|-", help="An error, as a program wrote it: what is known of it first."
+            metavar="TEXT|-", help="An error message; what is known about it comes first."
         ),
     ] = None,
     expect: Annotated[
         str | None,
-        typer.Option(metavar="REF", help="Say why this is not found; exits with 1 then."),
+        typer.Option(metavar="REF", help="Say why this is not found; exits with 1 if so."),
     ] = None,
     worktrees: Annotated[
-        bool, typer.Option("--worktrees", help="Look at the other work trees as well.")
+        bool, typer.Option("--worktrees", help="Search the other work trees too.")
     ] = False,
     exit_status: Annotated[
         bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")

@@ -29,7 +29,7 @@ _SHOWN: Final = 5
 def repair(
     ctx: typer.Context,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done and change nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be done and change nothing.")
     ] = False,
 ) -> Answer:
     """Finish a merge of the memory that git could not finish.

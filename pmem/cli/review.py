@@ -51,7 +51,7 @@ def review(
         typer.Argument(metavar="[A..B]", help="Two git revisions; `A..` is up to now [HEAD..]."),
     ] = None,
     staged: Annotated[
-        bool, typer.Option("--staged", help="Look at what is about to be committed instead.")
+        bool, typer.Option("--staged", help="Look only at what is staged for the next commit.")
     ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 if anything waits for an answer.")

@@ -16,18 +16,16 @@ from pmem.values.programs import SessionProgram
 
 _PATH = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[PATH]", help="A session's file, or a folder of them; else this project's."
-    ),
+    typer.Argument(metavar="[PATH]", help="A session file, or a folder of them [this project's]."),
 ]
 _SINCE = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Only what was said from then on.")
+    str | None, typer.Option(metavar="TIME", help="Only what was said at this time or later.")
 ]
-_LEARN = Annotated[
-    bool, typer.Option("--learn", help="Note facts and key moments, as pending ones.")
+_LEARN = Annotated[bool, typer.Option("--learn", help="Note facts and key moments, as pending.")]
+_SUB_AGENTS = Annotated[bool, typer.Option("--sub-agents", help="Import what sub-agents said too.")]
+_DRY_RUN = Annotated[
+    bool, typer.Option("--dry-run", help="Print what would be added; write nothing.")
 ]
-_SUB_AGENTS = Annotated[bool, typer.Option("--sub-agents", help="What sub-agents said as well.")]
-_DRY_RUN = Annotated[bool, typer.Option("--dry-run", help="Say what would be added.")]
 
 
 def claude_code(

@@ -17,7 +17,7 @@ def git(
     check: Annotated[
         bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the settings back.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
     print_: Annotated[bool, typer.Option("--print", help="Only print what it would do.")] = False,
 ) -> Answer:
     """Teach git to merge and show records; safe to repeat.
@@ -46,9 +46,9 @@ def rules(
         typer.Argument(metavar="[HOST]...", help=f"{', '.join(HOSTS)} [those that have some]."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Only look; exits with 1 if one lags behind.")
+        bool, typer.Option("--check", help="Only look; exits with 1 if one is out of date.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the files away again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
 ) -> Answer:
     """Write the memory into rule files of assistants; safe to repeat.
 
@@ -79,10 +79,10 @@ def pre_commit(
     check: Annotated[
         bool, typer.Option("--check", help="Only look; exits with 1 if it is not set up.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the lines away again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
     print_: Annotated[bool, typer.Option("--print", help="Only print the lines.")] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Let a review stop a commit as well.")
+        bool, typer.Option("--strict", help="Let a review stop a commit too.")
     ] = False,
 ) -> Answer:
     """Check every commit; safe to repeat.

@@ -24,7 +24,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and chan
 PlanFile = Annotated[
     str | None,
     typer.Option(
-        "--plan", metavar="FILE|-", help="Do only what this plan, kept by --dry-run --json, says."
+        "--plan", metavar="FILE|-", help="Do only what this plan says (from --dry-run --json)."
     ),
 ]
 

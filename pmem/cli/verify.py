@@ -24,7 +24,7 @@ def verify(
         list[str] | None, typer.Argument(metavar="[REF]...", help="Only these memories [all].")
     ] = None,
     update: Annotated[
-        bool, typer.Option("--update", help="Cite what has moved where it is now.")
+        bool, typer.Option("--update", help="Update citations of code that moved.")
     ] = False,
     accept: Annotated[
         bool,

@@ -31,7 +31,7 @@ def setup_completion(
     check: Annotated[
         bool, typer.Option("--check", help="Only look; exits with 1 if something is missing.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it.")] = False,
     print_: Annotated[bool, typer.Option("--print", help="Only print the script.")] = False,
 ) -> Answer:
     """Complete commands, ids and tags in your shell; safe to repeat.

@@ -99,13 +99,16 @@ class Suggestions:
 
     def subjects(self) -> list[str]:
         """Return what active memories are about, in their own spelling."""
+        latest = (
+            "select max(number) from record where store = ? and state = 'active'"
+            f" and subject <> '' group by subject limit {MOST_VALUES}"
+        )
         rows = self._ask(
-            "select max(number) from record where store = ? and state = 'active' and subject <> ''"
-            f" group by subject limit {MOST_VALUES}",
+            "select json_extract(cast(data as text), '$.subject') from body"
+            f" where number in ({latest})",
             [MEMORIES],
         )
-        found = (self._fields(number).get("subject") for (number,) in rows)
-        return sorted({each for each in found if isinstance(each, str)})
+        return sorted({each for (each,) in rows if isinstance(each, str)})
 
     def tags(self) -> list[str]:
         """Return the tags of active memories."""
