@@ -128,7 +128,7 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
             return request
         clean = unit.gate.admit(thread, "the thread")
         return cast(Q, msgspec.structs.replace(cast(Any, request), thread=clean))
-    if operation.gate:
+    if operation.gate or _writes(operation, request) == "records":
         unit.gate.refuse_secrets_in(unit.caller.agent or "", "the agent")
         unit.gate.refuse_secrets_in(unit.given_actor or "", "the actor")
     if operation.gate == "request":
