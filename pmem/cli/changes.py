@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.drafts import kept_draft, read_draft
 from pmem.cli.journal import story_lines
 from pmem.cli.memory import (
     Category,
@@ -23,11 +24,13 @@ from pmem.cli.memory import (
     neighbour_lines,
     title_of,
 )
+from pmem.cli.render import can_ask
 from pmem.cli.session import Answer, CommandSession, Line
-from pmem.errors import UsageError
+from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
+from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.values.ids import short
@@ -46,6 +49,10 @@ def edit(
     category: Category = None,
     subject: Subject = None,
     tag: Annotated[list[str] | None, typer.Option(help="Replace all its tags; repeatable.")] = None,
+    add_tag: Annotated[list[str] | None, typer.Option(help="A tag to add; repeatable.")] = None,
+    remove_tag: Annotated[
+        list[str] | None, typer.Option(help="A tag to remove; repeatable.")
+    ] = None,
     no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove all its tags.")] = False,
     importance: Importance = None,
     valid_from: Since = None,
@@ -85,7 +92,10 @@ def edit(
         str | None, typer.Option(metavar="REF", help="This memory replaces it from now on.")
     ] = None,
 ) -> Answer:
-    """Change a memory; its history keeps what it was."""
+    """Change a memory; its history keeps what it was.
+
+    Without a text and options, your editor opens with what it says.
+    """
     session: CommandSession = ctx.obj
     request = EditRequest(
         reference=reference,
@@ -94,9 +104,11 @@ def edit(
         category=category,
         subject=subject,
         tags=() if no_tags else tuple(tag) if tag else None,
+        add_tags=tuple(add_tag or ()),
+        remove_tags=tuple(remove_tag or ()),
         importance=importance,
-        valid_from=session.time(valid_from),
-        valid_until=session.time(valid_until),
+        valid_from=session.ahead(valid_from),
+        valid_until=session.ahead(valid_until),
         cite=tuple(cite or ()),
         uncite=tuple(uncite or ()),
         places=tuple(for_ or ()),
@@ -116,12 +128,32 @@ def edit(
         pair = SupersedeByRequest(reference=reference, successor=superseded_by)
         return _superseded_answer(session.run(table.SUPERSEDE_BY, pair))
     if request.is_empty:
-        raise UsageError("nothing to change", "give a new text or an option")
+        return _edit_draft(session, reference)
     if supersede and uncite:
         raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
     if supersede:
         return _superseded_answer(session.run(table.SUPERSEDE, request))
     return _edited_answer(session.run(table.EDIT, request))
+
+
+def _edit_draft(session: CommandSession, reference: str) -> Answer:
+    """Let a person change a memory's content in their editor.
+
+    Raises:
+        UsageError: Nobody sits at a terminal.
+        NotFound: It is no memory.
+    """
+    if session.json or not can_ask():
+        raise UsageError("nothing to change", "give a new text or an option")
+    found = session.run(table.SHOW, ShowRequest(reference=reference)).record
+    if not isinstance(found, Memory):
+        raise NotFound(f"{reference} is not a memory", "`pmem list` shows them")
+    draft = read_draft(session, None, "the text", known=found.content)
+    with kept_draft(draft):
+        request = EditRequest(reference=found.id, content=draft.text)
+        answer = _edited_answer(session.run(table.EDIT, request))
+    draft.drop()
+    return answer
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:

@@ -1,6 +1,6 @@
 """The commands that add memories and show records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +8,7 @@ import msgspec
 import typer
 
 from pmem.cli import options
+from pmem.cli.drafts import Draft, kept_draft, read_draft
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
@@ -100,6 +101,9 @@ def add(
     instead_of: InsteadOf = None,
     review: Review = None,
     review_if: ReviewIf = None,
+    each_line: Annotated[
+        bool, typer.Option("--each-line", help="Add each line of the text as a memory.")
+    ] = False,
     batch: Annotated[
         str | None, typer.Option(metavar="FILE|-", help="Add many memories, as JSON Lines.")
     ] = None,
@@ -107,14 +111,18 @@ def add(
         bool, typer.Option("--force", help="Add it even if a similar memory exists.")
     ] = False,
 ) -> Answer:
-    """Add a memory, or name the one to update instead."""
+    """Add a memory, or name the one to update instead.
+
+    Without a text, your editor opens.
+    """
     session: CommandSession = ctx.obj
     if batch is not None:
-        if text is not None:
-            raise UsageError("TEXT and --batch exclude each other", "give one of them")
+        if text is not None or each_line:
+            raise UsageError("a text and --batch exclude each other", "give one of them")
         return _add_batch(session, batch, force=force)
+    draft = read_draft(session, text, "the text")
     request = AddRequest(
-        content=session.input(text, "the text"),
+        content=draft.text,
         type=type,
         category=category,
         subject=subject,
@@ -124,8 +132,8 @@ def add(
         app=app,
         user=user,
         agent=agent,
-        valid_from=session.time(valid_from),
-        valid_until=session.time(valid_until),
+        valid_from=session.ahead(valid_from),
+        valid_until=session.ahead(valid_until),
         cite=tuple(cite or ()),
         places=tuple(for_ or ()),
         instead_of=tuple(instead_of or ()),
@@ -133,13 +141,8 @@ def add(
         review_if=review_if,
         force=force,
     )
-    added = session.run(table.ADD, request)
-    return Answer(
-        data=added,
-        lines=added_lines(added),
-        note=added_note(added),
-        exit_code=EXIT_CODES[added.action],
-    )
+    with kept_draft(draft):
+        return _add_lines(session, request) if each_line else _add_draft(session, request, draft)
 
 
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
@@ -210,9 +213,39 @@ def memory_line(memory: Memory, at: datetime | None = None) -> Line:
     ]
 
 
+def _add_draft(session: CommandSession, request: AddRequest, draft: Draft) -> Answer:
+    """Add a memory; what was written in an editor is dropped only once it is one."""
+    added = session.run(table.ADD, request)
+    notes = [added_note(added)]
+    if added.action == "suggested":
+        notes.append(draft.place)
+    else:
+        draft.drop()
+    lines = len(request.content.splitlines())
+    if draft.path is None and lines > 1 and added.action == "added":
+        notes.append(f"{lines} lines are one memory; `pmem add - --each-line` makes one of each")
+    return Answer(
+        data=added,
+        lines=added_lines(added),
+        note="\n".join(filter(None, notes)),
+        exit_code=EXIT_CODES[added.action],
+    )
+
+
+def _add_lines(session: CommandSession, request: AddRequest) -> Answer:
+    """Add each line of a text that says something as a memory, all or none."""
+    texts = [line.strip() for line in request.content.splitlines() if line.strip()]
+    return _add_requests(
+        session, [msgspec.structs.replace(request, content=text) for text in texts]
+    )
+
+
 def _add_batch(session: CommandSession, path: str, *, force: bool) -> Answer:
-    requests = tuple(_requests(session, path, force=force))
-    done = session.run(table.ADD_ALL, AddAllRequest(memories=requests))
+    return _add_requests(session, _requests(session, path, force=force))
+
+
+def _add_requests(session: CommandSession, requests: Iterable[AddRequest]) -> Answer:
+    done = session.run(table.ADD_ALL, AddAllRequest(memories=tuple(requests)))
     said = f"{done.count('added')} added, {done.count('suggested')} to update instead"
     return Answer(
         data=done,
@@ -246,7 +279,7 @@ def _request(session: CommandSession, line: bytes, number: int, *, force: bool) 
         for field in ("valid_from", "valid_until", "review_at"):
             if isinstance(value, dict) and isinstance(value.get(field), str):
                 with checks.named(f"line {number}, {field}"):
-                    value[field] = session.time(value[field])
+                    value[field] = session.ahead(value[field])
         request = msgspec.convert(value, AddRequest)
     except exactjson.InexactJson as error:
         raise InvalidValue(f"line {number} is not valid JSON: {error}", _NOTHING) from None

@@ -19,7 +19,7 @@ from pmem.project.discovery import discover
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
-from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, parse_ahead, parse_time
+from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, parse_time
 
 if TYPE_CHECKING:
     from pmem.storage.shared import Shared
@@ -230,14 +230,14 @@ class CommandSession:
         return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)))
 
     def ahead(self, text: str | None) -> datetime | None:
-        """Read a time from an option, an age as how far ahead it is; None stays None.
+        """Read a time from an option, an age or a weekday as one that is to come; None stays None.
 
         Raises:
             InvalidValue: It is no time.
         """
         if text is None:
             return None
-        return parse_ahead(text, in_utc(self.fixed_now or datetime.now(UTC)))
+        return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)), ahead=True)
 
     def input(self, text: str | None, what: str) -> str:
         """Return an argument, or standard input where it is `-`.

@@ -6,7 +6,7 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, NotFound
 from pmem.values.rules import Categories
 
 _JSON = (dict, list, tuple, str, int, float, bool)
@@ -173,12 +173,29 @@ def word(value: str | None, what: str) -> str | None:
 
 
 def tags(values: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in alphabetical order, each once.
+    """Return tags in alphabetical order, each once: `API` is the tag `api` once more.
 
     Raises:
         InvalidValue: One is empty or too long.
     """
-    return tuple(sorted({text(value, "a tag", MOST_WORD_CHARACTERS) for value in values}))
+    checked = [text(value, "a tag", MOST_WORD_CHARACTERS) for value in values]
+    return tuple(sorted({tag.casefold(): tag for tag in reversed(checked)}.values()))
+
+
+def changed_tags(
+    known: Iterable[str], more: Iterable[str], fewer: Iterable[str]
+) -> tuple[str, ...]:
+    """Return a memory's tags once some are added and others taken away, letter case aside.
+
+    Raises:
+        InvalidValue: One is empty or too long.
+        NotFound: One that is to go is not there.
+    """
+    left = {tag.casefold(): tag for tag in known}
+    for tag in fewer:
+        if left.pop(tag.strip().casefold(), None) is None:
+            raise NotFound(f"the memory has no tag {tag}", "`pmem show` tells its tags")
+    return tags([*left.values(), *more])
 
 
 def texts(values: Iterable[str], what: str, most: int) -> tuple[str, ...]:

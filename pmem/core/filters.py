@@ -1,6 +1,6 @@
 """Which records a request is about: one value with a field for every filter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -177,11 +177,15 @@ def cited_files(record: Any) -> tuple[str, ...]:
     return cited
 
 
+def _folded(tags: Iterable[str]) -> set[str]:
+    return {fold(tag) for tag in tags}
+
+
 _TESTS: dict[str, _Test] = {
     "states": _state,
     "types": _field("type"),
     "categories": _field("category"),
-    "tags": lambda record, values: set(values) <= set(getattr(record, "tags", ())),
+    "tags": lambda record, values: _folded(values) <= _folded(getattr(record, "tags", ())),
     "subject": lambda record, value: same_text(getattr(record, "subject", None), value),
     "app": _app,
     "user": _scope("user"),

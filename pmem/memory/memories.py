@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 
 _PARTS: Final = (
-    "reference", "cite", "uncite", "places", "not_places", "settled", "reviewed"
+    "reference", "add_tags", "remove_tags", "cite", "uncite", "places", "not_places", "settled",
+    "reviewed",
 )  # fmt: skip
 """Fields of a request to edit that are no new values of a memory's fields."""
 
@@ -314,7 +315,7 @@ def _memories(workspace: Workspace, requests: Sequence[AddRequest]) -> Iterator[
 def edited_parts(
     workspace: Workspace, memory: Memory, request: EditRequest, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the new values of what is changed part by part: citations, places, what is settled.
+    """Return the new values of what is changed part by part: tags, citations, places, and so on.
 
     Args:
         workspace: Its project has the files.
@@ -327,6 +328,9 @@ def edited_parts(
         InvalidValue: A value is not allowed.
     """
     parts: dict[str, Any] = {}
+    if request.add_tags or request.remove_tags:
+        known = fields.get("tags", memory.tags)
+        parts["tags"] = checks.changed_tags(known, request.add_tags, request.remove_tags)
     if request.cite or request.uncite:
         from pmem.memory.citations import together, without
 

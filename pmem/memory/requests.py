@@ -154,6 +154,7 @@ def _without_links(added: dict[str, Any]) -> dict[str, Any]:
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """New values for a memory; None keeps the old one. An empty subject removes it.
 
+    `tags` take the place of all its tags; `add_tags` and `remove_tags` change some of them.
     `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more,
     `places` and `not_places` patterns of files that it is to apply to as well, or not any more.
     `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
@@ -168,6 +169,8 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     category: str | None = None
     subject: str | None = None
     tags: tuple[str, ...] | None = None
+    add_tags: tuple[str, ...] = ()
+    remove_tags: tuple[str, ...] = ()
     importance: float | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None

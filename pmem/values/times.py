@@ -10,7 +10,8 @@ UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of what came without one; never the present, so that importing a file again finds
 the same records."""
 HOW_TO_WRITE_A_TIME: Final = (
-    "write it as 2026-11-21, 2026-11-21T14:30:00Z or an age such as 3d or 2w"
+    "write it as 2026-11-21, 2026-11-21T14:30:00Z, 3d, friday or '2 weeks ago'; "
+    "`pmem help times` shows every form"
 )
 
 _AGO = r"(?!\d{6,7}d)(\d{1,7})([smhdw])"
@@ -18,13 +19,14 @@ _AGO = r"(?!\d{6,7}d)(\d{1,7})([smhdw])"
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def parse_time(text: str, now: datetime) -> datetime:
+def parse_time(text: str, now: datetime, *, ahead: bool = False) -> datetime:
     """Read a time as people and programs write it.
 
     Args:
-        text: ISO 8601 (a time without a zone is taken as UTC), a date, or an age such as
-            `3d` or `2w`, counted back from `now`.
+        text: ISO 8601 (a time without a zone is taken as UTC), a date, an age such as `3d` or
+            `2w`, or words such as `friday`.
         now: The present.
+        ahead: Whether an age or a weekday lies after `now`, and not before it.
 
     Raises:
         InvalidValue: The text is none of these.
@@ -32,23 +34,29 @@ def parse_time(text: str, now: datetime) -> datetime:
     age = re.fullmatch(_AGO, text.strip())
     try:
         if age:
-            return now - timedelta(**{_UNITS[age[2]]: int(age[1])})
+            by = timedelta(**{_UNITS[age[2]]: int(age[1])})
+            return shifted(now, by) if ahead else now - by
         return parse_moment(text)
-    except (InvalidValue, OverflowError):
-        raise InvalidValue(
-            f"{text!r} is not a time",
-            HOW_TO_WRITE_A_TIME,
-        ) from None
+    except InvalidValue:
+        return _words(text, now, ahead=ahead)
+    except OverflowError:
+        raise _no_time(text) from None
 
 
-def parse_ahead(text: str, now: datetime) -> datetime:
-    """Read a time of which an age such as `2w` says how far ahead it is; see `parse_time`.
+def _words(text: str, now: datetime, *, ahead: bool) -> datetime:
+    from pmem.values.date_words import read_date_words
 
-    Raises:
-        InvalidValue: The text is no time.
-    """
-    at = parse_time(text, now)
-    return shifted(now, now - at) if re.fullmatch(_AGO, text.strip()) else at
+    try:
+        at = read_date_words(text, now, ahead=ahead)
+    except (OverflowError, ValueError):
+        at = None
+    if at is None:
+        raise _no_time(text)
+    return at
+
+
+def _no_time(text: str) -> InvalidValue:
+    return InvalidValue(f"{text!r} is not a time", HOW_TO_WRITE_A_TIME)
 
 
 def parse_moment(value: object) -> datetime:

@@ -37,7 +37,12 @@ def test_times_are_read_as_people_write_them(text: str, expected: str) -> None:
     "text",
     [
         "",
-        "yesterday",
+        "someday",
+        "friday friday",
+        "last 3 weeks",
+        "in 2 weeks ago",
+        "next",
+        "9999 years ago",
         "2026-13-01",
         "2026-02-30",
         "9999999w",
@@ -59,6 +64,58 @@ def test_anything_else_is_refused_in_one_sentence(text: str) -> None:
         parse_time(text, NOW)
     assert f"{text!r} is not a time" == caught.value.message
     assert "3d" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "behind", "ahead"),  # NOW is a Saturday
+    [
+        ("now", "2026-11-21T14:30:00.250Z", None),
+        ("Today", "2026-11-21T00:00:00Z", None),
+        ("yesterday", "2026-11-20T00:00:00Z", None),
+        ("tomorrow", "2026-11-22T00:00:00Z", None),
+        ("saturday", "2026-11-21T00:00:00Z", "2026-11-28T00:00:00Z"),
+        ("sunday", "2026-11-15T00:00:00Z", "2026-11-22T00:00:00Z"),
+        ("Fri", "2026-11-20T00:00:00Z", "2026-11-27T00:00:00Z"),
+        ("last saturday", "2026-11-14T00:00:00Z", None),
+        ("last friday", "2026-11-20T00:00:00Z", None),
+        ("this monday", "2026-11-16T00:00:00Z", None),
+        ("next saturday", "2026-11-28T00:00:00Z", None),
+        ("last week", "2026-11-09T00:00:00Z", None),
+        ("this month", "2026-11-01T00:00:00Z", None),
+        ("next quarter", "2027-01-01T00:00:00Z", None),
+        ("last year", "2025-01-01T00:00:00Z", None),
+        ("sow", "2026-11-16T00:00:00Z", None),
+        ("eow", "2026-11-23T00:00:00Z", None),
+        ("eom", "2026-12-01T00:00:00Z", None),
+        ("end of  quarter", "2027-01-01T00:00:00Z", None),
+        ("start of year", "2026-01-01T00:00:00Z", None),
+        ("2 weeks", "2026-11-07T14:30:00.250Z", "2026-12-05T14:30:00.250Z"),
+        ("2 weeks ago", "2026-11-07T14:30:00.250Z", None),
+        ("in 2 weeks", "2026-12-05T14:30:00.250Z", None),
+        ("an hour ago", "2026-11-21T13:30:00.250Z", None),
+        ("a month", "2026-10-21T14:30:00.250Z", "2026-12-21T14:30:00.250Z"),
+        ("3 quarters", "2026-02-21T14:30:00.250Z", "2027-08-21T14:30:00.250Z"),
+        ("2w", "2026-11-07T14:30:00.250Z", "2026-12-05T14:30:00.250Z"),
+        ("2w ago", "2026-11-07T14:30:00.250Z", None),
+        ("in 3d", "2026-11-24T14:30:00.250Z", None),
+    ],
+)
+def test_words_say_a_time_behind_or_ahead(text: str, behind: str, ahead: str | None) -> None:
+    assert behind == iso(parse_time(text, NOW))
+    assert (ahead or behind) == iso(parse_time(text, NOW, ahead=True))
+
+
+def test_a_month_from_its_last_day_ends_on_the_last_day_of_a_shorter_one() -> None:
+    assert parse_time("in 1 month", datetime(2027, 1, 31, tzinfo=UTC)).day == 28
+    assert parse_time("a year ago", datetime(2028, 2, 29, tzinfo=UTC)).day == 28
+
+
+@given(strategies.times, st.sampled_from(["friday", "2 weeks", "5h", "a year", "3 months"]))
+def test_what_lies_behind_is_never_ahead(now: datetime, text: str) -> None:
+    with suppress(InvalidValue):
+        assert parse_time(text, now) <= now
+    with suppress(InvalidValue):
+        assert parse_time(text, now, ahead=True) > now
 
 
 @given(strategies.times)

@@ -122,7 +122,7 @@ def _user() -> int:
 def _asked_of(index: "Suggestions", what: "Asked") -> Found:
     param = what.param or {}
     flag, name = next(iter(param.get("flags", ())), ""), param["name"]
-    if flag in ("--tag", "--add-tag"):
+    if flag in ("--tag", "--add-tag", "--remove-tag"):
         return dict.fromkeys(index.tags(), "")
     if flag == "--subject":
         return dict.fromkeys(index.subjects(), "")

@@ -1,0 +1,128 @@
+"""The texts that people write: as an argument, from a pipe, or in their editor."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Final
+
+import msgspec
+
+from pmem.cli import render
+from pmem.cli.session import CommandSession
+from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
+from pmem.values.bounds import TEXT_BYTES
+
+_EDITORS: Final = ("editor", "nano", "vim", "vi", "notepad")
+"""Tried in this order where neither VISUAL nor EDITOR names one."""
+_CUT: Final = "# ------------------------ >8 ------------------------"
+_BELOW: Final = f"""
+{_CUT}
+# Write the memory above: one statement, in one or two sentences. What stands below is left out.
+# An empty text changes nothing.
+"""
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A text, and the file that it was written in, if that was done in an editor."""
+
+    text: str
+    path: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, as a sentence; nothing where no editor wrote it."""
+        return "" if self.path is None else f"your text is in {self.path}"
+
+    def drop(self) -> None:
+        """Remove its file."""
+        if self.path is not None:
+            with suppress(OSError):
+                os.unlink(self.path)
+
+
+def read_draft(
+    session: CommandSession, text: str | None, what: str, known: str | None = None
+) -> Draft:
+    """Return a text: the argument, standard input for `-`, or what is written in an editor.
+
+    Args:
+        session: How the command was called.
+        text: The argument; without one, an editor is opened where somebody sits at a terminal.
+        what: What it is, for the error's sentence.
+        known: What the editor starts with.
+
+    Raises:
+        UsageError: It is missing, and nobody can be asked.
+        InvalidValue: Nothing was written, or it is not UTF-8, or far too long.
+        StorageRefused: There is no editor, or it failed.
+    """
+    if text is not None or session.json or not render.can_ask():
+        return Draft(session.input(text, what))
+    path = _written(known or "", session.environment)
+    draft = Draft(_text_of(path), path)
+    if not draft.text:
+        draft.drop()
+        raise InvalidValue("the text is empty, so nothing was changed")
+    return draft
+
+
+@contextmanager
+def kept_draft(draft: Draft) -> Iterator[None]:
+    """Say where a text stands that could not be used; it is dropped only once it is kept.
+
+    Raises:
+        PmemError: As it comes, with that place.
+    """
+    try:
+        yield
+    except PmemError as error:
+        error.hint = "; ".join(filter(None, (error.hint, draft.place)))
+        raise
+
+
+def _written(known: str, environment: Mapping[str, str]) -> str:
+    """Let a person write in an editor; return the file, which only they can read."""
+    import subprocess
+    from tempfile import mkstemp
+
+    handle, path = mkstemp(prefix="pmem-", suffix=".md")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(f"{known}\n{_BELOW}")
+    command = [*_editor(environment), path]
+    try:
+        done = subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+    except OSError as error:
+        raise StorageRefused(f"the editor {command[0]} cannot be run: {error.strerror}") from None
+    if done.returncode:
+        raise StorageRefused(f"the editor {command[0]} failed", f"your text is in {path}")
+    return path
+
+
+def _editor(environment: Mapping[str, str]) -> list[str]:
+    """Return the command of a person's editor.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for name in ("VISUAL", "EDITOR"):
+        with suppress(ValueError):
+            words = shlex.split(environment.get(name, ""))
+            if words:
+                return words
+    found = next((name for name in _EDITORS if shutil.which(name)), None)
+    if found is None:
+        raise UsageError("there is no editor", "set EDITOR, or give the text as an argument")
+    return [found]
+
+
+def _text_of(path: str) -> str:
+    with open(path, "rb") as file:
+        data = file.read(TEXT_BYTES + 1)
+    if len(data) > TEXT_BYTES:
+        raise InvalidValue(f"the text has more than {TEXT_BYTES} bytes", f"it is in {path}")
+    try:
+        return data.decode().partition(_CUT)[0].strip()
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} is not UTF-8 at byte {error.start}", "convert it") from None

@@ -1,0 +1,111 @@
+"""Writing in an editor, as people at a terminal do."""
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import pmem
+from tests.cli.terminal import READY, Terminal
+
+PROGRAM = os.path.join(os.path.dirname(sys.executable), "pmem")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a memory, an editor that writes what EDIT says, and a place for drafts."""
+    (tmp_path / "drafts").mkdir()
+    editor = tmp_path / "editor"
+    editor.write_text(
+        '#!/bin/sh\ncp "$1" seen.txt\nstat -c %a "$1" > mode.txt\n'
+        '[ -z "$EDIT" ] || { printf "%s\\n" "$EDIT"; cat "$1"; } > new && cat new > "$1"\n'
+        "exit ${FAIL:-0}\n"
+    )
+    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    return tmp_path
+
+
+@pytest.fixture
+def typist(project: Path) -> Iterator[Terminal]:
+    """A shell in that folder."""
+    environment = {
+        **os.environ,
+        "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}",
+        "EDITOR": f"{project}/editor",
+        "TMPDIR": str(project / "drafts"),
+        "PS1": READY,
+        "PMEM_ACTOR": "ada",
+    }
+    environment.pop("VISUAL", None)
+    with Terminal(["/bin/sh"], str(project), environment) as shell:
+        shell.wait_for(READY)
+        _run(shell, "pmem init --no-git")
+        yield shell
+
+
+def _run(shell: Terminal, line: str) -> str:
+    shell.type(f"{line}; echo =$?=\n")
+    shell.wait_for("\n")
+    return shell.wait_for(READY)
+
+
+def test_add_without_a_text_opens_the_editor(typist: Terminal, project: Path) -> None:
+    said = _run(typist, "EDIT='We deploy on Mondays' pmem add --type constraint")
+    assert "added" in said
+    assert "We deploy on Mondays" in said
+    assert "=0=" in said
+    assert (project / "mode.txt").read_text() == "600\n"
+    assert not os.listdir(project / "drafts")
+
+
+def test_nothing_written_is_nothing_added(typist: Terminal, project: Path) -> None:
+    said = _run(typist, "pmem add")
+    assert "the text is empty, so nothing was changed" in said
+    assert "=3=" in said
+    assert not os.listdir(project / "drafts")
+
+
+def test_edit_starts_with_what_the_memory_says(typist: Terminal, project: Path) -> None:
+    said = _run(typist, "pmem add 'Tests run on two cores'")
+    found = re.search(r"added (\w+)", said)
+    assert found
+    assert "edited" in _run(typist, f"EDIT='On four cores now.' pmem edit {found[1]}")
+    assert (project / "seen.txt").read_text().startswith("Tests run on two cores\n")
+    assert "On four cores now. Tests run on two cores" in _run(typist, "pmem list")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("FAIL=1 EDIT='A text to keep' pmem add", "failed"),
+        ("EDIT='A text to keep' pmem add --importance 7", "importance"),
+        ("EDIT='A text to keep' pmem --read-only add", "read-only"),
+    ],
+)
+def test_what_was_written_is_never_lost(
+    typist: Terminal, project: Path, line: str, why: str
+) -> None:
+    said = _run(typist, line)
+    assert why in said
+    (draft,) = os.listdir(project / "drafts")
+    assert f"your text is in {project}/drafts/{draft}" in said.replace("\n", "")
+    assert (project / "drafts" / draft).read_text().startswith("A text to keep\n")
+
+
+def test_a_suggestion_keeps_the_text_as_well(typist: Terminal, project: Path) -> None:
+    _run(typist, "pmem add 'We use PostgreSQL' --subject database")
+    said = _run(typist, "EDIT='We use MySQL' pmem add --subject database")
+    assert "=9=" in said
+    (draft,) = os.listdir(project / "drafts")
+    assert draft in said
+
+
+def test_without_a_terminal_nobody_is_asked(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    pmem("init", "--no-git")
+    assert pmem("add").code == 2
+    assert pmem("add", "--json").code == 2
