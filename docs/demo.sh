@@ -26,10 +26,14 @@ run add "The demo shows the main job from end to end" --type goal --subject demo
 run search "why one file per record" -k 4
 run context "why is typer pinned, and what must never be lost" --budget 600
 
+bin=$(dirname "$(command -v pmem)")
 cat <<'END'
 
 That block fits its budget and is ready for a model. Next, in a project of your own:
 
+END
+[ ! -f "$bin/activate" ] || echo "  . $bin/activate"
+cat <<'END'
   pmem init
   pmem add "We use PostgreSQL" --type decision
   pmem conversation start "First talk"

@@ -27,6 +27,9 @@ def init(
     no_git: Annotated[
         bool, typer.Option("--no-git", help="Leave git's configuration as it is.")
     ] = False,
+    here: Annotated[
+        bool, typer.Option("--here", help="Start a second memory below another one.")
+    ] = False,
 ) -> Answer:
     """Start a memory in this folder; safe to repeat.
 
@@ -35,7 +38,9 @@ def init(
     session: CommandSession = ctx.obj
     folder = _memory_folder(session.directory or os.getcwd(), session.folder_name)
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)
-    request = InitRequest(name=name, track_conversations=track_conversations, git=not no_git)
+    request = InitRequest(
+        name=name, track_conversations=track_conversations, git=not no_git, here=here
+    )
     done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
     next_ = 'next: pmem add "what should be remembered"' if done.created else ""

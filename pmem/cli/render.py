@@ -42,7 +42,7 @@ def show(session: "CommandSession", answer: "Answer") -> None:
     if not session.quiet:
         _show_notes(session, answer.note)
         if not answer.exit_code and session.broken_settings:
-            _print_note(f"pmem: {session.broken_settings}")
+            print_note(f"pmem: {session.broken_settings}")
 
 
 def fail(session: "CommandSession", error: "PmemError") -> None:
@@ -157,15 +157,15 @@ def _show_lines(session: "CommandSession", lines: "Iterable[Line]") -> None:
 
 def _show_notes(session: "CommandSession", note: str) -> None:
     if note:
-        _print_note(note)
+        print_note(note)
     for done in session.outcomes:
         for line in done.notes:
-            _print_note(line)
+            print_note(line)
     for problem in session.problems:
-        _print_note(f"pmem: left out: {problem.message}")
+        print_note(f"pmem: left out: {problem.message}")
 
 
-def _print_note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line on standard error, without the secrets that it repeats."""
     from pmem.core.secrets import unsecret
 

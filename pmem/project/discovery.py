@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from pmem.errors import NoProject
+from pmem.errors import NoProject, PmemError
 from pmem.project.borders import check_borders
 
 
@@ -33,6 +34,31 @@ def discover(
     folder, found_above = _nearest(start, name)
     check_borders(folder, environment or {}, found_above=found_above, allowed=safe_folders)
     return folder
+
+
+def memory_above(folder: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """Return the memory folder that serves a place now, where a new one would hide it.
+
+    Args:
+        folder: The memory folder that would be new.
+        environment: The environment's variables.
+
+    Returns:
+        The path of one of the same name in a parent, within the same work tree; None where there
+        is none, or where it may not be used.
+    """
+    place, name = os.path.split(os.path.abspath(folder))
+    while not os.path.exists(os.path.join(place, ".git")):
+        parent = os.path.dirname(place)
+        if parent == place:
+            return None
+        place = parent
+        above = os.path.join(place, name)
+        if os.path.isdir(above):
+            with suppress(PmemError):
+                check_borders(above, environment or {}, found_above=True)
+                return above
+    return None
 
 
 def _nearest(start: str, name: str) -> tuple[str, bool]:

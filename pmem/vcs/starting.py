@@ -1,22 +1,28 @@
 """Starting a memory where somebody works: its folder, and what git is told in this clone."""
 
+import os
 from typing import Any
 
 import msgspec
 
 from pmem.core.secrets import unsecret
-from pmem.errors import PmemError
+from pmem.errors import PmemError, UsageError
+from pmem.project.discovery import memory_above
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
 
 
 class InitRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The project's name, whether git tracks transcripts, and whether it is told how to merge."""
+    """The project's name, whether git tracks transcripts, and whether it is told how to merge.
+
+    `here` makes a new memory even below one that serves the place already.
+    """
 
     name: str | None = None
     track_conversations: bool = False
     git: bool = True
+    here: bool = False
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +41,11 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
     """Make a memory folder, or complete the one that is there; safe to repeat.
 
     Raises:
+        UsageError: It would hide a memory in a folder above.
         Refused, StorageRefused, InvalidValue, Locked: See `initialise`.
     """
+    if not request.here and not os.path.isdir(workspace.root):
+        _check_above(workspace)
     done = initialise(
         workspace.root,
         name=request.name,
@@ -45,6 +54,15 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
     )
     told = _start_git(workspace) if request.git else ""
     return Started(path=unsecret(done.path), created=done.created, git=told)
+
+
+def _check_above(workspace: Workspace) -> None:
+    above = memory_above(workspace.root, workspace.environment)
+    if above is not None:
+        raise UsageError(
+            f"this folder has a memory already: {unsecret(above)}",
+            "go on with that one, or run `pmem init --here` for a second one that hides it",
+        )
 
 
 def _start_git(workspace: Workspace) -> str:
