@@ -1,6 +1,6 @@
 """Writes the pages of reference from the tables that the program itself uses.
 
-They are docs/settings.md, docs/commands.md, the manual page docs/pmem.1, and
+They are docs/settings.md, docs/commands.md, docs/types.md, the manual page docs/pmem.1, and
 pmem/cli/reference.json, by which `pmem help --json` and completion answer at once. Run it with
 the project's Python: `python docs/generate.py`. A test fails when the committed files differ from
 what it writes.
@@ -14,7 +14,9 @@ from typing import Any
 from pmem import errors
 from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, SECTIONS
+from pmem.core.type_guide import GUIDE
 from pmem.values.config import Setting, table
+from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.notation import as_text
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -39,6 +41,38 @@ default. Made by `docs/generate.py` from `pmem/values/config.py`; change it ther
 | setting | type | default | environment variable | meaning |
 |---|---|---|---|---|
 {rows}"""
+
+
+def types_page() -> str:
+    """Write what to write down as which type, and what each type does."""
+    rows = "".join(
+        f"| `{type_}` | {guide.meaning} | {guide.example} | {guide.effect} "
+        f"| {DEFAULT_IMPORTANCE[type_]:g} | `{DEFAULT_CATEGORY[type_]}` |\n"
+        for type_, guide in GUIDE.items()
+    )
+    return f"""\
+# What to write down, as which type
+
+A good memory is one statement that stands alone, in one or two sentences, with its reason. Write
+down what the next person would get wrong without it. What the code already says, `--cite` the code
+for; what concerns some files, say with `--for`. `pmem types` prints this list with your counts.
+Made by `docs/generate.py` from `pmem/core/type_guide.py`; change it there.
+
+| type | write down | for example | what it does | importance | category |
+|---|---|---|---|---|---|
+{rows}
+When in doubt: what must hold is a `constraint`, what was chosen is a `decision`, what went wrong is
+a `dead_end`, and the rest is a `fact`. `pmem edit REF --type decision` changes your mind.
+
+- **In search** the type filters (`--type decision`); dead ends that are not settled say so.
+- **In contexts** it weighs: constraints, then dead ends, procedures, preferences and decisions come
+  before facts that answer as well. [Contexts](contexts.md) has the numbers.
+- **Ageing** concerns facts, entities and insights alone: `pmem consolidate` archives what has faded
+  and is not pinned, and `pmem restore` brings it back. See [the life cycle](life-cycle.md).
+- **At a file** hooks and `pmem why` tell dead ends first, then constraints, then decisions.
+
+An importance of 0.9 or more, or `--pin`, puts a memory into every context, whatever its type.
+"""
 
 
 def commands_page() -> str:
@@ -122,6 +156,7 @@ def pages() -> dict[str, str]:
     """Return every generated page by its path."""
     return {
         os.path.join(FOLDER, "settings.md"): settings_page(),
+        os.path.join(FOLDER, "types.md"): types_page(),
         os.path.join(FOLDER, "commands.md"): commands_page(),
         os.path.join(FOLDER, "pmem.1"): manual_page(),
         TABLE: _json(reference()),

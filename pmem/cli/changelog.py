@@ -1,8 +1,9 @@
 """The commands that look at the memory through git: changelog, and history with commits."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, Final, NamedTuple, Protocol
 
 import typer
 
@@ -51,6 +52,19 @@ Say = Callable[[str], str]
 """Turns a text from the memory into one that its surroundings can hold."""
 
 
+class Differing(Protocol):
+    """What was learned, changed and forgotten, between whatever two states."""
+
+    @property
+    def learned(self) -> tuple[Learned, ...]: ...
+
+    @property
+    def changed(self) -> tuple[Changed, ...]: ...
+
+    @property
+    def forgotten(self) -> tuple[Forgotten, ...]: ...
+
+
 class ChangelogRow(NamedTuple):
     """One entry: which record it is about, and what is said of it."""
 
@@ -72,7 +86,9 @@ def changelog(
     found = session.run(table.CHANGELOG, RangeRequest(revisions=revisions)).changelog
     if markdown and not session.json:
         return Answer(data=found, raw="".join(f"{line}\n" for line in _page(found)))
-    return Answer(data=found, lines=_lines(found), note="" if found.total else _nothing(found))
+    return Answer(
+        data=found, lines=section_lines(found), note="" if found.total else _nothing(found)
+    )
 
 
 def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answer:
@@ -94,7 +110,15 @@ def provenance_answer(session: CommandSession, request: HistoryRequest) -> Answe
     return Answer(data=found, lines=_provenance_lines(found), note=note)
 
 
-def _lines(found: Changelog) -> Iterator[Line]:
+def section_lines(
+    found: Differing, by: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> Iterator[Line]:
+    """Yield every heading that has entries, and its entries.
+
+    Args:
+        found: What was learned, changed and forgotten.
+        by: Who did it, by the id of the record.
+    """
     for heading, rows in _sections(found, str):
         yield [(heading, f"bold {_COLOURS[heading]}"), (f"  {len(rows)}", "dim")]
         for entry, said in rows:
@@ -102,6 +126,7 @@ def _lines(found: Changelog) -> Iterator[Line]:
                 (f"  {entry.short}", "cyan"),
                 (f"  {_type(entry):<10} ", "dim"),
                 (said, ""),
+                (f" ({', '.join(by[entry.id])})" if by.get(entry.id) else "", "dim"),
             ]
 
 
@@ -120,7 +145,7 @@ def _page(found: Changelog) -> Iterator[str]:
             yield f"- and {len(rows) - _MOST} more"
 
 
-def _sections(found: Changelog, say: Say) -> Iterator[tuple[str, list[ChangelogRow]]]:
+def _sections(found: Differing, say: Say) -> Iterator[tuple[str, list[ChangelogRow]]]:
     """Yield every heading that has entries; what stands for another one is told once, there."""
     texts = {entry.id: entry for entry in (*found.changed, *found.learned)}
     replaced = [entry for entry in found.forgotten if entry.how in _REPLACED]

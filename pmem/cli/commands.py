@@ -37,6 +37,10 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
     ),
     "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
+    "week": CommandEntry("overviews", "week", "pmem week friday"),
+    "tags": CommandEntry("overviews", "tags", "pmem tags"),
+    "subjects": CommandEntry("overviews", "subjects", "pmem subjects"),
+    "types": CommandEntry("overviews", "types", "pmem types"),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
@@ -200,8 +204,9 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
     "Conversations": ("conversation", "facts", "episode"),
+    "Look over it": ("stats", "week", "tags", "subjects", "types", "events"),
     "Keep it tidy": (
-        "stats", "events", "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
+         "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
     "Connect and configure": ("setup", "import", "export", "config", "completion", "help"),

@@ -7,9 +7,12 @@ from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.dead_ends import Tried, TriedRequest
 from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
+from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
+from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
 from pmem.values.records import Memory
+from pmem.values.requests import NoArguments
 
 
 class Moments(Asking):
@@ -47,6 +50,29 @@ class Moments(Asking):
     def due(self, until: datetime | None = None) -> DueListing:
         """Return what is to be looked at again until a moment, now when None."""
         return self._run(table.DUE, DueRequest(until=until))
+
+    def week(self, since: datetime | None = None) -> Week:
+        """Return what was learned, changed and forgotten since a moment, and by whom.
+
+        Args:
+            since: The moment; seven days ago when None.
+
+        Raises:
+            InvalidValue: It lies in the future.
+        """
+        return self._run(table.WEEK, WeekRequest(since=since))
+
+    def names(self, of: Naming) -> NameListing:
+        """Return the tags or the subjects of active memories, the most used first.
+
+        Args:
+            of: `tags` or `subjects`.
+        """
+        return self._run(table.NAMES, made(NamesRequest, of=of))
+
+    def types(self) -> TypeListing:
+        """Return what each type of memory is for, and how many active ones there are."""
+        return self._run(table.TYPES, NoArguments())
 
     def why(self, place: str) -> Why:
         """Return what was decided, tried and replaced at a place in a file.

@@ -24,6 +24,6 @@ DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
     MemoryType.PROCEDURE: "procedural",
     MemoryType.CONSTRAINT: "constraints",
     MemoryType.GOAL: "goals",
-    MemoryType.INSIGHT: "relationship_dynamic",
+    MemoryType.INSIGHT: "knowledge",
     MemoryType.DEAD_END: "project",
 }

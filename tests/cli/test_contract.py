@@ -513,6 +513,32 @@ class Helped(Strict):
     text: str
 
 
+class NameCount(Strict):
+    name: str
+    count: int
+    latest: datetime
+
+
+class Names(Strict):
+    items: list[NameCount]
+    total: int
+
+
+class TypeCount(Strict):
+    type: str
+    meaning: str
+    example: str
+    effect: str
+    category: str
+    importance: float
+    count: int
+
+
+class Types(Strict):
+    items: list[TypeCount]
+    total: int
+
+
 class Statistics(Strict):
     memories: int
     by_type: dict[str, int]
@@ -743,6 +769,17 @@ class Changelog(Strict, rename={"start": "from", "end": "to"}):
     learned: list[Learned]
     changed: list[Different]
     forgotten: list[Forgotten]
+    total: int
+
+
+class Week(Strict):
+    since: datetime
+    until: datetime
+    learned: list[Learned]
+    changed: list[Different]
+    forgotten: list[Forgotten]
+    by: dict[str, list[str]]
+    people: dict[str, int]
     total: int
 
 
@@ -1059,6 +1096,10 @@ ANSWERS: list[tuple[str, Any]] = [
     ("verify", Verified),
     ("outcome REF good", Memory),
     ("due", Due),
+    ("week", Week),
+    ("tags", Names),
+    ("subjects", Names),
+    ("types", Types),
     ("why backup/conversations.json", Why),
     ("tried one --failed two --worked three", Tried),
     ("verify REF --update", Verified),

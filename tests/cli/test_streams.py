@@ -105,7 +105,7 @@ def test_an_encoding_that_lacks_a_character_is_no_error() -> None:
 def test_json_tells_paths_that_are_not_utf_8() -> None:
     os.mkdir(b"\xff")
     os.chdir(b"\xff")
-    assert pmem("init", "--no-git", "--json").code == 0
+    assert pmem("init", "--no-git", "--here", "--json").code == 0
     with open(b".project-memory/long-term-memory/\xfe.json", "wb") as file:
         file.write(b"{}")
     (finding,) = json.loads(pmem("check", "--json").text)["data"]["findings"]

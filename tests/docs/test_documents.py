@@ -91,7 +91,11 @@ def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> N
 def test_the_list_of_documents_says_what_to_type() -> None:
     typed = [line.split()[0] for line in pmem("help").text.splitlines()]
     assert [name.removesuffix(".md") for name in typed] == documents.documents()
-    assert {name for name in typed if name.endswith(".md")} == {"consent.md", "review.md"}
+    assert {name for name in typed if name.endswith(".md")} == {
+        "consent.md",
+        "review.md",
+        "types.md",
+    }
     printed = (pmem("help", name) for name in typed)
     assert [done.code for done in printed if not done.text.startswith("# ")] == []
 

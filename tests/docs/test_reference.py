@@ -23,7 +23,9 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["settings.md", "commands.md", "pmem.1", "reference.json"])
+@pytest.mark.parametrize(
+    "name", ["settings.md", "commands.md", "types.md", "pmem.1", "reference.json"]
+)
 def test_a_generated_page_is_up_to_date(name: str, generate: ModuleType) -> None:
     fresh = {Path(path).name: (Path(path), text) for path, text in generate.pages().items()}
     path, text = fresh[name]

@@ -38,6 +38,7 @@ from pmem.memory.facts import FactsRequest, PromoteRequest
 from pmem.memory.journal import AuditRequest, EventsRequest, HistoryRequest, RanRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest
 from pmem.memory.outcomes import DueRequest, OutcomeRequest
+from pmem.memory.overviews import NamesRequest
 from pmem.memory.reading import ConversationRequest, ListRequest, LookRequest, ShowRequest
 from pmem.memory.requests import (
     AddAllRequest,
@@ -47,6 +48,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.memory.week import WeekRequest
 from pmem.memory.why import WhyRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
@@ -170,6 +172,9 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "verify": lambda _: VerifyRequest(update=True),
     "outcome": lambda kept: OutcomeRequest(reference=kept.other, verdict=OutcomeVerdict.BAD),
     "due": lambda _: DueRequest(),
+    "week": lambda _: WeekRequest(),
+    "names": lambda _: NamesRequest(of="tags"),
+    "types": lambda _: NoArguments(),
     "why": lambda _: WhyRequest(place="src/gear.py"),
     "tried": lambda _: TriedRequest(tried="bake", failed="flat", worked="wait"),
     "verify.accept": lambda kept: RecordsRequest(references=(kept.memory,)),

@@ -30,6 +30,10 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "events": ("--limit", "0"),
     "outcome": ("REF", "good"),
     "due": (),
+    "week": (),
+    "tags": (),
+    "subjects": (),
+    "types": (),
     "why": ("src/gear.py",),
     "tried": ("TEXT", "--failed", "TEXT"),
     "changelog": (),
@@ -119,6 +123,8 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
 
 OTHERWISE: Final = {
     "unpin": "pin",
+    "tags": "names",
+    "subjects": "names",
     "completion": None,
     "help": None,
     "setup completion": None,

@@ -15,7 +15,7 @@ from pmem.core.lifecycle.merging import SOURCE
 from pmem.core.lifecycle.plan import Action
 from pmem.core.text.terms import terms
 from pmem.core.trust import inherited
-from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
+from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id
 from pmem.values.records import (
     Episode,
@@ -29,6 +29,7 @@ from pmem.values.records import (
 from pmem.values.times import iso
 
 MOST: Final = 3
+_CATEGORY: Final = "relationship_dynamic"  # as S1 has it
 """Insights of one run."""
 TIMES: Final = 3
 """How often something must have happened to say something."""
@@ -157,7 +158,7 @@ def _make_insight_memory(draft: Draft, insight: Insight) -> Memory:
         id=derived_id(draft.now, SOURCE, insight.kind, insight.topic, iso(draft.now)),
         type=MemoryType.INSIGHT,
         content=insight.content,
-        category=DEFAULT_CATEGORY[MemoryType.INSIGHT],
+        category=_CATEGORY,
         tags=(insight.kind, insight.topic),
         importance=DEFAULT_IMPORTANCE[MemoryType.INSIGHT],
         valid_from=draft.now,

@@ -148,11 +148,10 @@ def choose_unfinished(
         live: Indices of what may stay.
         done: Indices of the requests that the finished tasks began with.
     """
-    groups = list(_shown_groups(groups, protected, live))
-    with_tools = any(group.is_of_tools for group in groups)
+    with_tools = any(group.is_of_tools for group in groups)  # pruned earlier or not
     return {
         place
-        for group in groups
+        for group in _shown_groups(groups, protected, live)
         if not group.finished
         or (group.is_standing and done.isdisjoint(group.places))
         or (with_tools and not group.is_of_tools)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
     from pmem.memory.outcomes import DueListing, DueRequest, OutcomeNoted, OutcomeRequest
+    from pmem.memory.overviews import NameListing, NamesRequest, TypeListing
     from pmem.memory.reading import Block, ListRequest, MemoryListing, ShownRecord, ShowRequest
     from pmem.memory.requests import (
         AddAllRequest,
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
         PinRequest,
         UnlinkRequest,
     )
+    from pmem.memory.week import Week, WeekRequest
     from pmem.memory.why import Why, WhyRequest
     from pmem.values.records import Memory, Record
+    from pmem.values.requests import NoArguments
 
 # memory: what was learned
 
@@ -109,6 +112,19 @@ DUE: Final[Operation[DueRequest, DueListing]] = Operation(
 WHY: Final[Operation[WhyRequest, Why]] = Operation(
     "why", "Show what was decided, tried and replaced at a place in a file",
     "memory.why:explain", recalls=True
+)  # fmt: skip
+
+WEEK: Final[Operation[WeekRequest, Week]] = Operation(
+    "week", "Show what was learned, changed and forgotten since a moment, and by whom",
+    "memory.week:look_back"
+)  # fmt: skip
+NAMES: Final[Operation[NamesRequest, NameListing]] = Operation(
+    "names", "List the tags or the subjects, and how many memories have each",
+    "memory.overviews:list_names"
+)  # fmt: skip
+TYPES: Final[Operation[NoArguments, TypeListing]] = Operation(
+    "types", "Explain the types of memories, and count the memories of each",
+    "memory.overviews:list_types"
 )  # fmt: skip
 
 HISTORY: Final[Operation[HistoryRequest, History]] = Operation(

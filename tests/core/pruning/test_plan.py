@@ -278,6 +278,18 @@ def test_a_higher_limit_never_prunes_more(
     assert set(gone_from(plan(said, higher, NOW))) <= set(gone_from(plan(said, given_, NOW)))
 
 
+def test_work_whose_tools_were_pruned_stays_work_with_tools() -> None:
+    said = [
+        *(message(n) for n in range(2)),
+        message(2, tool_call="ls"),
+        message(3, "Task complete"),
+    ]
+    rules = PruningRules(most_messages=9, most_tokens=900, keep=0, finished_only=True)
+    first = plan(said, rules, NOW)
+    assert gone_from(first) == ids(said, 2)
+    assert plan(said, rules, NOW, gone_from(first)).kept == first.kept
+
+
 @given(conversations(), limits)
 def test_planning_again_prunes_nothing_more(said: list[Message], given_: PruningRules) -> None:
     first = plan(said, given_, NOW)

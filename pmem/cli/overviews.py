@@ -1,0 +1,69 @@
+"""The commands that look over the memory: week, tags, subjects, types."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from pmem.cli.changelog import section_lines
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.memory.overviews import NamesRequest, Naming, TypeListing
+from pmem.memory.week import Week, WeekRequest
+from pmem.operations import table
+from pmem.values.requests import NoArguments
+from pmem.values.times import day, iso
+
+
+def week(
+    ctx: typer.Context,
+    since: Annotated[
+        str | None, typer.Argument(metavar="[TIME]", help="Since when [7 days ago].")
+    ] = None,
+) -> Answer:
+    """Show what changed this week, and by whom."""
+    session: CommandSession = ctx.obj
+    found = session.run(table.WEEK, WeekRequest(since=session.time(since)))
+    note = "" if found.total else f"nothing changed since {iso(found.since)}"
+    return Answer(data=found, lines=_week_lines(found), note=note)
+
+
+def tags(ctx: typer.Context) -> Answer:
+    """List the tags, and how many memories have each."""
+    return _names_answer(ctx.obj, "tags", "no memory has a tag: `pmem edit REF --add-tag TAG`")
+
+
+def subjects(ctx: typer.Context) -> Answer:
+    """List the subjects, and how many memories have each."""
+    return _names_answer(ctx.obj, "subjects", "no memory has a subject: `--subject` gives one")
+
+
+def types(ctx: typer.Context) -> Answer:
+    """Explain what to write down as which type."""
+    session: CommandSession = ctx.obj
+    found = session.run(table.TYPES, NoArguments())
+    return Answer(data=found, lines=_type_lines(found))
+
+
+def _names_answer(session: CommandSession, of: Naming, nothing: str) -> Answer:
+    found = session.run(table.NAMES, NamesRequest(of=of))
+    lines: Iterator[Line] = (
+        [(f"{item.count:>5}  ", "dim"), (f"{day(item.latest)}  ", "dim"), (item.name, "cyan")]
+        for item in found.items
+    )
+    return Answer(data=found, lines=lines, note="" if found.items else nothing)
+
+
+def _type_lines(found: TypeListing) -> Iterator[Line]:
+    for item in found.items:
+        yield [(f"{item.type:<11}", "cyan"), (f"{item.count:>5}  ", "dim"), (item.meaning, "")]
+        yield [(f"{'':<18}{item.effect}", "")]
+        yield [(f"{'':<18}“{item.example}”", "dim")]
+
+
+def _week_lines(found: Week) -> Iterator[Line]:
+    if found.total:
+        counts = {name: len(getattr(found, name)) for name in ("learned", "changed", "forgotten")}
+        said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+        people = ", ".join(f"{name} {number}" for name, number in found.people.items())
+        yield [(f"since {day(found.since)}: ", "dim"), (said, "bold"), (f" ({people})", "dim")]
+    yield from section_lines(found, found.by)

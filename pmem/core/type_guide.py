@@ -1,0 +1,71 @@
+"""What each type of memory is for, and what pmem does with it: `pmem types` and docs/types.md."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pmem.values.records import MemoryType
+
+
+class TypeGuide(msgspec.Struct, frozen=True, kw_only=True):
+    """What to write down as a type, an example, and what the type does.
+
+    Attributes:
+        meaning: What to write down as this type.
+        example: A memory of it.
+        effect: What it does in search, contexts and ageing.
+    """
+
+    meaning: str
+    example: str
+    effect: str
+
+
+GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
+    MemoryType.FACT: TypeGuide(
+        meaning="How things are: what you would look up or ask again.",
+        example="CI runs on two runners with four cores each",
+        effect="Shown where it answers; half-life without use 180 days.",
+    ),
+    MemoryType.DECISION: TypeGuide(
+        meaning="What was chosen, and why; --instead-of says what was not.",
+        example="We use PostgreSQL, because orders need transactions",
+        effect="Before facts in contexts; told at its files; never fades.",
+    ),
+    MemoryType.PREFERENCE: TypeGuide(
+        meaning="How somebody likes things done, though another way works.",
+        example="Ana prefers small commits with a subject of at most 60 characters",
+        effect="Before decisions in contexts; in rule files; never fades.",
+    ),
+    MemoryType.ENTITY: TypeGuide(
+        meaning="Who or what it is: a person, a service, a customer.",
+        example="Ben owns the CI; ask him before you change its runners",
+        effect="Shown where it answers; half-life without use a year.",
+    ),
+    MemoryType.PROCEDURE: TypeGuide(
+        meaning="How something is done, step by step.",
+        example="Release: bump the version, tag it, then watch the dashboard",
+        effect="Recalled where it answers, in no standing block; never fades.",
+    ),
+    MemoryType.CONSTRAINT: TypeGuide(
+        meaning="What must or must not be, whoever does the work.",
+        example="The API answers within 200 ms",
+        effect="First in contexts; told at its files, in rule files; never fades.",
+    ),
+    MemoryType.GOAL: TypeGuide(
+        meaning="What somebody wants to reach.",
+        example="Version 1.0 runs on Windows",
+        effect="Starts at importance 0.8; shown where it answers; never fades.",
+    ),
+    MemoryType.INSIGHT: TypeGuide(
+        meaning="What several memories show; `consolidate` makes them, too.",
+        example="Every outage of this year began with a change of settings",
+        effect="Shown where it answers; half-life without use 90 days.",
+    ),
+    MemoryType.DEAD_END: TypeGuide(
+        meaning="What was tried and failed, and why; see `pmem tried`.",
+        example="Tried to raise the retries to 5. It failed: the vendor blocked us",
+        effect="Told first at its files, until it is settled; never fades.",
+    ),
+}
