@@ -66,7 +66,7 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         ("by age", _counted({name: count for name, count in _ages(figures).items() if count})),
         ("growth", _growth_text(figures)),
         ("pinned", f"{figures.pinned}"),
-        ("due", f"{figures.due} faded enough for consolidation"),
+        ("faded", f"{figures.due} to archive with `pmem consolidate`"),
         ("budget", f"{share} of a context's {figures.budget:,} tokens"),
         ("duplicates", merging if figures.duplicates else ""),
         ("episodes", f"{figures.episodes} of {figures.episodes_limit}"),
@@ -169,7 +169,7 @@ def _memory(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     yield from _wrapped("category", figures.by_category, inner)
     yield from _figures(
         ("pinned", f"{figures.pinned:,}"),
-        ("due", f"{figures.due:,} faded, to consolidate"),
+        ("faded", f"{figures.due:,} to archive with `pmem consolidate`"),
         ("duplicates", f"{figures.duplicates:,}" if figures.duplicates else ""),
     )
 

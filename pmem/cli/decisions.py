@@ -10,6 +10,7 @@ from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.outcomes import is_due
 from pmem.core.visible import one_visible_line
+from pmem.errors import UsageError
 from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
 from pmem.operations import table
 from pmem.values.ids import short
@@ -20,16 +21,26 @@ from pmem.values.times import day
 def outcome(
     ctx: typer.Context,
     reference: options.Reference,
-    verdict: Annotated[OutcomeVerdict, typer.Argument(help="How it turned out.")],
+    verdict: Annotated[OutcomeVerdict | None, typer.Argument(help="How it turned out.")] = None,
     text: Annotated[str, typer.Argument(metavar="[TEXT|-]", help="What happened.")] = "",
+    retract: Annotated[
+        bool, typer.Option("--retract", help="Take back its latest outcome.")
+    ] = False,
 ) -> Answer:
-    """Note how a decision turned out."""
+    """Note how a decision turned out.
+
+    What went badly is shown as a dead end in contexts. Constraints, entities and dead ends have no
+    outcome.
+    """
     session: CommandSession = ctx.obj
+    if retract is (verdict is not None):
+        raise UsageError("give either a verdict or --retract", "a verdict is good, bad or mixed")
     said = session.input(text, "the text") if text else ""
     request = OutcomeRequest(reference=reference, verdict=verdict, text=said)
     done = session.run(table.OUTCOME, request)
     step = done.next_step.format(short(done.memory.id))
-    line: Line = [("noted ", "green"), *memory_line(done.memory)]
+    word = "took back an outcome of " if retract else "noted "
+    line: Line = [(word, "green"), *memory_line(done.memory)]
     return Answer(data=done, lines=[line], note=f"next: {step}" if step else "")
 
 
@@ -40,7 +51,10 @@ def due(
         typer.Option(metavar="TIME", help="Also what is due within this time, such as 2w."),
     ] = None,
 ) -> Answer:
-    """List what needs another look, the longest overdue first."""
+    """List what needs another look, the longest overdue first.
+
+    What waits for something to happen (`--review-if`) stands below what is due.
+    """
     session: CommandSession = ctx.obj
     found = session.run(table.DUE, DueRequest(until=session.ahead(within)))
     note = "" if found.items else "nothing is to be looked at again: `--review` gives a date"
@@ -48,10 +62,12 @@ def due(
 
 
 def _due_lines(found: DueListing) -> Iterator[Line]:
-    for memory in found.items:
+    for number, memory in enumerate(found.items):
+        if number == found.total - found.waiting:
+            yield [("not due; look again if this happens:", "bold")]
         yield memory_line(memory)
         if memory.review_at is not None:
             word = "due since" if is_due(memory, found.moment) else "due"
             yield [(f"     {word} {day(memory.review_at).strip()}", "dim")]
         if memory.review_if:
-            yield [(f"     when: {one_visible_line(memory.review_if)}", "dim")]
+            yield [(f"     if {one_visible_line(memory.review_if)}", "dim")]

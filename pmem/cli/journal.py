@@ -199,9 +199,25 @@ def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -
     if name not in after:
         return [_say_value(name, before[name], most)]
     was, became = before[name], after[name]
+    confirmed = _confirmed(was, became) if name == "citations" else []
+    if confirmed:
+        return [f"confirmed against {one_line(', '.join(confirmed), most)}"]
     if isinstance(was, str) and isinstance(became, str):
         was, became = _excerpt(was, became, most), _excerpt(became, was, most)
     return [_say_value(name, was, most), _say_value(name, became, most)]
+
+
+def _confirmed(was: Any, became: Any) -> list[str]:
+    """Name the places whose text is cited as it is now, where the same places are cited."""
+    if not all(isinstance(side, list) and all(map(_is_citation, side)) for side in (was, became)):
+        return []
+    if list(map(_place, was)) != list(map(_place, became)):
+        return []
+    return [_place(new) for old, new in zip(was, became, strict=True) if old != new]
+
+
+def _is_citation(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= {"file", "digest"}
 
 
 def _excerpt(text: str, other: str, most: int) -> str:
@@ -246,8 +262,9 @@ def _replaced_ids(links: Any) -> str:
 def _say_value(name: str, value: Any, most: int) -> str:
     """Say a value from a history, as JSON holds it, in words."""
     if isinstance(value, dict):
-        is_citation = value.keys() >= {"file", "digest"}
-        return one_line(_place(value) if is_citation else _parts(value, most), most) or "none"
+        return (
+            one_line(_place(value) if _is_citation(value) else _parts(value, most), most) or "none"
+        )
     if isinstance(value, list):
         return one_line(", ".join(_say_value(name, part, most) for part in value), most) or "none"
     if isinstance(value, bool):

@@ -100,6 +100,8 @@ def _lines(found: Reviewed) -> Iterator[Line]:
 
 
 def _summary(found: Reviewed) -> str:
+    if found.is_of_index and not found.files and not found.items:
+        return "nothing is staged for the next commit: `git add` stages a change"
     files = f"{found.files} file{'s' * (found.files != 1)} changed"
     if not found.items:
         return f"{files}, and nothing that is remembered has to do with it"

@@ -20,7 +20,7 @@ _WENT: Final = {
 
 def failed(memory: Memory) -> bool:
     """Tell whether the latest outcome of a memory says that it failed."""
-    return bool(memory.outcomes) and _latest(memory).verdict is OutcomeVerdict.BAD
+    return bool(memory.outcomes) and latest_outcome(memory).verdict is OutcomeVerdict.BAD
 
 
 def told_with(memory: Memory) -> str:
@@ -30,7 +30,7 @@ def told_with(memory: Memory) -> str:
         named = "; ".join(_short(each) for each in memory.instead_of[:_MOST])
         parts.append(f" (instead of {named})")
     if memory.outcomes:
-        latest = _latest(memory)
+        latest = latest_outcome(memory)
         said = f": {_short(latest.text)}" if latest.text else ""
         parts.append(f" ({_WENT[latest.verdict]} {iso(latest.at)[:7]}{said})")
     return "".join(parts)
@@ -41,7 +41,8 @@ def is_due(memory: Memory, at: datetime) -> bool:
     return memory.review_at is not None and memory.review_at <= at
 
 
-def _latest(memory: Memory) -> Consequence:
+def latest_outcome(memory: Memory) -> Consequence:
+    """Return the latest outcome of a memory that has one."""
     return max(memory.outcomes, key=lambda outcome: outcome.at)
 
 

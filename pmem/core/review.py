@@ -31,19 +31,21 @@ class ReviewKind(StrEnum):
     SETTLED = "settled"
 
 
-ANSWERED: Final = frozenset(ReviewKind) - {ReviewKind.APPLIES, ReviewKind.SETTLED}
-"""Kinds that wait for an answer; the others are only to be known, and nothing makes them go."""
+ANSWERED: Final = frozenset({ReviewKind.STANDING, ReviewKind.CITED, ReviewKind.CLASH})
+"""Kinds that wait for an answer; the others are only to be known."""
 
 
 class ChangedPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place that a change touches: a file as it is called after the change, and a line there.
 
-    The line is None where none can be named. `cited` is what a memory cites there, if it does.
+    The line is None where none can be named. `cited` is what a memory cites there, if it does, and
+    `gone` whether the file is no more.
     """
 
     file: str
     line: int | None = None
     cited: str | None = None
+    gone: bool = False
 
 
 class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +79,9 @@ class ReviewFinding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def advice(self) -> str:
         """What to do about it; nothing where it is only to be known."""
+        gone = next((place.cited for place in self.places if place.gone and place.cited), None)
+        if gone is not None:
+            return _GONE.format(name=self.short, cited=gone)
         other = short(self.other) if self.other else ""
         return _ADVICE.get(self.kind, "").format(name=self.short, other=other)
 
@@ -91,11 +96,12 @@ _MEANINGS: Final = {
 }
 _ADVICE: Final = {
     ReviewKind.STANDING: (
-        '`pmem edit {name} --settled "WHY"` if it is none any more,'
-        " `pmem verify {name} --accept` if it still is"
+        '`pmem edit {name} --settled "WHY"` if it is none any more;'
+        " then `pmem verify {name} --accept` cites the text as it is now"
     ),
     ReviewKind.CITED: (
-        "`pmem edit {name}` updates it, `pmem verify {name} --accept` says that it still holds"
+        "`pmem edit {name} TEXT` if it does not hold any more;"
+        " then `pmem verify {name} --accept` cites the text as it is now"
     ),
     ReviewKind.CLASH: (
         "`pmem edit {other} --superseded-by {name}` keeps this one alone,"
@@ -103,6 +109,12 @@ _ADVICE: Final = {
     ),
     ReviewKind.UNSOURCED: "`pmem edit {name} --cite FILE:LINES` says what it rests on",
 }
+
+
+_GONE: Final = (
+    "`pmem edit {name} --uncite {cited}`, with `--cite` for what it rests on now,"
+    " or `pmem rm {name}`"
+)
 
 
 def finding(kind: ReviewKind, memory: Memory, **fields: Any) -> ReviewFinding:
@@ -152,7 +164,7 @@ def has_source(memory: Memory) -> bool:
 def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:
     """Return the memories that say something else on a memory's subject to the same people.
 
-    Where somebody linked two of them, both hold.
+    Where somebody linked two of them, both hold; links that pmem makes by judging do not say so.
 
     Args:
         memory: The memory; one without a subject clashes with none.
@@ -183,7 +195,7 @@ def _both_hold(one: Memory, other: Memory) -> bool:
     ties = [(tie, other.id) for tie in one.relationships]
     ties += [(tie, one.id) for tie in other.relationships]
     types = {tie.type for tie, end in ties if tie.target == end}
-    return bool(types) and types.isdisjoint(JUDGED)
+    return not types <= set(JUDGED)
 
 
 def _rank(found: ReviewFinding) -> tuple[int, int, str, str]:

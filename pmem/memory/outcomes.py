@@ -1,30 +1,38 @@
 """How decisions turn out, and which of them are to be looked at again."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from pmem.core import checks
 from pmem.core.filters import Filter
-from pmem.core.outcomes import failed, is_due
+from pmem.core.outcomes import failed, is_due, latest_outcome
 from pmem.core.retention import changed
 from pmem.core.selection import Selection, ticks
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue
 from pmem.memory.changes import change
 from pmem.project.workspace import Workspace
-from pmem.values.records import Consequence, Event, EventKind, Memory, OutcomeVerdict
+from pmem.values.ids import short
+from pmem.values.records import Consequence, Event, EventKind, Memory, MemoryType, OutcomeVerdict
 
 MOST_OUTCOMES = 100
 """A memory has so many outcomes at the most."""
 
 
+WITHOUT: Final = (MemoryType.CONSTRAINT, MemoryType.ENTITY, MemoryType.DEAD_END)
+"""Types of memories that turn out neither well nor badly."""
+
+
 class OutcomeRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """How a memory, usually a decision, turned out, and what happened."""
+    """How a memory, usually a decision, turned out, and what happened.
+
+    Without a verdict its latest outcome is taken back.
+    """
 
     reference: str
-    verdict: OutcomeVerdict
+    verdict: OutcomeVerdict | None = None
     text: str = ""
 
 
@@ -37,17 +45,24 @@ class DueRequest(msgspec.Struct, frozen=True, kw_only=True):
 class DueListing(msgspec.Struct, frozen=True, kw_only=True):
     """Memories to look at again, the longest overdue first, then those that a condition waits for.
 
-    `due` is how many have a date that has passed at the `moment` of the list.
+    `due` is how many have a date that has passed at the `moment` of the list, `waiting` how many
+    have no date that has come, only a condition.
     """
 
     items: tuple[Memory, ...]
     due: int
+    waiting: int
     moment: datetime
     total: int
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories with how far each can be trusted, and how many are due."""
-        return {"items": list(map(with_trust, self.items)), "due": self.due, "total": self.total}
+        return {
+            "items": list(map(with_trust, self.items)),
+            "due": self.due,
+            "waiting": self.waiting,
+            "total": self.total,
+        }
 
 
 class OutcomeNoted(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,17 +77,27 @@ class OutcomeNoted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
-    """Note how a memory turned out; it is looked at, so a date that has passed goes.
+    """Note how a memory turned out, or take the latest outcome back.
+
+    What is noted was looked at, so a date that has passed goes.
 
     Raises:
         NotFound, Ambiguous: The reference.
-        InvalidValue: The text is too long, or there are too many outcomes.
+        InvalidValue: The text is too long, there are too many outcomes, there is none to take
+            back, or the memory is of a type that has none.
         Withheld: An agent asks, and a person wrote the memory: it waits for a person.
     """
     limits = workspace.settings.limits
     said = checks.text(request.text, "an outcome", limits.memory) if request.text.strip() else ""
 
     def apply(memory: Memory, event: Event) -> Memory:
+        if request.verdict is None:
+            return _without_latest(workspace, memory, event)
+        if memory.type in WITHOUT:
+            raise InvalidValue(
+                f"{short(memory.id)} is of the type {memory.type}, which has no outcome",
+                f"`pmem edit {short(memory.id)} --type decision` if it was one",
+            )
         known = memory.outcomes
         same = known and (known[-1].verdict, known[-1].text) == (request.verdict, said)
         if same and known[-1].at == event.at:
@@ -83,15 +108,27 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
         fields: dict[str, Any] = {"outcomes": (*known, new)}
         if is_due(memory, event.at):
             fields["review_at"] = None
-        if workspace.caller.agent is not None:
-            from pmem.memory.proposals import gate_edit
-
-            gate_edit(workspace, memory, fields)
-        return changed(memory, event, **fields)
+        return _changed(workspace, memory, event, fields)
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
     step = "say what holds instead with `pmem edit {} TEXT --supersede`" if failed(memory) else ""
     return OutcomeNoted(memory=memory, next_step=step)
+
+
+def _without_latest(workspace: Workspace, memory: Memory, event: Event) -> Memory:
+    if not memory.outcomes:
+        raise InvalidValue(f"{short(memory.id)} has no outcome to take back", "see `pmem show`")
+    latest = latest_outcome(memory)
+    left = tuple(one for one in memory.outcomes if one is not latest)
+    return _changed(workspace, memory, event, {"outcomes": left})
+
+
+def _changed(workspace: Workspace, memory: Memory, event: Event, fields: dict[str, Any]) -> Memory:
+    if workspace.caller.agent is not None:
+        from pmem.memory.proposals import gate_edit
+
+        gate_edit(workspace, memory, fields)
+    return changed(memory, event, **fields)
 
 
 def list_due(workspace: Workspace, request: DueRequest) -> DueListing:
@@ -104,4 +141,5 @@ def list_due(workspace: Workspace, request: DueRequest) -> DueListing:
     waiting = store.select(Selection(wanted=Filter(), least=(("review_if", 1),)), ("created",))
     items = tuple({one.id: one for one in (*dated, *waiting)}.values())
     due = sum(is_due(one, now) for one in dated)
-    return DueListing(items=items, due=due, moment=now, total=len(items))
+    left = len(items) - len(dated)
+    return DueListing(items=items, due=due, waiting=left, moment=now, total=len(items))

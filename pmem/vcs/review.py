@@ -25,7 +25,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
 from pmem.storage.git.changed_files import ChangedFiles, ChangedPath, hunks, line_of_change
 from pmem.storage.git.git_index import Staged
-from pmem.storage.git.repository import Repository
+from pmem.storage.git.repository import NoRevision, Repository
 from pmem.storage.git.revision import Revision
 from pmem.values.records import Citation, Memory, MemoryType, Relationship, State
 from pmem.vcs.changelog import HEAD, End, ends
@@ -67,6 +67,11 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "from
     folder: str
     items: tuple[ReviewFinding, ...]
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def is_of_index(self) -> bool:
+        """Whether the change is what is staged for the next commit."""
+        return self.end.name == _INDEX
 
     @property
     def waiting(self) -> int:
@@ -133,7 +138,14 @@ def review(workspace: Workspace, request: ReviewRequest) -> Reviewed:
 
 def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     repository = Repository(workspace.root, workspace.environment)
-    start, end = ends(repository, request.revisions)
+    try:
+        start, end = ends(repository, request.revisions)
+    except NoRevision:
+        if repository.has_commits():
+            raise
+        raise InvalidValue(
+            "there is no commit yet to compare with", "`pmem review --staged` looks at the first"
+        ) from None
     assert start.commit is not None
     files = ChangedFiles(
         workspace.sources, workspace.environment, start.commit, head=end.commit, index=None
@@ -263,7 +275,7 @@ class _FileReview:
         earlier = self._memories.earlier(memory)
         if not changes or (earlier is not None and cited in earlier.citations):
             return None  # it was not there before the change either
-        return ChangedPlace(file=changes[0].name, cited=cited.place)
+        return _cited_place(changes[0], cited)
 
     def _stands(self, cited: Citation, change: ChangedPath, before: FileVersion) -> bool:
         """Tell whether a text of one file stands after the change, there or in another file."""
@@ -297,7 +309,7 @@ class _FileReview:
         line = None
         if before is not None and after is not None and place and place.lines:
             line = line_of_change(hunks(before, after, self._environment), place.lines)
-        return ChangedPlace(file=change.name, line=line, cited=cited.place)
+        return _cited_place(change, cited, line)
 
     def _version(self, change: ChangedPath, *, is_after: bool) -> FileVersion | None:
         key = (change, is_after)
@@ -306,6 +318,10 @@ class _FileReview:
             name = (change.after if is_after else change.before) or change.name
             self._versions[key] = None if data is None else FileVersion(name, data)
         return self._versions[key]
+
+
+def _cited_place(change: ChangedPath, cited: Citation, line: int | None = None) -> ChangedPlace:
+    return ChangedPlace(file=change.name, line=line, cited=cited.place, gone=change.after is None)
 
 
 def _of_records(memories: ReviewedMemories) -> Iterator[ReviewFinding]:

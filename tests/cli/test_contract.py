@@ -893,6 +893,7 @@ class Why(Strict):
 class Due(Strict):
     items: list[Trusted]
     due: int
+    waiting: int
     total: int
 
 

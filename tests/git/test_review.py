@@ -111,7 +111,7 @@ def test_a_change_of_cited_text_is_seen_in_the_work_tree_the_index_and_commits(
     assert kinds() == kinds("--staged") == []
     assert kinds("HEAD~1..HEAD") == kinds("HEAD~1...HEAD") == HIT
     assert items("HEAD~1..")[0]["places"] == [
-        {"file": "src/pay.py", "line": 3, "cited": "src/pay.py:3"}
+        {"file": "src/pay.py", "line": 3, "cited": "src/pay.py:3", "gone": False}
     ]
 
 
@@ -416,10 +416,64 @@ def test_memories_that_clash_are_told_when_the_change_makes_them(repository: Non
     commit()
     edit("WAIT = 2", "WAIT = 3")
     assert kinds() == []
-    assert pmem("link", second, first).code == 0
-    assert pmem("unlink", second, first, "--type", "updates").code == 0
+
+
+def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
+    cited = ("--cite", "src/pay.py:3", "--subject", "retries", "--force")
+    first = added("The gateway allows three retries", *cited)
     commit()
-    assert kinds("HEAD~2..HEAD") == []
+    second = added("The gateway allows five retries", *cited)
+    (found,) = items()
+    assert (found["kind"], found["waits"]) == ("clash", True)
+    names = found["short"], first[-8:]
+    assert "`pmem link {} {}` says that both hold".format(*names) in found["advice"]
+    assert pmem("link", second, first).code == 0
+    assert pmem("review", "--strict").code == 0
+    assert kinds() == []
+    commit()
+    assert kinds("HEAD~1..HEAD") == []
+
+
+def test_following_the_advice_on_cited_text_ends_it(repository: None) -> None:
+    identifier = retries()
+    edit()
+    assert "TEXT` if it does not hold any more; then `pmem verify" in items()[0]["advice"]
+    assert pmem("edit", identifier, "Five retries are allowed").code == 0
+    assert pmem("verify", identifier, "--accept").code == 0
+    assert kinds() == []
+
+
+def test_following_the_advice_on_a_file_that_is_gone_ends_it(repository: None) -> None:
+    identifier = retries()
+    write("src/later.py", "LIMIT = 5\n")
+    ok("rm", "--quiet", "src/pay.py")
+    (found,) = items()
+    assert found["places"][0]["gone"]
+    assert f"`pmem edit {found['short']} --uncite src/pay.py:3`" in found["advice"]
+    done = pmem("edit", identifier, "--uncite", "src/pay.py:3", "--cite", "src/later.py:1")
+    assert done.code == 0
+    assert kinds() == []
+
+
+def test_a_plain_memory_without_a_source_stops_no_strict_review(repository: None) -> None:
+    added("Somebody said so")
+    (found,) = items()
+    assert (found["kind"], found["waits"]) == ("unsourced", False)
+    assert "--cite FILE:LINES" in found["advice"]
+    assert pmem("review", "--strict").code == 0
+
+
+@pytest.mark.parametrize("way", ["git mv", "mv", "add -N"])
+def test_a_file_that_only_moved_in_the_work_tree_calls_no_rule(way: str, repository: None) -> None:
+    added("No floats", "--type", "constraint", "--for", "src/", "--for", "lib/")
+    retries()
+    if way == "git mv":
+        ok("mv", "src/pay.py", "src/paid.py")
+    else:
+        os.rename("src/pay.py", "src/paid.py")
+    if way == "add -N":
+        ok("add", "-N", "src/paid.py")
+    assert kinds() == []
 
 
 def test_what_holds_for_other_people_does_not_clash(repository: None) -> None:

@@ -105,6 +105,24 @@ def test_no_setting_hook_or_variable_runs_a_program(command: str, project: str, 
     nothing_ran(trap)
 
 
+@pytest.mark.parametrize("driver", ["trap", "Trap.one", "tr=ap"])
+def test_a_review_runs_no_filter_where_git_is_in_doubt(
+    driver: str, project: str, trap: str
+) -> None:
+    """Git compares the content of a file that is as new as the index."""
+    write("./.gitattributes", f"*.py filter={driver}\n")
+    write("./gear.py", "wheel = 1\n")
+    git("add", "-A")
+    git("commit", "-qm", "Three")
+    git("config", f"filter.{driver}.clean", trap)
+    git("config", f"filter.{driver}.process", trap)
+    git("config", f"filter.{driver}.required", "true")
+    os.utime(".git/index", (1, 1))
+    done = pmem("review", "HEAD..", "--json")
+    assert done.code == 0, done
+    nothing_ran(trap)
+
+
 @pytest.mark.parametrize("command", ["list", "check", "history", "changelog", "show", "doctor"])
 def test_a_bare_repository_in_the_memory_folder_is_none(
     command: str, project: str, trap: str

@@ -4,10 +4,12 @@ Files are named from the top of the work tree. Git compares names and objects on
 attribute, no filter and no program of the project; lines are compared outside of any repository.
 """
 
+import hashlib
 import os
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from pmem.errors import StorageRefused
@@ -22,6 +24,9 @@ _RAW: Final = (
 )
 _RENAMES: Final = ("-M", "-l1000")
 """Renames are looked for as git does it, among 1,000 files each at the most."""
+_MOST_MOVED: Final = 1000
+"""So many new files of the work tree are compared with those that are gone."""
+_SHA1: Final = 40
 _NO_MODE: Final = "000000"
 _FILES: Final = ("100644", "100755", "100664")
 _UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
@@ -105,11 +110,44 @@ class ChangedFiles:
         if self._is_work_tree:
             names = self._ask(_UNTRACKED).split(b"\0")[:-1]
             found += [ChangedPath(None, os.fsdecode(name), None, _NEW) for name in names]
+            found = self._joined(found)
         return [one for one in found if is_text(one.name)]
 
+    def _joined(self, found: list[ChangedPath]) -> list[ChangedPath]:
+        """Return the changes of the work tree, each file that only moved as one of them."""
+        gone = {one.old.object: one for one in found if one.new is None and one.old is not None}
+        if not gone:
+            return found
+        joined: dict[ChangedPath, ChangedPath] = {}
+        for one in [each for each in found if each.old is None][:_MOST_MOVED]:
+            left = gone.pop(self._object_of(one, len(next(iter(gone), ""))), None)
+            if left is not None:
+                joined[one] = ChangedPath(left.before, one.after, left.old, left.old)
+                joined[left] = joined[one]
+        return list(dict.fromkeys(joined.get(one, one) for one in found))
+
+    def _object_of(self, new: ChangedPath, length: int) -> str:
+        """Return the name that git would give a new file's content; empty for one unread."""
+        if new.new is not None and new.new.object:
+            return new.new.object
+        data = self.after(new)
+        if data is None:
+            return ""
+        kind = hashlib.sha1 if length == _SHA1 else hashlib.sha256
+        return kind(b"blob %d\0%b" % (len(data), data)).hexdigest()
+
+    @cached_property
+    def _unfiltered(self) -> Mapping[str, str]:
+        if not self._is_work_tree:
+            return {}
+        return git.without_filters(self._sources.top, self._environment)
+
     def _ask(self, words: Sequence[str]) -> bytes:
+        top = self._sources.top
         try:
-            found = git.run(self._sources.top, words, self._environment, index=self._index)
+            found = git.run(
+                top, words, self._environment, index=self._index, settings=self._unfiltered
+            )
         except OSError as error:
             raise no_git(error) from None
         except subprocess.TimeoutExpired:

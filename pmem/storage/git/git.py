@@ -56,6 +56,7 @@ def run(
     *,
     stdin: bytes = b"",
     index: str = "",
+    settings: Mapping[str, str] | None = None,
 ) -> GitResult:
     """Run a git command that only reads, or changes what is git's own.
 
@@ -65,12 +66,13 @@ def run(
         environment: The environment's variables; git's own are left out.
         stdin: What it reads.
         index: See `surroundings`.
+        settings: Further variables of git, such as those of `without_filters`.
 
     Raises:
         OSError: There is no git, or it cannot be run there.
         subprocess.TimeoutExpired: It took longer than 10 seconds.
     """
-    return _run(folder, command(arguments), environment, stdin, index)
+    return _run(folder, command(arguments), environment, stdin, index, settings)
 
 
 def run_apart(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> GitResult:
@@ -155,6 +157,31 @@ def ask(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -
     except (OSError, subprocess.SubprocessError):
         return None
     return None if done.code else done.out.decode("utf-8", "replace")
+
+
+def without_filters(folder: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables by which git runs no filter where it reads the work tree.
+
+    Where the times of a file leave git in doubt, git compares its content, through the filters
+    that are configured.
+
+    Args:
+        folder: Any folder of the work tree.
+        environment: The environment's variables; git's own are left out.
+    """
+    named = ask(folder, ["config", "-z", "--name-only", "--get-regexp", r"^filter\."], environment)
+    drivers = {name.rpartition(".")[0] for name in (named or "").split("\0") if name}
+    settings = [
+        (f"{driver}.{name}", value)
+        for driver in sorted(drivers)
+        for name, value in (("clean", ""), ("process", ""), ("required", "false"))
+    ]
+    pairs = {
+        f"GIT_CONFIG_{part}_{number}": text
+        for number, setting in enumerate(settings)
+        for part, text in zip(("KEY", "VALUE"), setting, strict=True)
+    }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs}
 
 
 def user_name(folder: str, environment: Mapping[str, str]) -> str:
