@@ -77,12 +77,12 @@ def ids_to_tell(
     return () if is_told else tuple(found)
 
 
-def ids_of_error(folder: str, evidence: str) -> tuple[str, ...] | None:
+def ids_of_error(folder: str, evidence: Sequence[str]) -> tuple[str, ...] | None:
     """Return the memories that name an error as their evidence; None where that cannot be told.
 
     Args:
         folder: The memory folder.
-        evidence: The error and its fingerprint.
+        evidence: The error, as `error_fingerprint.evidence_of` returns it.
     """
     found = proven(folder, evidence)
     return None if found is None else tuple(found)

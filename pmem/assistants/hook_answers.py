@@ -12,6 +12,7 @@ import msgspec
 
 from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
 from pmem.assistants.tool_calls import ToolFile
+from pmem.errors import Locked, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.storage.local.shown_keys import stop_key_of
 from pmem.values.records import Memory
@@ -36,7 +37,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
         longest: how many characters the answer may have, or bytes if `in_bytes`; 0 for none.
         in_bytes: whether bytes are counted.
         files: what a tool's call reads or edits, by names in the project.
-        evidence: of a command that failed, the error and its fingerprint.
+        evidence: of a command that failed, the error as `error_fingerprint.evidence_of` has it.
         ids: the memories that the index has found to apply already; None where nobody asked it.
         may_stop: whether the assistant lets a hook stop the call.
     """
@@ -51,7 +52,7 @@ class HookRequest(msgspec.Struct, frozen=True, kw_only=True):
     longest: int = 0
     in_bytes: bool = False
     files: tuple[ToolFile, ...] = ()
-    evidence: str = ""
+    evidence: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = None
     may_stop: bool = False
 
@@ -181,8 +182,9 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
             return stopped
     if not request.longest:
         return HookAnswer(thread=request.thread)
-    told = touch_answers.untold(workspace, request.thread, memories)
-    told = _claimed(workspace, request, told, touch_answers.touch_keys(workspace, told))
+    fresh = touch_answers.untold(workspace, request.thread, memories)
+    told = _claimed(workspace, request, fresh, touch_answers.touch_keys(workspace, fresh))
+    told = fresh if told is None else told
     if not told:
         return HookAnswer(thread=request.thread)
     text = touch_text(workspace, title, told, request.longest)
@@ -217,14 +219,19 @@ def _stopped(
 
 def _claimed(
     workspace: Workspace, request: HookRequest, memories: list[Memory], keys: list[str]
-) -> list[Memory]:
+) -> list[Memory] | None:
     """Return the memories that nobody else shows the thread, and that are shown from now on.
 
-    Prompts need not repeat them. Where nothing may be noted, all of them are shown.
+    Prompts need not repeat them. None where nothing can be noted.
     """
-    if request.thread is None or workspace.read_only or not memories:
-        return memories
-    new = workspace.own.shown.claim(request.thread, keys, workspace.now())
+    if request.thread is None or workspace.read_only:
+        return None
+    if not memories:
+        return []
+    try:
+        new = workspace.own.shown.claim(request.thread, keys, workspace.now())
+    except (StorageRefused, Locked):
+        return None
     found = [memory for memory, key in zip(memories, keys, strict=True) if key in new]
     _note_shown(workspace, request, [(one.id, workspace.mask.text(one.content)) for one in found])
     return found

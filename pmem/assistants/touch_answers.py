@@ -67,12 +67,12 @@ def _covers(memory: Memory, name: str, until: float) -> bool:
     return name in cited_files(memory) or applies_in_time(memory.places, name, until)
 
 
-def about_error(workspace: Workspace, evidence: str) -> list[Memory]:
+def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return what failed with an error before, or fixed it.
 
     Args:
         workspace: Whose memory it is.
-        evidence: The error and its fingerprint.
+        evidence: The error, as `error_fingerprint.evidence_of` returns it.
     """
     from pmem.search.known_errors import known_of
 

@@ -126,7 +126,7 @@ class _Asked:
         *,
         thread: str,
         files: "Sequence[ToolFile]" = (),
-        evidence: str = "",
+        evidence: tuple[str, ...] = (),
         ids: "tuple[str, ...] | None" = None,
         may_stop: bool = False,
     ) -> None:
@@ -171,11 +171,11 @@ def _look_first(
     may_stop: bool,
 ) -> _Asked | None:
     """Return what the memory is to be asked; None where it surely has nothing to say."""
-    evidence = ""
+    evidence: tuple[str, ...] = ()
     if text:
         from pmem.core.error_fingerprint import evidence_of
 
-        evidence = evidence_of(text) or ""
+        evidence = evidence_of(text)
         if not evidence:
             return None
     from pmem.assistants import first_look

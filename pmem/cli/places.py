@@ -1,7 +1,7 @@
 """The commands about places in the project's files: why, tried."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -18,12 +18,17 @@ from pmem.cli.memory import (
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.visible import one_visible_line
-from pmem.errors import InvalidValue, UsageError
+from pmem.errors import UsageError
 from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.why import Reason, Why, WhyRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.times import day
+
+_VAGUE: Final = (
+    "the error says too little to be told from others, so it will not bring this back: give the"
+    " line that names it"
+)
 
 
 def why(
@@ -63,13 +68,14 @@ def tried(
     session: CommandSession = ctx.obj
     if failed is None and worked is None:
         raise UsageError("what came of it is missing", "give --failed WHY, or --worked WHAT")
+    evidence = () if error is None else evidence_of(session.log(error, "the error"))
     request = TriedRequest(
         tried=attempt,
         failed=failed,
         worked=worked,
         places=tuple(for_ or ()),
         cite=tuple(cite or ()),
-        evidence=() if error is None else (_evidence(session.log(error, "the error")),),
+        evidence=evidence[:1],
         subject=subject,
         tags=tuple(tag or ()),
         agent=session.asker,
@@ -78,21 +84,15 @@ def tried(
     done = session.run(table.TRIED, request)
     both = [one for one in (done.dead_end, done.fix) if one is not None]
     last = done.fix or done.dead_end
+    notes = [*map(added_note, both if done.fix is None else [last])]
+    if error is not None and not evidence:
+        notes.append(_VAGUE)
     return Answer(
         data=done,
         lines=[line for one in both for line in added_lines(one)],
-        note="\n".join(filter(None, map(added_note, both if done.fix is None else [last]))),
+        note="\n".join(filter(None, notes)),
         exit_code=EXIT_CODES[last.action],
     )
-
-
-def _evidence(error: str) -> str:
-    found = evidence_of(error)
-    if found is None:
-        raise InvalidValue(
-            "the error says too little to be told from others", "give the line that names it"
-        )
-    return found
 
 
 def _why_lines(found: Why) -> Iterator[Line]:
@@ -107,6 +107,9 @@ def _why_lines(found: Why) -> Iterator[Line]:
             yield [(place, "bold"), (commit, "yellow"), (one_visible_line(told), "")]
     for reason in found.items:
         yield memory_line(reason.memory)
+        if reason.fix is not None:
+            fix = one_visible_line(" ".join(reason.fix.content.split()))
+            yield [("     instead: ", "green"), (f"{fix} ", ""), (short(reason.fix.id), "cyan")]
         yield [(f"     {one_visible_line(_standing(reason))}", "dim")]
 
 

@@ -1,16 +1,20 @@
 """What recognises an error that was seen before: a digest of its telling line, details masked.
 
 The telling line is the last exception of a trace, else the first line that says `error:` or the
-like, else the last line; one that says next to nothing is passed over. Masked are numbers and
-times, paths, and what stands in quotes, so that the same mistake elsewhere is the same. A digest
-stands in memories that go from clone to clone: whatever changes here makes them forget, so what is
-masked, and how, stays. Time is linear.
+like, else the last line; one that says next to nothing is passed over. What a log, a test runner or
+a compiler puts before it is left out (see `error_forms`), so that the same error is the same in
+each of them. Masked are numbers and times, paths, and what stands in quotes, so that the same
+mistake elsewhere is the same; quotes count where little else is said. A digest stands in memories
+that go from clone to clone: what was kept is looked for as it was kept, by `evidence_of` in full.
+Time is linear.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
+
+from pmem.core.error_forms import essence
 
 _MARK: Final = "error:"  # as in `core.dead_ends`, which a hook has no time to load
 DIGITS: Final = 16
@@ -61,6 +65,14 @@ _SAY_NOTHING: Final = frozenset(
 )
 
 
+_VAGUE: Final = _SAY_NOTHING | frozenset(
+    "solve process did not complete successfully returned non zero subprocess calledprocesserror"
+    " task script job step goal execute execution run running target recipe for stopped ended"
+    " lifecycle signal terminated rule needed because".split()
+)
+"""Words that many failures share: with no others, what stands in quotes tells them apart."""
+
+
 def fingerprint(text: str) -> str | None:
     """Return what recognises an error.
 
@@ -70,20 +82,27 @@ def fingerprint(text: str) -> str | None:
     Returns:
         Hexadecimal digits; None where no line says enough to be told from others.
     """
-    said = _telling(_candidates(text))[1]
-    return (
-        blake2b(said.encode("utf-8", "replace"), digest_size=_BYTES).hexdigest() if said else None
-    )
+    return _digest(_telling(_candidates(text), _NOW)[1])
 
 
-def evidence_of(text: str) -> str | None:
-    """Return an error as a memory names it, `error:` and its fingerprint; None without one.
+def evidence_of(text: str) -> tuple[str, ...]:
+    """Return an error as memories may name it, `error:` and a fingerprint; nothing without one.
 
     Args:
         text: What a program wrote as it failed.
+
+    Returns:
+        First what a memory is to name; behind it what one names that was kept before forms of
+        errors were told apart.
     """
-    found = fingerprint(text)
-    return None if found is None else _MARK + found
+    lines = list(_candidates(text))
+    found = (_digest(_telling(lines, way)[1]) for way in (_NOW, _EARLY))
+    return tuple(_MARK + each for each in dict.fromkeys(found) if each is not None)
+
+
+def _digest(said: str) -> str | None:
+    data = said.encode("utf-8", "replace")
+    return blake2b(data, digest_size=_BYTES).hexdigest() if said else None
 
 
 def telling_line(text: str) -> str:
@@ -92,7 +111,7 @@ def telling_line(text: str) -> str:
     Args:
         text: What a program wrote as it failed.
     """
-    return _telling(_candidates(text))[0]
+    return _telling(_candidates(text), _NOW)[0]
 
 
 def masked(line: str, *, keeps_quoted: bool = False) -> str:
@@ -166,26 +185,40 @@ def _candidates(text: str) -> Iterator[str]:
     yield next((line for line in reversed(lines) if line.strip()), "")
 
 
-def _telling(lines: Iterable[str]) -> tuple[str, str]:
+class _Way(NamedTuple):
+    """How the telling line is read: what of it counts, and which words and codes tell."""
+
+    form: Callable[[str], str]
+    vague: frozenset[str]
+    codes: re.Pattern[str]
+
+
+_NOW: Final = _Way(essence, _VAGUE, re.compile(r"[A-Z]{1,8}\d{2,6}|E[A-Z]{4,14}"))
+_EARLY: Final = _Way(str, _SAY_NOTHING, re.compile(r"[A-Z]{1,8}\d{2,6}"))
+"""As errors were read before their forms were told apart: for what was kept then."""
+
+
+def _telling(lines: Iterable[str], way: _Way) -> tuple[str, str]:
     """Return the first line that says enough, and what counts of it; two empty texts for none."""
     for line in lines:
-        for keeps_quoted in (False, True):
-            said = masked(line, keeps_quoted=keeps_quoted)
-            if _is_telling(said):
-                return line.strip(), said
+        said = way.form(line)
+        for keeps_quoted, nothing in ((False, way.vague), (True, _SAY_NOTHING)):
+            left = masked(said, keeps_quoted=keeps_quoted)
+            if _is_telling(left, nothing, way.codes):
+                return line.strip(), left
     return "", ""
 
 
-def _is_telling(said: str) -> bool:
+def _is_telling(said: str, nothing: frozenset[str], codes: re.Pattern[str]) -> bool:
     """Tell whether enough words are left; a code such as `E0382` is enough by itself.
 
     Letters without spaces between words count in pairs.
     """
-    words = {word.lower() for word in _LETTERS.findall(said)} - _SAY_NOTHING
-    return sum(map(_weight, words)) >= _LEAST_WORDS
+    words = {word for word in _LETTERS.findall(said) if word.lower() not in nothing}
+    if any(map(codes.fullmatch, words)):
+        return True
+    return sum(map(_weight, {word.lower() for word in words})) >= _LEAST_WORDS
 
 
 def _weight(word: str) -> int:
-    if word[-1].isdigit():
-        return _LEAST_WORDS
     return 1 if word.isascii() else len(word) // 2

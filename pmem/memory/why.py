@@ -16,6 +16,7 @@ from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue
 from pmem.memory.citations import cite_all, parse_citation
+from pmem.memory.fixes import fix_of
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
@@ -48,6 +49,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
             `expired` or `not valid yet`.
         stale: the citations that do not hold any more.
         by: the id of the memory that holds instead, if there is one.
+        fix: what worked where this failed.
     """
 
     memory: Memory
@@ -55,10 +57,12 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     standing: str
     stale: tuple[str, ...] = ()
     by: str | None = None
+    fix: Memory | None = None
 
     def to_plain(self) -> dict[str, object]:
         """Return its fields, the memory with how far it can be trusted."""
-        return {**msgspec.structs.asdict(self), "memory": with_trust(self.memory)}
+        fix = None if self.fix is None else with_trust(self.fix)
+        return {**msgspec.structs.asdict(self), "memory": with_trust(self.memory), "fix": fix}
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,8 +157,10 @@ class _Look:
                 stale = staleness(memory)
                 standing = self._standing(memory, stale)
                 by = successor_of(memory) if memory.state is not State.ACTIVE else None
-                reason = Reason(memory=memory, how=how, standing=standing, stale=stale, by=by)
-                found.append(reason)
+                fix = fix_of(self._workspace, memory)
+                found.append(
+                    Reason(memory=memory, how=how, standing=standing, stale=stale, by=by, fix=fix)
+                )
         yield from sorted(found, key=_rank)
 
     def _memories(self) -> Iterator[Memory]:

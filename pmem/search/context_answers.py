@@ -1,7 +1,9 @@
 """What answers the task of a context: memories and episodes, what was said, what they are worth."""
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -18,6 +20,7 @@ from pmem.core.retrieval.ranking import RankedDocument as Ranked
 from pmem.core.retrieval.relations import RelatedHit
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.terms import terms
+from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, task_of
@@ -98,7 +101,8 @@ def rank_answers(
         usable: The memories that may be shown.
         hidden: Messages and chunks that are shown elsewhere or not wanted.
     """
-    paths, symbols = task_paths(request.paths, asked), task_symbols(asked)
+    given = [*request.paths, *_named_here(workspace, asked)]
+    paths, symbols = task_paths(given, asked), task_symbols(asked)
     applying = usable.read_applying(paths, symbols)
     if not asked:
         return Answers(valuation=Valuation(applying=applying), weighs=bool(applying))
@@ -158,6 +162,14 @@ def task_paths(given: Iterable[str], asked: str) -> tuple[str, ...]:
     """
     named = (path.removeprefix("./").rstrip("/") for path in named_paths(asked))
     return tuple(filter(checks.is_unicode, dict.fromkeys([*given, *named])))[:MOST_PATHS]
+
+
+def _named_here(workspace: Workspace, asked: str) -> Iterator[str]:
+    """Yield the files that a task names as they are seen from the current folder, if they exist."""
+    for name in named_paths(asked)[:MOST_PATHS]:
+        if os.path.isfile(name):
+            with suppress(InvalidValue):
+                yield workspace.sources.named(name)
 
 
 def task_symbols(asked: str) -> tuple[str, ...]:

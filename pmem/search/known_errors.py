@@ -1,6 +1,6 @@
 """What is known of an error: the dead ends that it proves, and what fixed them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pmem.core.dead_ends import warns
 from pmem.core.retention import valid_at
@@ -9,7 +9,7 @@ from pmem.storage.backend import fixed_key, proven_key
 from pmem.values.records import Memory
 
 
-def known_of(workspace: Workspace, evidence: str) -> list[Memory]:
+def known_of(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return the memories that name an error as their evidence, and what fixed them.
 
     Args:
@@ -20,7 +20,8 @@ def known_of(workspace: Workspace, evidence: str) -> list[Memory]:
         Dead ends that still warn first, then the newest; behind each what fixed it.
     """
     found: dict[str, Memory] = {}
-    for memory in _newest(workspace, proven_key(evidence)):
+    keys = [proven_key(each) for each in evidence]
+    for memory in (one for key in keys for one in _newest(workspace, key)):
         for one in (memory, *_newest(workspace, fixed_key(memory.id))):
             found.setdefault(one.id, one)
     return list(found.values())

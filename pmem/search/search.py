@@ -182,11 +182,11 @@ def _known_error(
     """Return what is known of a request's error, and what is to be said of the error itself."""
     if request.error is None or SearchKind.MEMORY not in (request.kinds or SearchKind):
         return [], ()
-    from pmem.core.error_fingerprint import evidence_of
+    from pmem.core.error_fingerprint import evidence_of, telling_line
     from pmem.search.known_errors import known_of
 
     evidence = evidence_of(request.error)
-    if evidence is None:
+    if not evidence:
         return [], ("the error says too little to be told from others",)
     judge = judge_of(request.wanted)
     exact = Ranked(0, 1.0, {"error": 1.0})
@@ -194,7 +194,7 @@ def _known_error(
         LoadedHit(SearchKind.MEMORY, memory, memory, exact)
         for memory in known_of(workspace, evidence)
         if judge(memory) is None
-    ], ()
+    ], (f"the error is told by this line: {telling_line(request.error)}",)
 
 
 def _elsewhere(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit, ...]:

@@ -187,8 +187,7 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
 def _know(project: Path, home: Path, around: Mapping[str, str]) -> None:
     """Let a dead end know of the file and the error, and stop an edit."""
     memory = Project(str(project / ".project-memory"))
-    evidence = evidence_of(ERROR)
-    assert evidence is not None
+    evidence = evidence_of(ERROR)[0]
     about: Any = {"type": "dead_end", "places": (FILE,), "evidence": (evidence,)}
     added = memory.add(TRIED, force=True, **about).record
     assert added is not None

@@ -63,7 +63,7 @@ def hook(event: str, told: Any, *options: str, **environment: str) -> Any:
 
 NOW_: Final = NOW.isoformat()
 FAILED: Final = "DatabaseError: no such range type"
-FAILED_BEFORE: Final = evidence_of(FAILED) or ""
+FAILED_BEFORE: Final = evidence_of(FAILED)[0]
 TOUCHED: Final[dict[str, dict[str, Any]]] = defaultdict(dict) | {
     "pre-tool": {"tool_name": "Read", "tool_input": {"file_path": "db.py"}},
     "post-tool": {"tool_name": "Bash", "tool_input": {}, "tool_response": FAILED},

@@ -22,7 +22,7 @@ from pmem.assistants.tool_calls import touched
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.places import applies
 from pmem.core.stopping import may_be_marked, may_stop
-from pmem.errors import Refused
+from pmem.errors import Refused, StorageRefused
 from pmem.project.setup import initialise
 from pmem.storage.backend import proven_key
 from pmem.storage.index import applying
@@ -34,7 +34,7 @@ from tests.work import STALLED, seconds
 
 FILE: Final = "src/billing/retry.py"
 ERROR: Final = "billing.VendorError: blocked for 60 s after '/pay'"
-EVIDENCE: Final = evidence_of(ERROR) or ""
+EVIDENCE: Final = evidence_of(ERROR)[0]
 CODE: Final = "import time\n\nRETRIES = 3\nWAIT = 60\n"
 
 
@@ -267,6 +267,31 @@ def test_a_failed_command_brings_back_what_failed_and_what_fixed_it(shop: Shop) 
     ]
     assert fail() == ""
     assert fail("billing.VendorError: month is closed", "t") == ""
+
+
+def test_behind_what_failed_stands_what_worked_where_it_is_not_told_itself(shop: Shop) -> None:
+    failed = shop.dead_end()
+    fix = shop.add("Requests are spread over a minute " * 9)
+    shop.project.link(fix, failed, type="fixes")
+    (line,) = lines(read())
+    said, _, instead = line.partition(" Instead: ")
+    assert said == "Tried: five retries. It failed."
+    assert instead.startswith("Requests are spread")
+    assert len(instead) <= 120
+    shop.project.edit(fix, places=("src/",))
+    assert [line.count("Instead: ") for line in lines(read("t"))] == [0, 0]
+    shop.project.remove(fix)
+    shop.project.edit(failed, content="Tried: six retries. It failed.")
+    assert lines(read()) == ["Tried: six retries. It failed."]
+
+
+def test_where_nothing_can_be_noted_a_file_still_brings_what_is_about_it(shop: Shop) -> None:
+    name = shop.dead_end()
+    assert pmem("edit", name, "--stop-edits").code == 0
+    refused = mock.Mock(side_effect=StorageRefused("read-only file system"))
+    with mock.patch("pmem.storage.local.shown.ShownItems.claim", refused):
+        assert lines(read()) == lines(read()) == ["Tried: five retries. It failed."]
+        assert not stops(edit(PMEM_HOOKS_DENY="true"))
 
 
 def test_of_an_error_nothing_is_kept(shop: Shop) -> None:

@@ -881,6 +881,7 @@ class Reason(Strict):
     standing: str
     stale: list[str]
     by: str | None
+    fix: Trusted | None
 
 
 class Why(Strict):

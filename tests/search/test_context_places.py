@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from pmem.core.context.parts import Context
 from pmem.memory.dead_ends import TriedRequest
 from pmem.memory.requests import AddRequest, EditRequest
@@ -38,6 +40,20 @@ def test_what_applies_to_a_file_that_the_task_names_comes_first(root: str) -> No
     ask(workspace, table.ADD, rule)
     assert first(workspace, "retry the red queue in billing.py") == rule.content
     assert first(workspace, "retry the red queue in other.py") != rule.content
+
+
+def test_a_file_is_named_as_it_is_seen_from_a_sub_folder(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = filled(root)
+    Path("src").mkdir()
+    Path("src/pay.py").write_text("LIMIT = 3\n")
+    rule = AddRequest(content="Money is never a float", places=("/src/pay.py",))
+    ask(workspace, table.ADD, rule)
+    assert first(workspace, "retry the red queue in pay.py") != rule.content
+    monkeypatch.chdir("src")
+    assert first(workspace, "retry the red queue in pay.py") == rule.content
+    assert first(workspace, "retry the red queue in none.py") != rule.content
 
 
 def test_and_to_a_file_that_is_given(root: str) -> None:

@@ -53,17 +53,23 @@ def applying(folder: str, files: Sequence[str]) -> Found | None:
     return _of_current(folder, lambda connection: _numbers_applying(connection, files))
 
 
-def proven(folder: str, evidence: str) -> Found | None:
-    """Return the active memories that name something as their evidence.
+def proven(folder: str, evidence: Sequence[str]) -> Found | None:
+    """Return the active memories that name one of some things as their evidence.
 
     Args:
         folder: The memory folder.
-        evidence: Such as `error:` and its fingerprint.
+        evidence: Each such as `error:` and a fingerprint.
 
     Returns:
         None where the index cannot tell.
     """
-    return _of_current(folder, lambda connection: _numbers(connection, _PROVEN, PROVEN + evidence))
+
+    def numbers(connection: sqlite3.Connection) -> set[int]:
+        return {
+            number for each in evidence for number in _numbers(connection, _PROVEN, PROVEN + each)
+        }
+
+    return _of_current(folder, numbers)
 
 
 def _of_current(folder: str, question: Callable[[sqlite3.Connection], set[int]]) -> Found | None:
