@@ -66,7 +66,9 @@ Cite = Annotated[
 
 For = Annotated[
     list[str] | None,
-    typer.Option("--for", metavar="GLOB", help="Files it applies to; repeatable."),
+    typer.Option(
+        "--for", metavar="GLOB", help="Files it applies to, seen from the top; repeatable."
+    ),
 ]
 
 InsteadOf = Annotated[
@@ -135,7 +137,7 @@ def add(
         valid_from=session.ahead(valid_from),
         valid_until=session.ahead(valid_until),
         cite=tuple(cite or ()),
-        places=tuple(for_ or ()),
+        places=session.places(for_),
         instead_of=tuple(instead_of or ()),
         review_at=session.ahead(review),
         review_if=review_if,

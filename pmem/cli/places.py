@@ -44,7 +44,7 @@ def why(
     session: CommandSession = ctx.obj
     found = session.run(table.WHY, WhyRequest(place=place))
     nothing = f"no memory applies to {one_visible_line(found.file)} or cites it"
-    return Answer(data=found, lines=_why_lines(found), note="" if found.items else nothing)
+    return Answer(data=found, lines=_why_lines(found), note=found.note if found.items else nothing)
 
 
 def tried(
@@ -73,7 +73,7 @@ def tried(
         tried=attempt,
         failed=failed,
         worked=worked,
-        places=tuple(for_ or ()),
+        places=session.places(for_),
         cite=tuple(cite or ()),
         evidence=evidence[:1],
         subject=subject,

@@ -214,10 +214,36 @@ class CommandSession:
     def file(self, path: str | None) -> str | None:
         """Return a file as the project names it, seen from its top; None stays None.
 
+        A folder gets a slash at its end.
+
         Raises:
             InvalidValue: It is not in the project.
         """
-        return None if path is None else self.workspace.sources.named(path)
+        if path is None:
+            return None
+        return self.workspace.sources.named(path) + "/" * os.path.isdir(path)
+
+    def places(self, patterns: Iterable[str] | None) -> tuple[str, ...]:
+        """Return places as they are seen from the project's top.
+
+        Raises:
+            InvalidValue: One is seen from the current folder, and leads out of the project.
+        """
+        return tuple(self._place(pattern) for pattern in patterns or ())
+
+    def _place(self, pattern: str) -> str:
+        bare = pattern.removeprefix("!")
+        if not bare.startswith(("./", "../", "/")):
+            return pattern
+        from pmem.core.places import seen_from
+        from pmem.storage.files.worktree import name_in
+
+        top = os.path.realpath(self.workspace.sources.top)
+        here = os.getcwd()
+        inside = name_in(top, here)
+        if bare.startswith(".") and not inside and os.path.realpath(here) != top:
+            raise InvalidValue(f"{pattern!r} is not in the project {top}", "see it from its top")
+        return seen_from(pattern, inside, top.replace(os.sep, "/"))
 
     def time(self, text: str | None) -> datetime | None:
         """Read a time from an option; None stays None.

@@ -24,6 +24,7 @@ KIND: Final = "adr"
 """The kind of source that such memories have."""
 _LONGEST: Final = 600
 _LONGEST_OPTION: Final = 200
+_LONGEST_PART: Final = 160
 _HELD: Final = ("accepted", "superseded", "deprecated", "")
 
 
@@ -148,6 +149,7 @@ class _DecisionImport:
                 EditRequest(
                     reference=known.id, content=text, instead_of=rejected, uncite=old, cite=(cited,)
                 ),
+                source=KIND,
             )
             self.counts["updated"] += 1
             return known.id
@@ -186,4 +188,8 @@ def _memories_of(workspace: Workspace) -> dict[str, Memory]:
 
 
 def _content(record: DecisionRecord) -> str:
-    return shortened(f"{record.title.rstrip('.')}. {record.decision}", _LONGEST)
+    said = f"{record.title.rstrip('.')}. {record.decision}"
+    for name, more in (("Context", record.context), ("Consequences", record.consequences)):
+        if more:
+            said += f" {name}: {shortened(more, _LONGEST_PART)}"
+    return shortened(said, _LONGEST)

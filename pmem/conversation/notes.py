@@ -186,7 +186,7 @@ def _change(workspace: Workspace, file: str, old: Memory, note: Note) -> None:
         cite=(here,),
         uncite=tuple(sorted(cited - {here})),
     )
-    edit(workspace, wanted)
+    edit(workspace, wanted, source=KIND)
 
 
 def _path_of(workspace: Workspace, file: str) -> str:

@@ -17,7 +17,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     What a field's description says is the help of its option on the command line.
     Within one field any of the values will do, tags apart: all of them must be there. `trust` is
     the least that will do: `low`, `medium` or `high` (see `pmem.core.trust`).
-    `path` is seen from the top of the project; a folder stands for the files in it that are cited.
+    `path` is seen from the top of the project; a folder, with a slash at its end, stands for the
+    files in it.
     Times are inclusive at the start and exclusive at the end. A record that lacks what a
     filter asks about does not pass it.
     """
@@ -152,7 +153,7 @@ def covers(record: Any, path: str) -> bool:
 
     Args:
         record: A memory, or what stands for one and has its `places` and the files `cited`.
-        path: Seen from the top of the project.
+        path: Seen from the top of the project; a folder's ends with a slash.
     """
     places = getattr(record, "places", ())
     if places:
@@ -160,6 +161,7 @@ def covers(record: Any, path: str) -> bool:
 
         if applies(places, path):
             return True
+    path = path.rstrip("/")
     return any(file == path or file.startswith(f"{path}/") for file in cited_files(record))
 
 

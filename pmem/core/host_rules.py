@@ -91,23 +91,26 @@ def rule_files(
         count: Counts a text's tokens.
     """
     shared = [memory for memory in memories if is_shared(memory)]
-    places = {place: None for one in shared for place in one.places if not place.startswith("!")}
+    at_places: dict[str, list[Memory]] = {}
+    for one in shared:
+        for place in dict.fromkeys(map(_plain_place, _taken(one))):
+            at_places.setdefault(place, []).append(one)
     found = {file_of(host): _rule(host, "", standing(shared), count)}
-    for place in places:
-        there = sorted((one for one in shared if place in one.places), key=_order)
-        found[file_of(host, place)] = _rule(host, place, there, count)
+    for place, there in at_places.items():
+        found[file_of(host, place)] = _rule(host, place, sorted(there, key=_order), count)
     return found
 
 
 def block(memories: Iterable[Memory], count: Callable[[str], int]) -> str:
-    """Return the block of AGENTS.md: what every task is told.
+    """Return the block of AGENTS.md: what every task is told, and what warns or binds at places.
 
     Args:
         memories: All that are active.
         count: Counts a text's tokens.
     """
     begin, end = MARKS
-    told = _in_fence(standing(filter(is_shared, memories)), count)
+    shared = [memory for memory in memories if is_shared(memory)]
+    told = _in_fence([*standing(shared), *_placed(shared)], count, names_places=True)
     first = f"{begin}: `pmem setup rules` makes these lines anew, `--remove` takes them away -->"
     return "\n".join([first, "## What this project remembers", "", *told, end]) + "\n"
 
@@ -120,6 +123,22 @@ def standing(memories: Iterable[Memory]) -> list[Memory]:
         if one.pinned or (not one.places and (_is_warning(one) or one.type in _KINDS))
     ]
     return sorted(chosen, key=_order)
+
+
+def _placed(memories: Iterable[Memory]) -> list[Memory]:
+    """Return the dead ends and rules of some places alone, which AGENTS.md has no other way for."""
+    chosen = (one for one in memories if one.places and (_is_warning(one) or one.type in _KINDS))
+    return sorted((one for one in chosen if not one.pinned), key=_order)
+
+
+def _taken(memory: Memory) -> list[str]:
+    return [place for place in memory.places if not place.startswith("!")]
+
+
+def _plain_place(place: str) -> str:
+    """Return a pattern without a slash at its start that changes nothing: `/a/b` is `a/b`."""
+    bare = place.removeprefix("/")
+    return bare if "/" in bare.rstrip("/") else place
 
 
 def is_shared(memory: Memory) -> bool:
@@ -152,15 +171,33 @@ def _rule(host: str, place: str, memories: Sequence[Memory], count: Callable[[st
     about = f"what this project remembers of {place}" if place else "what this project remembers"
     head = FORMS[host].head(globs_of(place) if place else (), one_visible_line(about))
     front = ["---", *head, "---"] if head else []
-    return "\n".join([*front, _MADE, "", *_in_fence(memories, count)]) + "\n"
+    return "\n".join([*front, _MADE, "", *_in_fence(memories, count, leaves_out=place)]) + "\n"
 
 
-def _in_fence(memories: Iterable[Memory], count: Callable[[str], int]) -> list[str]:
-    """Return memories in a fence, as many as the budget holds, and how many it does not."""
+def _in_fence(
+    memories: Iterable[Memory],
+    count: Callable[[str], int],
+    *,
+    names_places: bool = False,
+    leaves_out: str = "",
+) -> list[str]:
+    """Return memories in a fence, as many as the budget holds, and how many it does not.
+
+    Args:
+        memories: The first ones first.
+        count: Counts a text's tokens.
+        names_places: Say of each where it applies, if not everywhere.
+        leaves_out: Where that is said already, and what is taken out again is not.
+    """
     shown: list[Item] = []
     left, more = STANDING_TOKENS, 0
     for memory in memories:
-        item = Item(id=memory.id, text=one_visible_line(memory.content + told_with(memory)))
+        said = memory.content + told_with(memory)
+        if names_places and memory.places:
+            said = f"{', '.join(_taken(memory))}: {said}"
+        if leaves_out or names_places:
+            said += _exceptions(memory)
+        item = Item(id=memory.id, text=one_visible_line(said))
         cost = count(f"- {item.text}\n")
         if cost > left:
             more += 1
@@ -171,6 +208,12 @@ def _in_fence(memories: Iterable[Memory], count: Callable[[str], int]) -> list[s
         return [_DATA, "", "Nothing yet."]
     rest = [f"{more} more: `pmem context` shows them."] if more else []
     return [_DATA, "", *fence_of(shown), *rest]
+
+
+def _exceptions(memory: Memory) -> str:
+    """Say in which files a memory does not apply, since no host's globs can leave files out."""
+    out = [place.removeprefix("!") for place in memory.places if place.startswith("!")]
+    return f" (not in {', '.join(out)})" if out else ""
 
 
 def _order(memory: Memory) -> tuple[object, ...]:

@@ -20,6 +20,8 @@ MOST_PLACES: Final = 50
 """A memory applies to so many places at the most."""
 MOST_CHARACTERS: Final = 200
 _ANY_DEPTH: Final = "**"
+_BRACES: Final = re.compile(r"\{[^{}]*,[^{}]*\}")
+_BACKSLASH: Final = re.compile(r"\\[0-9A-Za-z_]")
 _LIKE: Final = "write it as src/billing/** or *.sql"
 
 
@@ -30,9 +32,13 @@ def check_places(patterns: Iterable[str]) -> tuple[str, ...]:
         patterns: As somebody gave them.
 
     Raises:
-        InvalidValue: One is no pattern, or there are too many.
+        InvalidValue: One is no pattern or can fit no file, or there are too many.
     """
     places = tuple(dict.fromkeys(map(_checked, patterns)))
+    if places and all(place.startswith("!") for place in places):
+        raise InvalidValue(
+            f"{places[0]!r} takes files out of no place", "give the place that they are taken from"
+        )
     if len(places) > MOST_PLACES:
         raise InvalidValue(f"a memory cannot apply to more than {MOST_PLACES} places")
     return places
@@ -43,9 +49,12 @@ def applies(patterns: Sequence[str], path: str) -> bool:
 
     Args:
         patterns: The memory's places.
-        path: The file, seen from the project's top, with slashes.
+        path: The file, seen from the project's top, with slashes. A folder, with a slash at its
+            end, counts where what is in it may: all of it, or what a pattern leads to.
     """
     parts = path.split("/")
+    if path.endswith("/") and any(one.removeprefix("/").startswith(path) for one in patterns):
+        return True
     for pattern in reversed(patterns):
         if fits(pattern.removeprefix("!"), parts):
             return not pattern.startswith("!")
@@ -85,10 +94,51 @@ def _checked(pattern: str) -> str:
     from pmem.core import checks  # whoever only matches a path needs none of it
 
     place = checks.text(pattern, "a place", MOST_CHARACTERS)
-    parts = place.removeprefix("!").split("/")
-    if not any(parts) or ".." in parts or not place.isprintable():
+    sign = "!" * place.startswith("!")
+    bare = place.removeprefix("!")
+    bare = "/" + bare[2:].lstrip("/") if bare.startswith("./") else bare
+    parts = bare.split("/")
+    if not any(parts) or {".", ".."} & set(parts) or not place.isprintable():
         raise InvalidValue(f"{pattern!r} is no place in the project", _LIKE)
-    return place
+    if _BRACES.search(bare):
+        raise InvalidValue(
+            f"{pattern!r} has braces, which gitignore does not know",
+            "repeat --for for each of them",
+        )
+    if _BACKSLASH.search(bare):
+        raise InvalidValue(f"{pattern!r} has a backslash, which fits no folder", _LIKE)
+    return sign + bare
+
+
+def seen_from(pattern: str, here: str, top: str) -> str:
+    """Return a pattern as it is seen from the project's top.
+
+    One that begins with `./` or `../` is seen from the current folder, and one that begins with
+    the project's own path loses that; all others are seen from the top already.
+
+    Args:
+        pattern: As somebody gave it.
+        here: The current folder, seen from the top, with slashes; empty at the top.
+        top: The top's absolute path, with slashes.
+
+    Raises:
+        InvalidValue: It leads out of the project.
+    """
+    sign = "!" * pattern.startswith("!")
+    bare = pattern.removeprefix("!")
+    if bare.startswith(f"{top.rstrip('/')}/"):
+        return f"{sign}/{bare[len(top.rstrip('/')) + 1 :]}"
+    if not bare.startswith(("./", "../")):
+        return pattern
+    parts = here.split("/") if here else []
+    for part in bare.split("/"):
+        if part == "..":
+            if not parts:
+                raise InvalidValue(f"{pattern!r} leads out of the project", _LIKE)
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return f"{sign}/{'/'.join(parts)}"
 
 
 def fits(pattern: str, parts: Sequence[str]) -> bool:

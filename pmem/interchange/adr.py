@@ -43,7 +43,9 @@ class DecisionRecord(NamedTuple):
         title: what it is about.
         state: one of accepted, superseded, deprecated, rejected, proposed, draft; or nothing.
         day: when it was taken.
+        context: why there was something to decide, the first paragraph.
         decision: what was decided, the first paragraph.
+        consequences: what follows, the first paragraph or list.
         lines: the first and the last line of the section that says it, counted from one.
         rejected: the options that were considered and not chosen.
         superseded_by: the number of the record that takes its place.
@@ -54,7 +56,9 @@ class DecisionRecord(NamedTuple):
     title: str
     state: str
     day: date | None
+    context: str
     decision: str
+    consequences: str
     lines: tuple[int, int]
     rejected: tuple[str, ...]
     superseded_by: int | None
@@ -77,7 +81,7 @@ def read_decision(name: str, text: str) -> DecisionRecord | None:
     title, sections = _sections(text)
     by_name = {section.name: section for section in reversed(sections)}
     decided = by_name.get("decision")
-    said = "" if decided is None else _first_paragraph(decided.lines)
+    said = _said(decided)
     if not title or decided is None or not said:
         return None
     fields = dict(_fields(text))
@@ -90,7 +94,9 @@ def read_decision(name: str, text: str) -> DecisionRecord | None:
         title=_NUMBER.sub("", title).strip(),
         state=_state(told),
         day=_day(when) or _day(told),
+        context=_said(by_name.get("context")),
         decision=said,
+        consequences=_said(by_name.get("consequences")),
         lines=(decided.start + 1, decided.start + len(decided.lines) + 1),
         rejected=tuple(_rejected(by_name.get("options"), said)),
         superseded_by=int(by[1]) if by else None,
@@ -143,9 +149,14 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _first_paragraph(lines: list[str]) -> str:
-    text = "\n".join(lines).strip()
-    return " ".join(re.split(r"\n\s*\n", text)[0].split()) if text else ""
+def _said(section: _Section | None) -> str:
+    """Return a section's first paragraph; of a list its entries, one after another."""
+    text = "" if section is None else "\n".join(section.lines).strip()
+    first = re.split(r"\n\s*\n", text)[0]
+    entries = [_BULLET.match(line) for line in first.splitlines()]
+    if entries and all(entries):
+        return "; ".join(entry[1].strip().rstrip(".;") for entry in entries if entry)
+    return " ".join(first.split())
 
 
 def _rejected(options: _Section | None, decision: str) -> Iterator[str]:

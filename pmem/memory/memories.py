@@ -127,13 +127,14 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     return tuple(lint.sentence for lint in lints(request.content))
 
 
-def edit(workspace: Workspace, request: EditRequest) -> Edited:
+def edit(workspace: Workspace, request: EditRequest, *, source: str = "") -> Edited:
     """Change a memory and keep what it was in its history.
 
     What it updates or contradicts from now on is linked and told, like what it says as well.
 
     Args:
         request: New values; a request without any changes nothing.
+        source: What it comes from, where no person says it: then it is trusted no more than before.
 
     Raises:
         NotFound, Ambiguous: The reference.
@@ -157,6 +158,8 @@ def edit(workspace: Workspace, request: EditRequest) -> Edited:
             from pmem.memory.proposals import gate_edit
 
             gate_edit(workspace, memory, fresh)
+        if source:
+            event = msgspec.structs.replace(event, source=source)
         new = changed(memory, event, **fresh)
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)

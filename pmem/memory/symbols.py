@@ -110,7 +110,8 @@ def at_symbol(
         )
     if not found:
         raise InvalidValue(
-            f"{path} defines no {text} that git knows as a function or a class", _lines_of(path)
+            f"{path} defines no {text} that git knows as a function or a class",
+            _as_constant(cited, content, path) or _lines_of(path),
         )
     if len(found) > 1:
         raise InvalidValue(
@@ -118,6 +119,16 @@ def at_symbol(
             "name what it belongs to, such as Class.method, or cite lines",
         )
     return found[0].first, found[0].last
+
+
+def _as_constant(cited: Citation, content: Content, path: str) -> str:
+    """Say how a name is cited that is given a value; nothing where it is given none."""
+    symbol = parse_symbol(cited.symbol or "")
+    given = values_of(cited, content, symbol) if symbol is not None else []
+    if not given:
+        return ""
+    value = given[0].value.decode("utf-8", "replace")
+    return f"it is a constant: cite it with its value, {path}::{cited.symbol}={value}"
 
 
 def settled(

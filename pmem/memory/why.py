@@ -6,7 +6,8 @@ from typing import Final
 
 import msgspec
 
-from pmem.core.citations import Content, Lines, judged
+from pmem.core.citations import Content, Lines, judged, values_of
+from pmem.core.code.definitions import parse_symbol
 from pmem.core.dead_ends import COMMIT, warns
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
@@ -14,14 +15,14 @@ from pmem.core.places import applies
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citations import cite_all, parse_citation
 from pmem.memory.fixes import fix_of
 from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import proven_key
 from pmem.storage.git.blame import LineOrigin, origin_of
-from pmem.storage.git.project_files import Unreadable
+from pmem.storage.git.project_files import Sources, Unreadable
 from pmem.values.records import Citation, Memory, MemoryType, State
 
 _STATES: Final = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED)
@@ -66,12 +67,16 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What explains a place: what holds first, then what did. `origin` is the line's commit."""
+    """What explains a place: what holds first, then what did. `origin` is the line's commit.
+
+    `note` says where there is no such file, and which one may be meant.
+    """
 
     file: str
     line: int | None
     origin: LineOrigin | None
     items: tuple[Reason, ...]
+    note: str = ""
 
     @property
     def recalled(self) -> list[str]:
@@ -93,10 +98,11 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
 
     Raises:
         InvalidValue: The place is not in the project, or the file has no such line.
+        NotFound: There is no such file, and nothing is known of one.
     """
     sources = workspace.sources
     path, lines = _place(workspace, request.place)
-    file = sources.named(path)
+    file = sources.named(path) + "/" * os.path.isdir(path)
     try:
         data: bytes | None = sources.read(file)
     except Unreadable as error:
@@ -110,8 +116,24 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
     origin = None
     if line is not None and data is not None:
         origin = origin_of(sources.top, workspace.environment, file, line, data)
-    look = _Look(workspace, file, lines, content, origin)
-    return Why(file=file, line=line, origin=origin, items=tuple(look.reasons()))
+    items = tuple(_Look(workspace, file, lines, content, origin).reasons())
+    note = "" if os.path.lexists(path) else f"there is no file {path}: {_near(path)}"
+    if note and not items:
+        raise NotFound(f"there is no file {path}", _near(path))
+    return Why(file=file, line=line, origin=origin, items=items, note=note)
+
+
+def _near(path: str) -> str:
+    """Say which file somebody may have meant."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return "name a file of the project"
+    found = get_close_matches(name, names, n=1)
+    return f"did you mean {os.path.join(folder, found[0])}?" if found else "name one that is there"
 
 
 def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
@@ -126,8 +148,28 @@ def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
         return path, lines
     if not rest.startswith(":"):
         raise InvalidValue(f"{rest!r} is no line of {head}", "write it as src/main.py:12")
-    ((cited,),) = cite_all(workspace, [[place]])
+    try:
+        ((cited,),) = cite_all(workspace, [[place]])
+    except InvalidValue:
+        constant = _constant_lines(workspace.sources, head, rest[1:])
+        if constant is None:
+            raise
+        return head, constant
     return head, cited.lines
+
+
+def _constant_lines(sources: Sources, path: str, name: str) -> Lines | None:
+    """Return the lines that give a constant its value; None where a file has none of that name."""
+    symbol = parse_symbol(name)
+    if symbol is None:
+        return None
+    file = sources.named(path)
+    try:
+        content = Content(sources.read(file))
+    except Unreadable:
+        return None
+    found = values_of(Citation(file=file, symbol=name, digest=""), content, symbol)
+    return (found[0].first, found[0].last) if found else None
 
 
 class _Look:
@@ -173,7 +215,7 @@ class _Look:
 
     def _ways(self, memory: Memory) -> Iterator[str]:
         for cited in memory.citations:
-            inside = cited.file.startswith(f"{self._file}/")
+            inside = cited.file.startswith(self._file) and self._file.endswith("/")
             if inside or (cited.file == self._file and self._is_covered(cited)):
                 yield f"cites {cited.place}"
         if applies(memory.places, self._file):

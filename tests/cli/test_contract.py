@@ -889,6 +889,7 @@ class Why(Strict):
     line: int | None
     origin: Origin | None
     items: list[Reason]
+    note: str
 
 
 class Due(Strict):

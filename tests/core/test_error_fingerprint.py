@@ -112,9 +112,9 @@ def test_a_fingerprint_stays_what_it_is_from_version_to_version() -> None:
 
 
 def test_what_was_kept_before_forms_were_told_apart_is_still_found() -> None:
-    assert evidence_of("src/a.c:3:5: error: bad token") == (
-        "error:f3b2054196bc5306",
-        "error:80f351b462fe4a4e",
+    assert evidence_of("src/a.c:3:5: error: bad comma") == (
+        "error:79d1ba2e003477b3",
+        "error:bd591a10bb9dd5d0",
     )
 
 

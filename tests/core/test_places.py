@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.core.places import applies, changed_places, check_places
+from pmem.core.places import applies, changed_places, check_places, seen_from
 from pmem.errors import InvalidValue, NotFound
 from tests.effort import examples
 
@@ -54,6 +54,80 @@ def test_the_last_place_that_fits_decides_and_an_exclamation_mark_takes_files_ou
     assert applies(places, "src/a.py")
     assert not applies(places, "src/generated/a.py")
     assert applies(places, "src/generated/keep.py")
+
+
+@pytest.mark.parametrize(
+    ("folder", "pattern"),
+    [
+        ("src/billing/", "src/billing/**"),
+        ("src/billing/", "src/*/"),
+        ("src/billing/", "/src/billing/tax/rates.py"),
+        ("src/", "src/billing/retry.py"),
+        ("src/billing/", "billing"),
+    ],
+)
+def test_a_folder_counts_where_what_is_in_it_does(folder: str, pattern: str) -> None:
+    assert applies([pattern], folder)
+
+
+@pytest.mark.parametrize(
+    ("folder", "pattern"),
+    [("src/billing/", "*.sql"), ("src/billing/", "src/bill"), ("src/bill/", "src/billing/**")],
+)
+def test_a_folder_does_not_count_elsewhere(folder: str, pattern: str) -> None:
+    assert not applies([pattern], folder)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("./queue.py", "/queue.py"), ("!./a/b.py", "!/a/b.py"), ("docs/\\*.md", "docs/\\*.md")],
+)
+def test_what_is_plainly_meant_is_made_a_pattern(given: str, kept: str) -> None:
+    assert check_places(["src/", given]) == ("src/", kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("src/{a,b}.py", "has braces"),
+        ("src\\billing\\retry.py", "has a backslash"),
+        ("src/./a.py", "is no place"),
+        ("src/../a.py", "is no place"),
+        ("!src/a.py", "takes files out of no place"),
+    ],
+)
+def test_a_pattern_that_can_fit_no_file_is_refused(given: str, why: str) -> None:
+    with pytest.raises(InvalidValue, match=why):
+        check_places([given])
+
+
+def test_the_last_place_that_takes_files_in_cannot_go_alone() -> None:
+    with pytest.raises(InvalidValue):
+        changed_places(("src/", "!src/a.py"), (), ("src/",))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "here", "seen"),
+    [
+        ("*.py", "src/billing", "*.py"),
+        ("./retry.py", "src/billing", "/src/billing/retry.py"),
+        ("./**", "src", "/src/**"),
+        ("../a.py", "src/billing", "/src/a.py"),
+        ("!../a.py", "src/billing", "!/src/a.py"),
+        ("./a.py", "", "/a.py"),
+        ("/w/shop/src/a.py", "", "/src/a.py"),
+        ("/src/a.py", "src", "/src/a.py"),
+    ],
+)
+def test_a_pattern_with_a_dot_is_seen_from_the_current_folder(
+    pattern: str, here: str, seen: str
+) -> None:
+    assert seen_from(pattern, here, "/w/shop") == seen
+
+
+def test_no_pattern_leads_out_of_the_project() -> None:
+    with pytest.raises(InvalidValue):
+        seen_from("../../a.py", "src", "/w/shop")
 
 
 @pytest.fixture(scope="module")

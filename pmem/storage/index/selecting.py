@@ -107,7 +107,7 @@ def _of_filter(wanted: Filter) -> Iterator[_Part]:
     if wanted.pinned is not None:
         yield "pinned" if wanted.pinned else "not pinned", []
     if wanted.path is not None:
-        yield _COVERS, [wanted.path] * 4
+        yield _COVERS, [*[wanted.path.rstrip("/")] * 3, wanted.path]
     if wanted.subject is not None:
         yield "subject = ?", [fold(wanted.subject)]
     if wanted.importance_min is not None:
