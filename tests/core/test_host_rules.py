@@ -78,6 +78,34 @@ def test_each_place_has_a_file_of_its_own_and_one_that_is_taken_out_has_none() -
         assert "Cents" not in files[file_of(host)]
 
 
+def test_files_that_a_rule_leaves_out_are_named_where_globs_cannot_leave_them_out() -> None:
+    kept = [memory(1, "Cents", places=("src/**", "!src/old/**"))]
+    for host in FORMS:
+        assert "Cents (not in src/old/**)" in rule_files(host, kept, words)[file_of(host, "src/**")]
+    assert "src/**: Cents (not in src/old/**)" in block(kept, words)
+
+
+def test_a_slash_that_changes_nothing_makes_no_second_file() -> None:
+    kept = [memory(1, "Cents", places=("/src/x.py",)), memory(2, "Pence", places=("src/x.py",))]
+    files = rule_files("cursor", kept, words)
+    assert set(files) == {file_of("cursor"), file_of("cursor", "src/x.py")}
+    assert {"Cents", "Pence"} <= set(files[file_of("cursor", "src/x.py")].split())
+    assert file_of("cursor", "/x.py") in rule_files(
+        "cursor", [memory(1, "A", places=("/x.py",))], words
+    )
+
+
+def test_agents_md_tells_what_warns_or_binds_at_places_after_what_holds_everywhere() -> None:
+    kept = [
+        memory(1, "Cents", places=("src/**",)),
+        memory(2, "Always"),
+        memory(3, "A plain fact", type=MemoryType.FACT, places=("src/**",)),
+    ]
+    said = block(kept, words)
+    assert said.index("Always") < said.index("src/**: Cents")
+    assert "plain fact" not in said
+
+
 def test_what_the_budget_does_not_hold_is_counted() -> None:
     many = [memory(n, f"Rule {n} " + "word " * 90) for n in range(9)]
     found = block(many, words)

@@ -14,7 +14,12 @@ from pmem.values.records import MemoryType
 _MOST_REASONS: Final = 2
 """Sentences with a reason that are taken of one message."""
 _SHORTEST, _LONGEST = 40, 320
-_REVERT: Final = re.compile(r'(?:Revert|Back out|Roll ?back)s?:? "(?P<what>.{3,200})"\W{0,3}$')
+_REVERT: Final = re.compile(
+    r"(?:Revert|Back[ -]?out|Roll[ -]?back)(?:s|ed)?(?:\([^)]{1,40}\))?!?:? ?"
+    r'"(?P<quoted>.{3,200})"\W{0,3}$'
+    r'|Revert(?:\([^)]{1,40}\))?!?:? (?!to\b)(?P<bare>[^"]{3,200})$',
+    re.IGNORECASE,
+)
 _AGAIN: Final = re.compile(r'(?:Reapply|Reland|Revert "Revert|Revert "Reapply)\b', re.IGNORECASE)
 _OUGHT: Final = re.compile(r"This reverts (?:commit|PR|pull request)\b.*", re.IGNORECASE)
 _TRAILER: Final = re.compile(r"(?P<key>[A-Z][A-Za-z]{2,20}): (?P<value>\S.*)")
@@ -26,11 +31,23 @@ _REASON: Final = re.compile(
     r"|no longer (?:need|work|support)\w*|is not (?:safe|supported|reliable|possible))\b",
     re.IGNORECASE,
 )
+_SOFT_REASON: Final = re.compile(
+    r"\b(?:since (?:it|the|this|that|we|they|there)\b"
+    r"|as (?:it|this|that|they) (?:breaks?|broke|causes?|caused|fails?|failed|leads?|would)\b"
+    r"|due to|caus(?:es|ed|ing) |breaks? |broke |crash(?:es|ed) |le(?:ads|d) to "
+    r"|fail(?:s|ed)? (?:on|with|when|under|if|for)\b"
+    r"|(?:does|did|do)(?:n't| not) (?:work|support)\b)",
+    re.IGNORECASE,
+)
+"""What gives a reason more often than not: such sentences come after those that surely do."""
+_REVERT_REASON: Final = re.compile(r"(?:Reason for (?:the )?revert|Why|Reason): +", re.IGNORECASE)
+_BULLET: Final = re.compile(r"^\s*[-*+] +")
 _CHOICE: Final = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
 _CHOOSING: Final = re.compile(
     r"(?:use|switch|replace|move|drop|remove|prefer|avoid|disable|pin|require|stop|migrate)\b",
     re.IGNORECASE,
 )
+_SIGNED: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Za-z]+)+: ")
 _NOISE: Final = re.compile(r"https?://|```|^\s*[-*#>|+]|^\s{2,}\S|[{};]$|\b[0-9a-f]{12,}\b|@\w+\.")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`(])")
 _BOT: Final = re.compile(r"\[bot\]|dependabot|renovate", re.IGNORECASE)
@@ -40,7 +57,7 @@ _TYPES: Final = {
     "Decision": MemoryType.DECISION,
     "Rejected": MemoryType.DECISION,
 }
-_SURE, _TOLD, _LIKELY, _BARE = 0.85, 0.8, 0.65, 0.5
+_SURE, _TOLD, _LIKELY, _SOFT, _BARE, _FAINT, _NO_REASON = 0.85, 0.8, 0.65, 0.55, 0.5, 0.4, 0.3
 
 
 class CommitClaim(NamedTuple):
@@ -74,7 +91,7 @@ def proposals_of(text: str, author: str = "") -> Iterator[CommitClaim]:
 def reverted_subject(text: str) -> str | None:
     """Return the subject of the commit that a commit takes back, if it does that."""
     found = _REVERT.match(text.partition("\n")[0].strip())
-    return None if found is None else found["what"].strip()
+    return None if found is None else (found["quoted"] or found["bare"]).strip()
 
 
 def plain_subject(subject: str) -> str:
@@ -88,14 +105,23 @@ def plain_subject(subject: str) -> str:
 
 def _dead_end(reverted: str, body: str) -> CommitClaim:
     tried = plain_subject(reverted)
-    why = " ".join(_paragraphs(_OUGHT.sub("", body)))
-    because = " ".join(_SENTENCE_END.split(why)[:_MOST_REASONS])[:_LONGEST].strip()
+    because, confidence = _why_reverted(_OUGHT.sub("", body)), _TOLD
     if len(because) < len("it broke"):
-        because, confidence = "it was reverted", _BARE
-    else:
-        confidence = _TOLD
+        because, confidence = "it was reverted, and the commit gives no reason", _NO_REASON
     content = describe_attempt(tried, because)
     return CommitClaim(MemoryType.DEAD_END, content, confidence, tried, because)
+
+
+def _why_reverted(body: str) -> str:
+    """Return the first sentences of what a revert says, in prose or in lists."""
+    lines = (_BULLET.sub("", line) for line in body.splitlines())
+    said = [line.strip() for line in lines if not _is_noise(line.strip())]
+    why = _REVERT_REASON.sub("", " ".join(" ".join(said).split()))
+    return " ".join(_SENTENCE_END.split(why)[:_MOST_REASONS])[:_LONGEST].strip()
+
+
+def _is_noise(line: str) -> bool:
+    return bool(_NOISE.search(line) or _TRAILER.fullmatch(line) or _SIGNED.match(line))
 
 
 def _of_trailers(subject: str, body: str) -> Iterator[CommitClaim]:
@@ -115,19 +141,24 @@ def _of_trailers(subject: str, body: str) -> Iterator[CommitClaim]:
 def _of_reasons(subject: str, body: str) -> Iterator[CommitClaim]:
     """Yield the sentences that give a reason, each behind what the commit does."""
     title = plain_subject(subject)
-    found = 0
-    for paragraph in _paragraphs(body):
-        for sentence in _SENTENCE_END.split(paragraph):
-            chosen = _CHOOSING.match(title) is not None
-            gives_one = _REASON.search(sentence) or (chosen and _CHOICE.search(sentence))
-            fits = _SHORTEST <= len(sentence) <= _LONGEST and gives_one
-            if not fits or _NOISE.search(sentence) or found == _MOST_REASONS:
-                continue
-            found += 1
-            type_ = MemoryType.DECISION if chosen else MemoryType.FACT
-            yield CommitClaim(
-                type_, f"{title.rstrip('.')}. {sentence}", _LIKELY if chosen else _BARE
-            )
+    chosen = _CHOOSING.match(title) is not None
+    said = [sentence for part in _paragraphs(body) for sentence in _SENTENCE_END.split(part)]
+    reasons = [(_weight_of(sentence, chosen=chosen), sentence) for sentence in said]
+    given = sorted((one for one in reasons if one[0]), key=lambda one: -one[0])[:_MOST_REASONS]
+    type_ = MemoryType.DECISION if chosen else MemoryType.FACT
+    for confidence, sentence in given:
+        yield CommitClaim(type_, f"{title.rstrip('.')}. {sentence}", confidence)
+
+
+def _weight_of(sentence: str, *, chosen: bool) -> float:
+    """Return how surely a sentence gives a reason; 0 for one that does not."""
+    if not _SHORTEST <= len(sentence) <= _LONGEST or _NOISE.search(sentence):
+        return 0.0
+    if _REASON.search(sentence) or (chosen and _CHOICE.search(sentence)):
+        return _LIKELY if chosen else _BARE
+    if _SOFT_REASON.search(sentence):
+        return _SOFT if chosen else _FAINT
+    return 0.0
 
 
 def _paragraphs(body: str) -> Iterator[str]:

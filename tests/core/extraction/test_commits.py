@@ -27,13 +27,75 @@ def test_a_revert_is_a_dead_end_with_its_reason() -> None:
 def test_a_revert_without_a_reason_is_less_sure() -> None:
     (bare,) = proposals_of('Revert "Cache the rates"\n\nThis reverts commit 0123456.')
     (told,) = proposals_of(REVERT)
-    assert bare.because == "it was reverted"
+    assert bare.because == "it was reverted, and the commit gives no reason"
     assert bare.confidence < told.confidence
+
+
+REVERTS = {
+    "revert: cache the rates\n\nIt served stale prices.": "It served stale prices.",
+    "Revert cache of rates\n\nThis breaks refunds.": "This breaks refunds.",
+    'Revert "Cache"\n\nReason for revert: it broke the build of main': "it broke the build of main",
+    'Revert "Cache"\n\n- broke CI on Windows\n- slow': "broke CI on Windows slow",
+    'Revert "Cache"\n\nIt fails here.\nSigned-off-by: Ada <a@b.org>': "It fails here.",
+    'Revert "Cache"\n\nThis reverts commit 0123456.\n\nSee https://x.org/1': None,
+    'Revert "Cache"\n\nReviewed-by: Ada': None,
+    'Back out "Cache"\n\nCrashes with two workers.': "Crashes with two workers.",
+}
+
+
+@pytest.mark.parametrize("text", REVERTS)
+def test_every_form_of_a_revert_tells_its_reason(text: str) -> None:
+    (found,) = proposals_of(text)
+    assert found.type is MemoryType.DEAD_END
+    given = REVERTS[text]
+    assert found.because == (given or "it was reverted, and the commit gives no reason")
+
+
+REASONS = """
+because it keeps the comments of the file
+since the new one loses comments on every save
+as it breaks the build on Windows machines
+which is due to a bug in the old scheduler
+as it caused two outages in the last month
+otherwise the lock is held for the whole request
+to avoid a second round trip to the database
+which fails on machines without a swap partition
+it turned out that the vendor blocks us after ten
+the old one led to a deadlock under heavy load
+the old one does not support more than one region
+the cache crashed whenever two workers started
+"""
+NONE = """
+this adds a new option and documents how it is used
+the function now takes a list of paths in place of one
+tests were added for every branch of the parser
+it returns the number of rows that were changed
+the page shows a spinner while the data is loading
+we also rename the variable to match the others
+a follow-up will remove the old code and its tests
+the command prints a short summary at the end
+all other files stay as they were before this change
+"""
+
+
+def test_sentences_with_a_reason_are_told_from_others() -> None:
+    def gives(line: str) -> bool:
+        body = f"We changed the queue in this place, {line}."
+        return any(proposals_of(f"Replace the queue\n\n{body}"))
+
+    assert [line for line in REASONS.strip().splitlines() if not gives(line)] == []
+    assert [line for line in NONE.strip().splitlines() if gives(line)] == []
 
 
 @pytest.mark.parametrize(
     "subject",
-    ['Revert "Revert "Cache the rates""', 'Reapply "Cache the rates"', "Reland the cache"],
+    [
+        'Revert "Revert "Cache the rates""',
+        'Reapply "Cache the rates"',
+        "Reland the cache",
+        "Revert to the old layout",
+        "Roll back transactions on error",
+    ],
 )
 def test_what_comes_back_is_no_dead_end(subject: str) -> None:
     assert list(proposals_of(subject)) == []
