@@ -56,13 +56,19 @@ class Differing(Protocol):
     """What was learned, changed and forgotten, between whatever two states."""
 
     @property
-    def learned(self) -> tuple[Learned, ...]: ...
+    def learned(self) -> tuple[Learned, ...]:
+        """What is recalled in the later one alone."""
+        ...
 
     @property
-    def changed(self) -> tuple[Changed, ...]: ...
+    def changed(self) -> tuple[Changed, ...]:
+        """What says something else in the later one."""
+        ...
 
     @property
-    def forgotten(self) -> tuple[Forgotten, ...]: ...
+    def forgotten(self) -> tuple[Forgotten, ...]:
+        """What is recalled in the earlier one alone."""
+        ...
 
 
 class ChangelogRow(NamedTuple):

@@ -24,7 +24,7 @@ _BELOW: Final = f"""
 """
 
 
-class Draft(msgspec.Struct, frozen=True):
+class WrittenText(msgspec.Struct, frozen=True):
     """A text, and the file that it was written in, if that was done in an editor."""
 
     text: str
@@ -44,7 +44,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 def read_draft(
     session: CommandSession, text: str | None, what: str, known: str | None = None
-) -> Draft:
+) -> WrittenText:
     """Return a text: the argument, standard input for `-`, or what is written in an editor.
 
     Args:
@@ -59,9 +59,9 @@ def read_draft(
         StorageRefused: There is no editor, or it failed.
     """
     if text is not None or session.json or not render.can_ask():
-        return Draft(session.input(text, what))
-    path = _written(known or "", session.environment)
-    draft = Draft(_text_of(path), path)
+        return WrittenText(session.input(text, what))
+    path = _ask_editor(known or "", session.environment)
+    draft = WrittenText(_text_of(path), path)
     if not draft.text:
         draft.drop()
         raise InvalidValue("the text is empty, so nothing was changed")
@@ -69,7 +69,7 @@ def read_draft(
 
 
 @contextmanager
-def kept_draft(draft: Draft) -> Iterator[None]:
+def kept_draft(draft: WrittenText) -> Iterator[None]:
     """Say where a text stands that could not be used; it is dropped only once it is kept.
 
     Raises:
@@ -82,7 +82,7 @@ def kept_draft(draft: Draft) -> Iterator[None]:
         raise
 
 
-def _written(known: str, environment: Mapping[str, str]) -> str:
+def _ask_editor(known: str, environment: Mapping[str, str]) -> str:
     """Let a person write in an editor; return the file, which only they can read."""
     import subprocess
     from tempfile import mkstemp

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from pmem.cli import options
-from pmem.cli.drafts import Draft, kept_draft, read_draft
+from pmem.cli.drafts import WrittenText, kept_draft, read_draft
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
@@ -215,7 +215,7 @@ def memory_line(memory: Memory, at: datetime | None = None) -> Line:
     ]
 
 
-def _add_draft(session: CommandSession, request: AddRequest, draft: Draft) -> Answer:
+def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText) -> Answer:
     """Add a memory; what was written in an editor is dropped only once it is one."""
     added = session.run(table.ADD, request)
     notes = [added_note(added)]

@@ -14,7 +14,7 @@ from pmem.errors import InvalidValue
 from pmem.interchange import Skipped
 from pmem.interchange.adr import DecisionRecord, read_decision
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
-from pmem.memory.memories import add, edit
+from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -144,12 +144,12 @@ class _DecisionImport:
         cited = f"{self._path(file)}:{record.lines[0]}-{record.lines[1]}"
         if known is not None:
             old = tuple(f"{self._path(file)}" for one in known.citations[:1])
-            edit(
+            edit_from(
                 self._workspace,
                 EditRequest(
                     reference=known.id, content=text, instead_of=rejected, uncite=old, cite=(cited,)
                 ),
-                source=KIND,
+                KIND,
             )
             self.counts["updated"] += 1
             return known.id

@@ -13,7 +13,7 @@ from pmem.core.extraction.facts import extract
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.interchange import Skipped
 from pmem.interchange.notes import Note, notes_of
-from pmem.memory.memories import add, edit
+from pmem.memory.memories import add, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -186,7 +186,7 @@ def _change(workspace: Workspace, file: str, old: Memory, note: Note) -> None:
         cite=(here,),
         uncite=tuple(sorted(cited - {here})),
     )
-    edit(workspace, wanted, source=KIND)
+    edit_from(workspace, wanted, KIND)
 
 
 def _path_of(workspace: Workspace, file: str) -> str:

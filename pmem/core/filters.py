@@ -157,9 +157,9 @@ def covers(record: Any, path: str) -> bool:
     """
     places = getattr(record, "places", ())
     if places:
-        from pmem.core.places import applies
+        from pmem.core.places import applies_within
 
-        if applies(places, path):
+        if applies_within(places, path):
             return True
     path = path.rstrip("/")
     return any(file == path or file.startswith(f"{path}/") for file in cited_files(record))

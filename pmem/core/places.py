@@ -49,16 +49,25 @@ def applies(patterns: Sequence[str], path: str) -> bool:
 
     Args:
         patterns: The memory's places.
-        path: The file, seen from the project's top, with slashes. A folder, with a slash at its
-            end, counts where what is in it may: all of it, or what a pattern leads to.
+        path: The file, seen from the project's top, with slashes.
     """
     parts = path.split("/")
-    if path.endswith("/") and any(one.removeprefix("/").startswith(path) for one in patterns):
-        return True
     for pattern in reversed(patterns):
         if fits(pattern.removeprefix("!"), parts):
             return not pattern.startswith("!")
     return False
+
+
+def applies_within(patterns: Sequence[str], path: str) -> bool:
+    """Tell whether a memory with these places applies to a file, or to what is in a folder.
+
+    Args:
+        patterns: The memory's places.
+        path: A file as in `applies`, or a folder with a slash at its end: one counts where all
+            that is in it does, or where a pattern leads into it.
+    """
+    leads = path.endswith("/") and any(one.removeprefix("/").startswith(path) for one in patterns)
+    return leads or applies(patterns, path)
 
 
 def exact_place(file: str) -> str:

@@ -81,7 +81,7 @@ def read_decision(name: str, text: str) -> DecisionRecord | None:
     title, sections = _sections(text)
     by_name = {section.name: section for section in reversed(sections)}
     decided = by_name.get("decision")
-    said = _said(decided)
+    said = _first_part(decided)
     if not title or decided is None or not said:
         return None
     fields = dict(_fields(text))
@@ -94,9 +94,9 @@ def read_decision(name: str, text: str) -> DecisionRecord | None:
         title=_NUMBER.sub("", title).strip(),
         state=_state(told),
         day=_day(when) or _day(told),
-        context=_said(by_name.get("context")),
+        context=_first_part(by_name.get("context")),
         decision=said,
-        consequences=_said(by_name.get("consequences")),
+        consequences=_first_part(by_name.get("consequences")),
         lines=(decided.start + 1, decided.start + len(decided.lines) + 1),
         rejected=tuple(_rejected(by_name.get("options"), said)),
         superseded_by=int(by[1]) if by else None,
@@ -149,7 +149,7 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _said(section: _Section | None) -> str:
+def _first_part(section: _Section | None) -> str:
     """Return a section's first paragraph; of a list its entries, one after another."""
     text = "" if section is None else "\n".join(section.lines).strip()
     first = re.split(r"\n\s*\n", text)[0]

@@ -127,7 +127,17 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     return tuple(lint.sentence for lint in lints(request.content))
 
 
-def edit(workspace: Workspace, request: EditRequest, *, source: str = "") -> Edited:
+def edit(workspace: Workspace, request: EditRequest) -> Edited:
+    """Change a memory and keep what it was in its history; see `edit_from`.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+        InvalidValue: A value is not allowed.
+    """
+    return edit_from(workspace, request, "")
+
+
+def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited:
     """Change a memory and keep what it was in its history.
 
     What it updates or contradicts from now on is linked and told, like what it says as well.

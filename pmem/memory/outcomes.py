@@ -108,7 +108,7 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
         fields: dict[str, Any] = {"outcomes": (*known, new)}
         if is_due(memory, event.at):
             fields["review_at"] = None
-        return _changed(workspace, memory, event, fields)
+        return _with_fields(workspace, memory, event, fields)
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
     step = "say what holds instead with `pmem edit {} TEXT --supersede`" if failed(memory) else ""
@@ -120,10 +120,12 @@ def _without_latest(workspace: Workspace, memory: Memory, event: Event) -> Memor
         raise InvalidValue(f"{short(memory.id)} has no outcome to take back", "see `pmem show`")
     latest = latest_outcome(memory)
     left = tuple(one for one in memory.outcomes if one is not latest)
-    return _changed(workspace, memory, event, {"outcomes": left})
+    return _with_fields(workspace, memory, event, {"outcomes": left})
 
 
-def _changed(workspace: Workspace, memory: Memory, event: Event, fields: dict[str, Any]) -> Memory:
+def _with_fields(
+    workspace: Workspace, memory: Memory, event: Event, fields: dict[str, Any]
+) -> Memory:
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_edit
 

@@ -11,7 +11,7 @@ from pmem.core.code.definitions import parse_symbol
 from pmem.core.dead_ends import COMMIT, warns
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
-from pmem.core.places import applies
+from pmem.core.places import applies_within
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
@@ -218,7 +218,7 @@ class _Look:
             inside = cited.file.startswith(self._file) and self._file.endswith("/")
             if inside or (cited.file == self._file and self._is_covered(cited)):
                 yield f"cites {cited.place}"
-        if applies(memory.places, self._file):
+        if applies_within(memory.places, self._file):
             yield f"for {', '.join(memory.places)}"
         if self._origin and f"{COMMIT}{self._origin.commit}" in memory.evidence:
             yield f"commit {self._origin.commit[:10]}"

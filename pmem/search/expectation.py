@@ -13,6 +13,7 @@ import msgspec
 from pmem.core.filters import judge_of
 from pmem.core.retrieval.documents import Facts, IndexedDocument, entries
 from pmem.core.retrieval.pool import holds_at
+from pmem.core.secrets import unsecret
 from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.memory import reading
@@ -50,7 +51,7 @@ def explain(
         Ambiguous: Several records fit the reference.
         Damaged, StorageRefused: Its file cannot be used.
     """
-    reference = request.expect or ""
+    reference = unsecret(request.expect or "")
     known = _find_expected(workspace, reference)
     if known is None:
         return Expectation(

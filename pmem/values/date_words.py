@@ -48,7 +48,7 @@ def read_date_words(text: str, now: datetime, *, ahead: bool) -> datetime | None
         _weekday(words, today, ahead=ahead)
         or _near(words, today)
         or _edge(words, today)
-        or _counted(words, now, ahead=ahead)
+        or _read_count(words, now, ahead=ahead)
     )
 
 
@@ -104,7 +104,7 @@ def _start(period: str, today: datetime, steps: int) -> datetime | None:
     return _plus_months(today.replace(month=first, day=1), length * steps)
 
 
-def _counted(words: str, now: datetime, *, ahead: bool) -> datetime | None:
+def _read_count(words: str, now: datetime, *, ahead: bool) -> datetime | None:
     """Read `2 weeks`, `a month ago`, `in 3 days`, `2w ago`."""
     found = _COUNT.fullmatch(words) or _AGE.fullmatch(words)
     if not found or (found[1] and found[4]):

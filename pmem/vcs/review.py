@@ -141,7 +141,7 @@ def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     try:
         start, end = ends(repository, request.revisions)
     except NoRevision:
-        if repository.has_commits():
+        if _is_known(repository, HEAD):
             raise
         raise InvalidValue(
             "there is no commit yet to compare with", "`pmem review --staged` looks at the first"
@@ -152,6 +152,14 @@ def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     )
     views = (_seen(workspace, repository, each) for each in (start, end))
     return _Change(start, end, files, *views)
+
+
+def _is_known(repository: Repository, revision: str) -> bool:
+    try:
+        repository.commit(revision)
+    except NoRevision:
+        return False
+    return True
 
 
 def _staged(workspace: Workspace, request: ReviewRequest) -> _Change:  # noqa: ARG001

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.core.places import applies, changed_places, check_places, seen_from
+from pmem.core.places import applies, applies_within, changed_places, check_places, seen_from
 from pmem.errors import InvalidValue, NotFound
 from tests.effort import examples
 
@@ -67,7 +67,7 @@ def test_the_last_place_that_fits_decides_and_an_exclamation_mark_takes_files_ou
     ],
 )
 def test_a_folder_counts_where_what_is_in_it_does(folder: str, pattern: str) -> None:
-    assert applies([pattern], folder)
+    assert applies_within([pattern], folder)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_folder_counts_where_what_is_in_it_does(folder: str, pattern: str) -> 
     [("src/billing/", "*.sql"), ("src/billing/", "src/bill"), ("src/bill/", "src/billing/**")],
 )
 def test_a_folder_does_not_count_elsewhere(folder: str, pattern: str) -> None:
-    assert not applies([pattern], folder)
+    assert not applies_within([pattern], folder)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,9 @@ class _Lines(NamedTuple):
     def time(self, text: str | None) -> Any:
         return CommandSession({"PMEM_NOW": iso(NOW)}).time(text)
 
+    def ahead(self, text: str | None) -> Any:
+        return CommandSession({"PMEM_NOW": iso(NOW)}).ahead(text)
+
 
 def _arrays(data: bytes) -> Any:
     parts = data.split(files.SEPARATOR)

@@ -194,6 +194,8 @@ def project(root: str, once: Once) -> tuple[Workspace, Kept]:
 def kept_in(root: str) -> Kept:
     """Fill a project with one of everything, in a git work tree."""
     subprocess.run(["git", "init", "--quiet", "--template="], check=True)
+    Path("src").mkdir()
+    Path("src/gear.py").write_text("WHEELS = 3\n")
     workspace = Workspace(root, actor="kim", now=NOW)
 
     def add(content: str) -> str:

@@ -251,14 +251,6 @@ class Repository:
         except NoRevision:
             return self._must("hash-object", "-t", "tree", "--stdin").decode().strip()
 
-    def has_commits(self) -> bool:
-        """Tell whether anything was committed on the present branch."""
-        try:
-            self.commit("HEAD")
-        except NoRevision:
-            return False
-        return True
-
     def place(self) -> str:
         """Return the memory folder's path in the repository, with a slash at the end."""
         return os.fsdecode(self._must("rev-parse", "--show-prefix").removesuffix(b"\n"))

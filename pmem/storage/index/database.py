@@ -58,9 +58,9 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def _applies(patterns: str, path: str) -> bool:
-    from pmem.core.places import applies
+    from pmem.core.places import applies_within
 
-    return applies(patterns.split("\n"), path)
+    return applies_within(patterns.split("\n"), path)
 
 
 @contextmanager
