@@ -269,7 +269,11 @@ def _exit_codes() -> Iterator[tuple[int, str, str]]:
     found = [
         (0, "", "Done."),
         (1, "", "It ran, and the answer is no: something was found wrong, or nothing was found."),
-        (9, "", "`add` found a memory to update instead; nothing was written."),
+        (
+            9,
+            "",
+            "`add` found a memory to update, `undo` that others built on it; nothing was written.",
+        ),
         (130, "", "Interrupted."),
     ]
     for class_ in _classes(errors.PmemError):

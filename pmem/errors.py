@@ -105,6 +105,13 @@ class Locked(PmemError):
     default_hint = "try again in a moment"
 
 
+class BuiltOn(PmemError):
+    """Something else has to be looked at first, since others built on it; nothing was written."""
+
+    exit_code = 9
+    code = "built_on"
+
+
 class Refused(PmemError):
     """A policy forbids the operation."""
 

@@ -87,6 +87,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "list": {"wanted": Filter(), "limit": 3, "at": NOW},
         "block": {"wanted": Filter()},
         "pin": {"reference": ref, "pinned": True},
+        "undo": {"many": 1, "reference": ref, "dry_run": True},
         "link": {"start": ref, "end": made.other, "type": "x", "strength": 0.5},
         "unlink": {"start": ref, "end": made.other},
         "history": {"reference": ref},

@@ -1,7 +1,7 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
 from collections.abc import Iterable
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 import typer
@@ -27,7 +27,7 @@ from pmem.cli.memory import (
 from pmem.cli.render import can_ask
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound, UsageError
-from pmem.memory.changes import ChangedRecords, RecordsRequest
+from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.reading import ShowRequest
@@ -165,10 +165,32 @@ def rm(ctx: typer.Context, reference: options.References) -> Answer:
     return _records_answer("removed", session.run(table.REMOVE, _records_request(reference)))
 
 
-def restore(ctx: typer.Context, reference: options.References) -> Answer:
-    """Bring back what was removed or archived."""
+def restore(
+    ctx: typer.Context,
+    reference: Annotated[
+        list[str] | None, typer.Argument(metavar="[REF]...", help="Ids, or their starts.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="All that left recall since this time.")
+    ] = None,
+    by: Annotated[
+        Literal["consolidate"] | None, typer.Option(help="All that upkeep took out of recall.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do.")] = False,
+) -> Answer:
+    """Bring back what was removed or archived.
+
+    With --since or --by it is all that was removed, archived or merged; what a newer memory
+    replaced stays replaced.
+    """
     session: CommandSession = ctx.obj
-    return _records_answer("restored", session.run(table.RESTORE, _records_request(reference)))
+    if not reference and since is None and by is None:
+        raise UsageError("nothing to bring back is named", "give a reference, --since or --by")
+    request = RestoreRequest(
+        references=tuple(reference or ()), since=session.time(since), by=by, dry_run=dry_run
+    )
+    word = "would restore" if dry_run else "restored"
+    return _records_answer(word, session.run(table.RESTORE, request))
 
 
 def purge(

@@ -21,6 +21,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     ),
     "rm": CommandEntry("changes", "rm", "pmem rm k3v9"),
     "restore": CommandEntry("changes", "restore", "pmem restore k3v9"),
+    "undo": CommandEntry("undo", "undo", "pmem undo --dry-run"),
     "purge": CommandEntry("changes", "purge", "pmem purge k3v9"),
     "pin": CommandEntry("changes", "pin", "pmem pin k3v9"),
     "unpin": CommandEntry("changes", "unpin", "pmem unpin k3v9"),
@@ -200,7 +201,8 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
 
 SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Every day": (
-        "init", "add", "search", "context", "list", "show", "edit", "rm", "restore", "history"
+        "init", "add", "search", "context", "list", "show", "edit", "rm", "restore", "undo",
+        "history",
     ),
     "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
     "Conversations": ("conversation", "facts", "episode"),

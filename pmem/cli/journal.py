@@ -137,7 +137,7 @@ def story_lines(steps: Iterable[JournalStep]) -> Iterator[Line]:
         if event.event is EventKind.ADD and step.text:
             yield [(f"    {step.text}", "")]
         for name in event.before:
-            yield from _change(name, event.before, step.after)
+            yield from change_lines(name, event.before, step.after)
         for said in _details(event.detail, _WHOLE):
             yield [(f"    {said}", "")]
 
@@ -174,8 +174,14 @@ def _changes(entry: JournalEntry) -> list[str]:
     ]
 
 
-def _change(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
-    """Yield a change on one line where it fits, else each side on a line of its own."""
+def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
+    """Yield a change on one line where it fits, else each side on a line of its own.
+
+    Args:
+        name: The field's name.
+        before: Earlier values by field.
+        after: Later values by field.
+    """
     was, *became = sides(name, before, after, _LONG_VALUE)
     label = name.replace("_", " ")
     if len(label) + len(was) + sum(map(len, became)) <= _ONE_LINE:

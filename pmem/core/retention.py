@@ -110,16 +110,29 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
     """
     if record.created_at > at:
         return None
-    later = [event for event in record.history if event.at > at]
-    if not later:
-        return record
+    later = [place for place, event in enumerate(record.history) if event.at > at]
+    return _without_events(record, later) if later else record
+
+
+def before_event(record: Kept, place: int) -> Kept:
+    """Return a record as it was before an event of its history, and all that came later.
+
+    Args:
+        record: The record as it is.
+        place: The event's place in the history; with their number it is what it is.
+    """
+    return _without_events(record, range(place, len(record.history)))
+
+
+def _without_events(record: Kept, places: Collection[int]) -> Kept:
+    """Return a record without some events, undone from the last in the list to the first."""
     state: dict[str, Any] = reread(dump_line(record))
     unwinding = Unwinding(state)
     for place, event in reversed(list(enumerate(record.history))):
-        if event.at > at:
+        if place in places:
             unwinding.undo(event)
             _undo_links(state, event, record.history[:place])
-    happened = tuple(event for event in record.history if event.at <= at)
+    happened = tuple(event for n, event in enumerate(record.history) if n not in places)
     state["history"] = json_value(happened)
     state["updated_at"] = json_value(happened[-1].at if happened else record.created_at)
     return msgspec.convert(state, type(record))

@@ -11,7 +11,7 @@ from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
 from pmem.library.asking import Asking
 from pmem.library.typed import made
-from pmem.memory.changes import RecordsRequest, Removable
+from pmem.memory.changes import RecordsRequest, Removable, RestoreRequest
 from pmem.memory.consent import Agreed, ConsentListing, WaitingRequest
 from pmem.memory.journal import (
     SHOWN,
@@ -33,6 +33,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext, ContextRequest
@@ -133,13 +134,38 @@ class Memories(Asking):
         """Remove memories and episodes so that they can still be restored."""
         return self._run(table.REMOVE, RecordsRequest(references=references)).records
 
-    def restore(self, *references: str) -> Iterable[Removable]:
-        """Bring memories and episodes back to `active`."""
-        return self._run(table.RESTORE, RecordsRequest(references=references)).records
+    def restore(
+        self, *references: str, since: datetime | None = None, by: str | None = None
+    ) -> Iterable[Removable]:
+        """Bring memories and episodes back to `active`.
+
+        Args:
+            references: Which ones.
+            since: All that were removed, archived or merged since a moment, too.
+            by: `consolidate`: all that upkeep took out of recall, too.
+        """
+        request = RestoreRequest(references=references, since=since, by=by)
+        return self._run(table.RESTORE, request).records
 
     def purge(self, *references: str, force: bool = False) -> Iterable[Record]:
         """Delete records for good."""
         return self._run(table.PURGE, PurgeRequest(references=references, force=force)).records
+
+    def undo(self, many: int = 1, reference: str | None = None, *, dry_run: bool = False) -> Undone:
+        """Take back the last commands of this clone, as new events.
+
+        Args:
+            many: How many.
+            reference: A record: take back the last command that changed it.
+            dry_run: Only tell what would happen.
+
+        Raises:
+            NotFound: Nothing is known to take back, or the reference means no record.
+            InvalidValue: What a command did cannot be taken back.
+            BuiltOn: A record has changed since in what the command changed.
+        """
+        request = UndoRequest(many=many, reference=reference, dry_run=dry_run)
+        return self._run(table.UNDO, request)
 
     def pin(self, reference: str, *, pinned: bool = True) -> Removable:
         """Pin a memory or an episode, or unpin it."""

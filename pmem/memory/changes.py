@@ -1,6 +1,7 @@
 """How one record, or several together, change under the lock."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -31,6 +32,19 @@ class RecordsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which records are meant; all of them change, or none."""
 
     references: tuple[str, ...]
+
+
+class RestoreRequest(RecordsRequest, frozen=True, kw_only=True):
+    """Which records are to come back: those named, or all that left recall since a moment.
+
+    `by` is `consolidate` for those alone that upkeep took out of recall. With `dry_run` it is only
+    told which they are.
+    """
+
+    references: tuple[str, ...] = ()
+    since: datetime | None = None
+    by: str | None = None
+    dry_run: bool = False
 
 
 K = TypeVar("K", bound=Removable)

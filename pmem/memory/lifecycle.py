@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core import checks
+from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.states import (
     SUPERSEDES,
@@ -16,10 +17,18 @@ from pmem.core.lifecycle.states import (
     restored,
     successor_of,
 )
+from pmem.core.operations import UPKEEP
 from pmem.core.retention import linked, purge_time
 from pmem.core.trust import inherited
-from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import EDITABLE, ChangedRecords, RecordsRequest, Removable, change_all
+from pmem.errors import InvalidValue, NotFound, Refused
+from pmem.memory.changes import (
+    EDITABLE,
+    ChangedRecords,
+    RecordsRequest,
+    Removable,
+    RestoreRequest,
+    change_all,
+)
 from pmem.memory.memories import edited_fields, edited_parts
 from pmem.memory.neighbours import link_to_judged
 from pmem.memory.reading import get
@@ -114,13 +123,25 @@ def _removable(workspace: Workspace, references: Sequence[str]) -> Iterator[Remo
             yield record
 
 
-def restore(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
+def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Removable]:
     """Bring memories and episodes back to `active` as they were, whatever took them out of it.
 
     Raises:
-        NotFound, Ambiguous: A reference.
+        NotFound, Ambiguous: A reference, or nothing left recall since then.
         InvalidValue: An app has no room for its memory.
     """
+    references = request.references
+    if request.since is not None or request.by is not None:
+        left = list(_left_recall(workspace, request))
+        if not left:
+            raise NotFound(
+                "nothing has left recall in that way", "`pmem events` shows what happened"
+            )
+        if request.dry_run:
+            return ChangedRecords(records=tuple(left))
+        references = (*references, *(record.id for record in left))
+    elif request.dry_run:
+        return ChangedRecords(records=tuple(_of_references(workspace, references)))
 
     def apply(record: Removable, event: Event) -> Removable:
         if not can_move(record.state, event.event):
@@ -131,8 +152,26 @@ def restore(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Rem
             check_room(workspace, record.scope.app)
         return restored(record, event)
 
-    done = change_all(workspace, request.references, EventKind.RESTORE, apply)
+    done = change_all(workspace, references, EventKind.RESTORE, apply)
     return ChangedRecords(records=tuple(done))
+
+
+def _of_references(workspace: Workspace, references: Sequence[str]) -> Iterator[Removable]:
+    for reference in references:
+        type_, identifier = workspace.resolve(reference, *EDITABLE)
+        yield workspace.store(type_).get(identifier)
+
+
+def _left_recall(workspace: Workspace, request: RestoreRequest) -> Iterator[Removable]:
+    """Yield what was removed, archived or merged since a moment; what was replaced stays so."""
+    wanted = Filter(states=(State.ARCHIVED, State.MERGED, State.SOFT_DELETED))
+    for store in (workspace.memories, workspace.episodes):
+        for record in store.find(wanted):
+            event = next((one for one in reversed(record.history) if "state" in one.before), None)
+            if event is None or (request.since is not None and event.at < request.since):
+                continue
+            if request.by is None or event.source == UPKEEP:
+                yield record
 
 
 def supersede(workspace: Workspace, request: EditRequest) -> Superseded:

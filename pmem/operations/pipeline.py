@@ -61,6 +61,8 @@ def run(
     if writes:
         check_writable(unit)
     unit.has_written, told = False, len(unit.notes)
+    unit.written.clear()
+    unit.taken_back.clear()
     request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
     try:
         with unit.transaction() if writes == "records" else unit.whole.moment():
@@ -69,6 +71,11 @@ def run(
         if unit.has_written:
             raise Unfinished(error.message) from None
         raise
+    finally:
+        if unit.written:
+            from pmem.project.noting import note_command
+
+            note_command(unit, operation.name)
     if operation.embeds and writes and unit.settings.vectors.model:
         from pmem.embedding.embedding import embed_missing
 

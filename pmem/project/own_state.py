@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pmem.storage.local.access import AccessLog
+    from pmem.storage.local.commands import Commands
     from pmem.storage.local.inbox import Inbox
     from pmem.storage.local.kept_prompts import KeptPrompts
     from pmem.storage.local.operations import Operations
@@ -156,6 +157,13 @@ class OwnState:
         from pmem.storage.local.operations import Operations
 
         return Operations(self._folder)
+
+    @property
+    def commands(self) -> "Commands":
+        """The log of the commands that changed records, for those who write it."""
+        from pmem.storage.local.commands import Commands
+
+        return Commands(self._folder)
 
     @cached_property
     def access(self) -> "AccessLog":

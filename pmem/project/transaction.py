@@ -80,6 +80,7 @@ def _commit(workspace: "Workspace") -> bool:
         _check_agreed(workspace, changes)
     workspace.gate.refuse_new_secrets(changes, lambda change: _before(workspace, change))
     workspace.backend.commit(changes)
+    workspace.written += [(change, _before(workspace, change)) for change in changes]
     _note_written(workspace, changes)
     return bool(changes)
 

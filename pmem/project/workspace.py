@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pmem.core.tokens import BudgetCounter, budget_counter, counter
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration
-from pmem.storage.backend import Backend, Problem
+from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git.tracked import foreign
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.shared import Shared
@@ -77,6 +77,10 @@ class Workspace:
         """The proposals that the transaction settles: they leave the queue once it is on disk."""
         self.has_written = False
         """Whether a transaction has changed anything."""
+        self.written: list[tuple[Change, Any]] = []
+        """What transactions have changed, each with the record as it was; see `undo`."""
+        self.taken_back: list[str] = []
+        """The commands that the present one takes back, by their keys."""
         self.present: Workspace | None = None
         """What a view of the past is a view of."""
         self.moment: datetime | None = None

@@ -513,6 +513,27 @@ class Helped(Strict):
     text: str
 
 
+class UndoneChange(Strict):
+    id: str
+    short: Short
+    text: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    gone: bool
+
+
+class UndoneCommand(Strict):
+    operation: str
+    at: datetime
+    changes: list[UndoneChange]
+
+
+class Undone(Strict):
+    items: list[UndoneCommand]
+    dry_run: bool
+    total: int
+
+
 class NameCount(Strict):
     name: str
     count: int
@@ -1099,6 +1120,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("verify", Verified),
     ("outcome REF good", Memory),
     ("due", Due),
+    ("undo REF --dry-run", Undone),
     ("week", Week),
     ("tags", Names),
     ("subjects", Names),

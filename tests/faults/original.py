@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from tests.faults import world
 
-UNNOTICED: Final = ("index.sqlite3", "operations.log", "access.log")
+UNNOTICED: Final = ("index.sqlite3", "operations.log", "commands.log", "access.log")
 """What makes no difference afterwards: it can be made again, or is a log."""
 
 

@@ -93,7 +93,7 @@ def test_a_full_disk_is_reported_and_harms_nothing(tmpfs: Mount) -> None:
             if "talk" not in looking:
                 assert pmem(*looking).code == 0, looking
     assert pmem("add", "One more").code == 0
-    own = {"index.sqlite3", "state.sqlite3", "access.log", "operations.log"}
+    own = {"index.sqlite3", "state.sqlite3", "access.log", "operations.log", "commands.log"}
     assert set(os.listdir(".project-memory/local")) - own == {"lock"}
 
 

@@ -36,6 +36,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "outcome": ("MEMORY", "good"),
     "tried": ("bake without yeast", "--failed", "flat"),
     "pin": ("MEMORY",),
+    "undo": ("MEMORY",),
     "unpin": ("MEMORY",),
     "link": ("MEMORY", "OTHER"),
     "unlink": ("MEMORY", "OTHER"),

@@ -33,6 +33,7 @@ NAMING: dict[str, tuple[tuple[str, ...], ...]] = {
     "restore": (("MEMORY",),),
     "purge": (("MEMORY", "--force"),),
     "pin": (("MEMORY",), ("EPISODE",)),
+    "undo": (("MEMORY",),),
     "outcome": (("MEMORY", "good"),),
     "unpin": (("MEMORY",),),
     "link": (("MEMORY", "OTHER"), ("OTHER", "MEMORY")),

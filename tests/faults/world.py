@@ -141,6 +141,7 @@ WRITES: Final[dict[str, Write]] = {
     "purge": Write(("purge", "OTHER", "--force")),
     "purge a conversation": Write(("purge", "TALK", "--force")),
     "pin": Write(("pin", "MEMORY")),
+    "undo": Write(("undo", "MEMORY")),
     "unpin": Write(("unpin", "PINNED")),
     "link": Write(("link", "MEMORY", "PINNED")),
     "unlink": Write(("unlink", "MEMORY", "OTHER")),
@@ -398,7 +399,7 @@ def strays(place: str) -> list[str]:
 def _is_passing(path: str) -> bool:
     """Tell whether a file is nobody's: logs, locks, indexes, and what a dead writer left."""
     local = f"{ROOT}/local/"
-    logs = ("lock", "operations.log", "access", "index.", "commit/", "pmem.log")
+    logs = ("lock", "operations.log", "commands.log", "access", "index.", "commit/", "pmem.log")
     mine = path.startswith(local) and path[len(local) :].startswith((*logs, "state.sqlite3-"))
     return mine or ".tmp-" in path
 

@@ -98,6 +98,7 @@ FILES: Final = (
     "local/judged.json",
     "local/consent.json",
     "local/operations.log",
+    "local/commands.log",
     "local/pmem.log",
     "local/commit",
     "local/commit/plan.json",
@@ -326,6 +327,11 @@ STATES: Final = {
         "\ufeff{}",
     ),
     "judged.json": ("[" * 100_000, '{"../../x": 1}', "1e999", '"\ud800"'),
+    "commands.log": (
+        '{"at":"2026-01-01T00:00:00Z","operation":"x","changes":[]}\n',
+        "[" * 100_000,
+        "x" * 2**20,
+    ),
     "operations.log": ('{"ts": "x"}\n' * 9, "[" * 100_000, "\x00" * 1000, "x" * 2**20),
     "access.log": ("../../secret/file\n" * 9, "[" * 100_000, "9" * 2**20, "\x00" * 1000),
 }

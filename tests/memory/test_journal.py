@@ -41,6 +41,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "rm": (("MEMORY", "EPISODE"), ["DELETE", "DELETE"]),
     "restore": (("REMOVED",), ["RESTORE"]),
     "pin": (("EPISODE",), ["UPDATE"]),
+    "undo": (("REMOVED",), ["RESTORE"]),
     "unpin": (("PINNED",), ["UPDATE"]),
     "link": (("MEMORY", "REMOVED"), ["LINK"]),
     "unlink": (("MEMORY", "PINNED"), ["UNLINK"]),

@@ -30,7 +30,7 @@ from pmem.conversation.sessions import SessionsRequest
 from pmem.core.queries import QueryRequest
 from pmem.errors import Refused
 from pmem.memory.app_memories import AppRequest
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.citations import VerifyRequest
 from pmem.memory.consent import WaitingRequest
 from pmem.memory.dead_ends import TriedRequest
@@ -48,6 +48,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.memory.undo import UndoRequest
 from pmem.memory.week import WeekRequest
 from pmem.memory.why import WhyRequest
 from pmem.operations import table
@@ -102,7 +103,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "supersede": lambda kept: EditRequest(reference=kept.memory, content="We use SQLite."),
     "supersede_by": lambda kept: SupersedeByRequest(reference=kept.memory, successor=kept.other),
     "rm": lambda kept: RecordsRequest(references=(kept.memory,)),
-    "restore": lambda kept: RecordsRequest(references=(kept.removed,)),
+    "restore": lambda kept: RestoreRequest(references=(kept.removed,)),
     "purge": lambda kept: PurgeRequest(references=(kept.memory,), force=True),
     "pin": lambda kept: PinRequest(reference=kept.memory),
     "link": lambda kept: LinkRequest(start=kept.memory, end=kept.other),
@@ -172,6 +173,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "verify": lambda _: VerifyRequest(update=True),
     "outcome": lambda kept: OutcomeRequest(reference=kept.other, verdict=OutcomeVerdict.BAD),
     "due": lambda _: DueRequest(),
+    "undo": lambda kept: UndoRequest(reference=kept.memory),
     "week": lambda _: WeekRequest(),
     "names": lambda _: NamesRequest(of="tags"),
     "types": lambda _: NoArguments(),

@@ -22,6 +22,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "restore": ("REF",),
     "purge": ("REF", "--force"),
     "pin": ("REF",),
+    "undo": ("REF",),
     "unpin": ("REF",),
     "link": ("REF", "OTHER"),
     "unlink": ("REF", "OTHER"),

@@ -12,7 +12,7 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.ranking import total
 from pmem.core.retrieval.weighted_sum import Weights
 from pmem.errors import InvalidValue
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.requests import EditRequest, LinkRequest, PinRequest, UnlinkRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -120,7 +120,7 @@ def test_what_is_removed_brings_nothing_and_is_not_brought(linked: tuple[Workspa
     workspace, ids = linked
     ask(workspace, table.REMOVE, RecordsRequest(references=(ids["grammar"],)))
     assert brought(find(workspace, "parser"), ids) == ["tests", "owner"]
-    ask(workspace, table.RESTORE, RecordsRequest(references=(ids["grammar"],)))
+    ask(workspace, table.RESTORE, RestoreRequest(references=(ids["grammar"],)))
     assert brought(find(workspace, "parser"), ids) == ["grammar", "tests"]
     ask(workspace, table.REMOVE, RecordsRequest(references=(ids["parser"],)))
     assert find(workspace, "parser", wanted=Filter(states=())).related == ()

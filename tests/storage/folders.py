@@ -55,7 +55,7 @@ def values(root: str) -> dict[str, Any]:
 
 def strays(root: str) -> list[str]:
     """Return the files and folders that a finished write has no use for."""
-    expected = {"lock", "index.sqlite3", "operations.log"}
+    expected = {"lock", "index.sqlite3", "operations.log", "commands.log"}
     local = set(os.listdir(os.path.join(root, "local"))) - expected
     hidden = {
         path for path in tree(root) if os.path.basename(path)[0] == "." or ".json" not in path

@@ -21,7 +21,7 @@ from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.conversation.exchange import MessagesRequest
 from pmem.errors import Damaged, InvalidValue, NotFound
 from pmem.memory import reading
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.requests import AddRequest, EditRequest, LinkRequest, UnlinkRequest
 from pmem.operations import table
@@ -122,7 +122,8 @@ class Chaos(RuleBasedStateMachine):
     @rule(place=places, action=st.sampled_from([table.REMOVE, table.RESTORE]))
     def remove_or_restore(self, place: int, action: Any) -> None:
         if found := self.some(Memory, place):
-            self.command(ask, action, RecordsRequest(references=(found.id,)))
+            kind = RestoreRequest if action is table.RESTORE else RecordsRequest
+            self.command(ask, action, kind(references=(found.id,)))
 
     @rule(place=places, other=places, type_=types, strength=strengths)
     def link(self, place: int, other: int, type_: str, strength: float) -> None:

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from pmem.conversation.conversations import SayRequest, StartRequest
 from pmem.errors import InvalidValue, Locked, NotFound, PmemError
 from pmem.memory import reading
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.reading import LookRequest
 from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest, LinkRequest
@@ -128,8 +128,11 @@ class Folder(RuleBasedStateMachine):
     @rule(handle=handles, place=places, back=st.booleans())
     def remove_or_restore(self, handle: int, place: int, back: bool) -> None:
         id_ = self.some_memory(place)
-        action = table.RESTORE if back else table.REMOVE
-        self.change(handle, lambda w: ask(w, action, RecordsRequest(references=(id_,))), id_)
+        gone, there = RecordsRequest(references=(id_,)), RestoreRequest(references=(id_,))
+        if back:
+            self.change(handle, lambda w: ask(w, table.RESTORE, there), id_)
+        else:
+            self.change(handle, lambda w: ask(w, table.REMOVE, gone), id_)
         state = "active" if back else "soft_deleted"
         assert id_ not in self.model or state == self.model[id_]["state"]
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from pmem import Project
 from pmem.core.lifecycle.plan import Action
 from pmem.errors import Refused
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RestoreRequest
 from pmem.operations import table
 from pmem.project.setup import initialise, write_setting
 from pmem.project.workspace import Workspace
@@ -490,7 +490,7 @@ def test_a_merged_memory_comes_back_by_restore_and_stays(one: str, other: str) -
             ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
             gone = [known.id for known in memories(folder).values() if known.state is State.MERGED]
             if gone:
-                ask(opened(folder), table.RESTORE, RecordsRequest(references=tuple(gone)))
+                ask(opened(folder), table.RESTORE, RestoreRequest(references=tuple(gone)))
                 ask(opened(folder), table.CONSOLIDATE, UpkeepRequest())
                 found = memories(folder).values()
                 assert {known.state for known in found} == {State.ACTIVE}

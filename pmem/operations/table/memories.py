@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pmem.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable
+    from pmem.memory.changes import ChangedRecords, RecordsRequest, Removable, RestoreRequest
     from pmem.memory.consent import Approved, ConsentListing, Declined, WaitingRequest
     from pmem.memory.dead_ends import Tried, TriedRequest
     from pmem.memory.facts import FactListing, FactsRequest, PromoteRequest, Promotions, Rejected
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         PinRequest,
         UnlinkRequest,
     )
+    from pmem.memory.undo import Undone, UndoRequest
     from pmem.memory.week import Week, WeekRequest
     from pmem.memory.why import Why, WhyRequest
     from pmem.values.records import Memory, Record
@@ -76,9 +77,9 @@ REMOVE: Final[Operation[RecordsRequest, ChangedRecords[Removable]]] = Operation(
     "rm", "Remove memories or episodes; `restore` brings them back until they are purged",
     "memory.lifecycle:remove", writes="records", effect="idempotent"
 )  # fmt: skip
-RESTORE: Final[Operation[RecordsRequest, ChangedRecords[Removable]]] = Operation(
+RESTORE: Final[Operation[RestoreRequest, ChangedRecords[Removable]]] = Operation(
     "restore", "Bring back what was removed or archived", "memory.lifecycle:restore",
-    writes="records", effect="idempotent"
+    writes="records", unless="dry_run", effect="idempotent"
 )  # fmt: skip
 PURGE: Final[Operation[PurgeRequest, ChangedRecords[Record]]] = Operation(
     "purge", "Delete records for good, with every link to them", "memory.lifecycle:purge",
@@ -114,6 +115,10 @@ WHY: Final[Operation[WhyRequest, Why]] = Operation(
     "memory.why:explain", recalls=True
 )  # fmt: skip
 
+UNDO: Final[Operation[UndoRequest, Undone]] = Operation(
+    "undo", "Take back the last commands of this clone, as new events", "memory.undo:undo",
+    "whole", doing="undo commands", writes="records", unless="dry_run", by_person=True
+)  # fmt: skip
 WEEK: Final[Operation[WeekRequest, Week]] = Operation(
     "week", "Show what was learned, changed and forgotten since a moment, and by whom",
     "memory.week:look_back"

@@ -24,25 +24,22 @@ _SAFELY: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _SAFELY
 
 
-class Operations:
-    """What ran in one clone.
+class LineLog:
+    """Lines that are appended, and put aside once there are many.
 
     Args:
-        root: The memory folder.
+        folder: This clone's own folder.
+        name: The file's name.
+        before: The name of the one that is put aside.
     """
 
-    def __init__(self, root: str) -> None:
-        self._local = os.path.join(root, _FOLDER)
-        self._path = os.path.join(self._local, FILE)
-        self._before = os.path.join(self._local, BEFORE)
+    def __init__(self, folder: str, name: str, before: str) -> None:
+        self._local = folder
+        self._path = os.path.join(folder, name)
+        self._before = os.path.join(folder, before)
 
-    def note(self, operations: Iterable[LoggedOperation]) -> None:
-        """Note what ran; where that fails, nothing happens.
-
-        Args:
-            operations: What ran, in its order.
-        """
-        data = b"".join(dump_line(item) + b"\n" for item in operations)
+    def append(self, data: bytes) -> None:
+        """Write whole lines with one write; where that fails, nothing happens."""
         if not data or os.path.islink(self._local):
             return
         try:
@@ -58,18 +55,11 @@ class Operations:
         except OSError:
             return
 
-    def all(self) -> list[LoggedOperation]:
-        """Return what ran, the latest last; lines that cannot be used are left out."""
-        found = []
-        for path in (self._before, self._path):
-            for line in self._lines(path):
-                try:
-                    found.append(msgspec.json.decode(line, type=LoggedOperation))
-                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                    continue
-        return found
+    def lines(self) -> list[bytes]:
+        """Return the lines, the latest last."""
+        return [line for path in (self._before, self._path) for line in self._read(path)]
 
-    def _lines(self, path: str) -> list[bytes]:
+    def _read(self, path: str) -> list[bytes]:
         if os.path.islink(self._local):
             return []
         try:
@@ -78,3 +68,32 @@ class Operations:
                 return file.read(4 * MOST_BYTES).splitlines()
         except OSError:
             return []
+
+
+class Operations:
+    """What ran in one clone.
+
+    Args:
+        root: The memory folder.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._log = LineLog(os.path.join(root, _FOLDER), FILE, BEFORE)
+
+    def note(self, operations: Iterable[LoggedOperation]) -> None:
+        """Note what ran; where that fails, nothing happens.
+
+        Args:
+            operations: What ran, in its order.
+        """
+        self._log.append(b"".join(dump_line(item) + b"\n" for item in operations))
+
+    def all(self) -> list[LoggedOperation]:
+        """Return what ran, the latest last; lines that cannot be used are left out."""
+        found = []
+        for line in self._log.lines():
+            try:
+                found.append(msgspec.json.decode(line, type=LoggedOperation))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                continue
+        return found

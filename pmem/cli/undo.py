@@ -1,0 +1,57 @@
+"""The command that takes commands back."""
+
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+import typer
+
+from pmem.cli.journal import change_lines
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.memory.undo import Undone, UndoRequest
+from pmem.operations import table
+from pmem.values.times import iso
+
+_MOST_DIGITS: Final = 3
+_UNSAID: Final = ("purge_at",)
+
+
+def undo(
+    ctx: typer.Context,
+    what: Annotated[
+        str, typer.Argument(metavar="[N|REF]", help="The last N, or the last one on a record.")
+    ] = "1",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do.")] = False,
+) -> Answer:
+    """Take back the last command of this clone.
+
+    What it changed in memories and episodes becomes what it was, as a new event: histories grow.
+    It refuses where something else has changed the same record since. What was said in
+    conversations, settings, and what was deleted for good are not taken back.
+    """
+    session: CommandSession = ctx.obj
+    is_number = what.isdecimal() and len(what) <= _MOST_DIGITS
+    request = UndoRequest(
+        many=int(what) if is_number else 1,
+        reference=None if is_number else what,
+        dry_run=dry_run,
+    )
+    found = session.run(table.UNDO, request)
+    return Answer(data=found, lines=_lines(found))
+
+
+def _lines(found: Undone) -> Iterator[Line]:
+    word = "would take back" if found.dry_run else "took back"
+    for command in found.items:
+        yield [
+            (f"{word} ", "green"),
+            (command.operation, "bold"),
+            (f" of {iso(command.at)}", "dim"),
+        ]
+        for change in command.changes:
+            yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
+            if change.gone:
+                yield [("    removed: it was new", "yellow")]
+                continue
+            for name in change.before:
+                if name not in _UNSAID:
+                    yield from change_lines(name, change.before, change.after)

@@ -1,0 +1,226 @@
+"""Taking commands of this clone back: each record is brought to what it was, as a new event."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from pmem.core.journal import one_line
+from pmem.core.lifecycle.states import can_move, moved
+from pmem.core.retention import before_event, changed, json_value, purge_time
+from pmem.errors import BuiltOn, InvalidValue, NotFound
+from pmem.memory.changes import Removable
+from pmem.project.events import event_of
+from pmem.project.workspace import Workspace
+from pmem.storage.git.tracked import check_own
+from pmem.storage.local.commands import LoggedChange, LoggedCommand, digest_of
+from pmem.values.ids import short
+from pmem.values.records import Episode, EventKind, Memory, State
+from pmem.values.times import iso
+
+TAKES_BACK: Final = "undo"
+"""What the detail of an event says that takes a command back: when that one was noted."""
+_BOOKS: Final = ("history", "updated_at", "tokens", "access")
+_TYPES: Final[dict[str, type[Removable]]] = {"memory": Memory, "episode": Episode}
+
+
+class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which commands are to be taken back.
+
+    The last `many` of this clone, or the last one that changed the record of a `reference`. With
+    `dry_run` it is only told what that would do.
+    """
+
+    many: int = 1
+    reference: str | None = None
+    dry_run: bool = False
+
+
+class UndoneChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that was brought back to what it was: what it said, and the fields that differ.
+
+    `gone` says that the command had made it, so that it is removed.
+    """
+
+    id: str
+    short: str
+    text: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    gone: bool = False
+
+
+class UndoneCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A command that was taken back: its operation, when it was run, what became of its records."""
+
+    operation: str
+    at: datetime
+    changes: tuple[UndoneChange, ...]
+
+
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """The commands that were taken back, the latest first; of a dry run those that would be."""
+
+    items: tuple[UndoneCommand, ...]
+    dry_run: bool
+
+    @property
+    def total(self) -> int:
+        """How many commands."""
+        return len(self.items)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the commands, and how many."""
+        return {**msgspec.structs.asdict(self), "total": self.total}
+
+
+def undo(workspace: Workspace, request: UndoRequest) -> Undone:
+    """Take commands of this clone back, the latest first, all of them or none.
+
+    Raises:
+        NotFound: Nothing is known to take back, or the reference means no record.
+        InvalidValue: What a command did cannot be taken back.
+        BuiltOn: A record has changed since in what the command changed.
+    """
+    if request.many < 1:
+        raise InvalidValue("at least one command is taken back", "give a number from 1")
+    done = tuple(_undo(workspace, one) for one in _wanted(workspace, request))
+    if request.dry_run:
+        for store in workspace.stores:
+            store.forget()
+    return Undone(items=done, dry_run=request.dry_run)
+
+
+def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedCommand]:
+    """Return the commands to take back, without those that were and those that took some back."""
+    check_own(workspace.root, workspace.environment)
+    left = _standing(workspace.own.commands.all())
+    if request.reference is not None:
+        _, identifier = workspace.resolve(request.reference, Memory, Episode)
+        about = [one for one in left if any(each.id == identifier for each in one.changes)]
+        if not about:
+            raise NotFound(
+                f"no command of this clone that changed {short(identifier)} is left to undo",
+                "`pmem history` shows what happened to it",
+            )
+        return about[:1]
+    if len(left) < request.many:
+        known = f"of {len(left)} commands at the most" if left else "of no command"
+        raise NotFound(
+            f"this clone knows {known} how to take them back", "`pmem events` shows what happened"
+        )
+    return left[: request.many]
+
+
+def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:
+    """Return the commands that are not taken back, the latest first."""
+    left: list[LoggedCommand] = []
+    for one in commands:
+        if one.operation != TAKES_BACK:
+            left.append(one)
+            continue
+        left = [each for each in left if each.key not in one.took_back]
+    return left[::-1]
+
+
+def _undo(workspace: Workspace, command: LoggedCommand) -> UndoneCommand:
+    name = f"`{command.operation}` of {iso(command.at)}"
+    if command.beyond:
+        raise InvalidValue(
+            f"{name} changed a conversation, which keeps no earlier state",
+            "take its memories back one by one, with `pmem rm` or `pmem edit`",
+        )
+    changes = tuple(_undo_change(workspace, each, name) for each in reversed(command.changes))
+    workspace.taken_back.append(command.key)
+    return UndoneCommand(operation=command.operation, at=command.at, changes=changes)
+
+
+def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> UndoneChange:
+    if not change.events:
+        raise InvalidValue(
+            f"{name} deleted {short(change.id)} for good", "git may have its file still"
+        )
+    store = workspace.store(_TYPES[change.kind])
+    try:
+        record: Removable = store.get(change.id)
+    except NotFound:
+        raise BuiltOn(f"{short(change.id)} is gone, so {name} cannot be taken back") from None
+    first, last = _place_of(record, change, name)
+    then = before_event(record, last)
+    differing = _differences(then, record)
+    if differing:
+        raise BuiltOn(
+            f"{short(record.id)} has changed since {name}: {', '.join(differing)}",
+            f"`pmem history {short(record.id)}` shows how; take that back first",
+        )
+    event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: name})
+    if change.is_new:
+        new = _removed(workspace, record, event)
+    else:
+        new = _brought_back(workspace, record, before_event(record, first), event)
+    store.put(new)
+    fields = new.history[-1].before
+    now = json_value(new)
+    return UndoneChange(
+        id=record.id,
+        short=short(record.id),
+        text=one_line(_text(record)),
+        before=fields,
+        after={field: now.get(field) for field in fields},
+        gone=change.is_new,
+    )
+
+
+def _place_of(record: Removable, change: LoggedChange, name: str) -> tuple[int, int]:
+    """Return where the events of a change begin in a history, and where those behind them do."""
+    digests = [digest_of(event) for event in record.history]
+    places = [digests.index(each) for each in change.events if each in digests]
+    if len(places) != len(change.events) or places != list(
+        range(places[0], places[0] + len(places))
+    ):
+        raise BuiltOn(
+            f"the history of {short(record.id)} was merged since {name}",
+            f"`pmem history {short(record.id)}` shows it",
+        )
+    return places[0], places[-1] + 1
+
+
+def _removed(workspace: Workspace, record: Removable, event: Any) -> Removable:
+    """Return a record out of recall, as `rm` leaves it."""
+    gone = msgspec.structs.replace(event, event=EventKind.DELETE)
+    if not can_move(record.state, EventKind.DELETE):
+        return changed(record, event)
+    return moved(record, gone, purge_at=purge_time(event.at, workspace.settings.purge_days))
+
+
+def _brought_back(
+    workspace: Workspace, record: Removable, then: Removable, event: Any
+) -> Removable:
+    """Return a record that is what it was, with what happened to it since in its history."""
+    fields = {
+        name: getattr(then, name)
+        for name in record.__struct_fields__
+        if name not in _BOOKS and getattr(then, name) != getattr(record, name)
+    }
+    comes_back = fields.get("state") is State.ACTIVE
+    if comes_back and isinstance(record, Memory) and record.scope.app is not None:
+        from pmem.memory.app_limit import check_room
+
+        check_room(workspace, record.scope.app)
+    kind = EventKind.RESTORE if comes_back else EventKind.UPDATE
+    new = changed(record, msgspec.structs.replace(event, event=kind), **fields)
+    return msgspec.structs.replace(new, tokens=workspace.count(_text(new)))
+
+
+def _differences(one: Removable, other: Removable) -> list[str]:
+    """Return the fields in which two states of a record differ, the books apart."""
+    return [
+        name.replace("_", " ")
+        for name in one.__struct_fields__
+        if name not in _BOOKS and getattr(one, name) != getattr(other, name)
+    ]
+
+
+def _text(record: Removable) -> str:
+    return record.content if isinstance(record, Memory) else record.summary
