@@ -226,7 +226,7 @@ def _reason(found: SearchResult, error: str | None) -> str:
     if not found.query.strip():
         return "nothing found: the query is empty"
     if not terms(found.query):
-        return "nothing found: the query has no word that counts"
+        return "nothing found: all words of the query are too short or too common to search for"
     if found.out_of_recall:
         left = found.out_of_recall
         return f"nothing found; {describe_matches(left)}: `{state_option(left)}`"

@@ -223,7 +223,10 @@ def _recalls(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if mended:
         workspace.own.access.shorten()
         found = workspace.own.access.waiting()
-    detail = f"{found.recalls} recalls of {found.records} records wait to be folded in"
+    detail = "every use of a record is saved"
+    if found.recalls:
+        unsaved = f"{found.recalls} uses of {found.records} records"
+        detail = f"{unsaved} are not saved yet (`pmem consolidate`)"
     if os.path.islink(os.path.join(workspace.root, LOCAL)):
         detail = "not known while their folder is a link"
     elif not found.usable:

@@ -223,10 +223,10 @@ def test_adding_up_recalls_depends_on_no_order(one: Access, two: Access, three: 
 
 def test_the_doctor_says_what_waits(project: Project) -> None:
     first, *_ = filled(project)
-    assert _doctor(project).detail == "0 recalls of 0 records wait to be folded in"
+    assert _doctor(project).detail == "every use of a record is saved"
     project.show(first)
     project.search("parser")
-    assert _doctor(project).detail == "3 recalls of 2 records wait to be folded in"
+    assert _doctor(project).detail == "3 uses of 2 records are not saved yet (`pmem consolidate`)"
     assert _doctor(project).ok
 
 

@@ -101,8 +101,8 @@ def _unsettled(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "unsettled",
                 _topic(topic),
-                f"{_quote_title(names[topic])} is not settled: what is known about it changed"
-                f" {len(changes[topic])} times since {min(changes[topic]):%Y-%m-%d}.",
+                f"{_quote_title(names[topic])} changed {len(changes[topic])} times since"
+                f" {min(changes[topic]):%Y-%m-%d}; check which value holds.",
                 tuple(about[topic]),
             )
 
