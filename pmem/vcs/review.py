@@ -140,8 +140,8 @@ def _between(workspace: Workspace, request: ReviewRequest) -> _Change:
     repository = Repository(workspace.root, workspace.environment)
     try:
         start, end = ends(repository, request.revisions)
-    except NoRevision:
-        if _is_known(repository, HEAD):
+    except NoRevision as error:
+        if error.hint != NoRevision.default_hint or _is_known(repository, HEAD):
             raise
         raise InvalidValue(
             "there is no commit yet to compare with", "`pmem review --staged` looks at the first"

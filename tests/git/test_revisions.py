@@ -241,6 +241,16 @@ def test_what_is_neither_a_time_nor_a_revision_gets_one_sentence(name: str, plac
     assert not os.path.exists("stolen")
 
 
+@pytest.mark.parametrize("line", [("scan", "--history"), ("changelog",), ("review",)])
+def test_n12_without_a_repository_nothing_is_said_of_disks_and_branches(
+    line: tuple[str, ...], root: str
+) -> None:
+    done = pmem(*line)
+    assert done.code == 3
+    assert f"{root} is not in a git repository" in done.said
+    assert "hint: run `git init` around it" in done.said
+
+
 def test_without_a_repository_the_sentence_says_so(root: str) -> None:
     done = pmem("list", "--at", "v1.0")
     assert done.code == 3

@@ -36,6 +36,10 @@ _CHANGES: Final = (
 )
 
 
+_NO_REPOSITORY: Final = "is not in a git repository"
+_INIT: Final = "run `git init` around it"
+
+
 class NoRevision(InvalidValue):
     """A name is no git revision.
 
@@ -47,7 +51,8 @@ class NoRevision(InvalidValue):
     default_hint = "give a branch, a tag or a commit such as main, v1.0 or HEAD~3"
 
     def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"{name!r} is no git revision: {reason}")
+        hint = _INIT if reason.endswith(_NO_REPOSITORY) else ""
+        super().__init__(f"{name!r} is no git revision: {reason}", hint)
         self.reason = reason
 
 
@@ -317,7 +322,8 @@ class Repository:
     def _must(self, *arguments: str, stdin: bytes = b"", index: str = "") -> bytes:
         found = self._run(*arguments, stdin=stdin, index=index)
         if found.code:
-            raise StorageRefused(self._why_not(found, "git cannot read the repository"))
+            why = self._why_not(found, "git cannot read the repository")
+            raise NotFound(why, _INIT) if why.endswith(_NO_REPOSITORY) else StorageRefused(why)
         return found.out
 
     def _run(self, *arguments: str, stdin: bytes = b"", index: str = "") -> git.GitResult:
@@ -333,7 +339,7 @@ class Repository:
     def _why_not(self, failed: git.GitResult, otherwise: str) -> str:
         """Say why git failed: in its own words, unless it has none."""
         if "not a git repository" in failed.err:
-            return f"{self._folder} is not in a git repository"
+            return f"{self._folder} {_NO_REPOSITORY}"
         words = failed.err.partition("\n")[0].removeprefix("fatal: ").removeprefix("error: ")
         return f"{otherwise}: {words.strip()}" if words.strip() else otherwise
 
