@@ -8,7 +8,7 @@ import typer
 
 from pmem.cli import options
 from pmem.cli.drafts import kept_draft, read_draft
-from pmem.cli.journal import story_lines
+from pmem.cli.journal import story_lines, version_line
 from pmem.cli.memory import (
     Category,
     Cite,
@@ -77,6 +77,10 @@ def edit(
             metavar="REASON", help="Why it is no dead end any more ['': it is one again]."
         ),
     ] = None,
+    conversation: Annotated[
+        str | None,
+        typer.Option(metavar="REF", help="The conversation that the change comes from."),
+    ] = None,
     stop_edits: Annotated[
         bool | None,
         typer.Option(
@@ -119,6 +123,7 @@ def edit(
         reviewed=reviewed,
         settled=settled,
         stops_edits=stop_edits,
+        conversation=conversation,
     )
     if superseded_by is not None:
         if supersede or not request.is_empty:
@@ -270,14 +275,22 @@ def history(
     git: Annotated[
         bool, typer.Option("--git", help="Show the commits that touched it, even after a purge.")
     ] = False,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="List its texts, numbered from the first.")
+    ] = False,
 ) -> Answer:
     """Show what happened to a record, the oldest event first."""
     session: CommandSession = ctx.obj
     request = HistoryRequest(reference=reference, **session.when(at))
+    if git and versions:
+        raise UsageError("--git and --versions do not go together", "do one after the other")
     if git:
         from pmem.cli.changelog import provenance_answer
 
         return provenance_answer(session, request)
+    if versions:
+        listing = session.run(table.VERSIONS, request)
+        return Answer(data=listing, lines=list(map(version_line, listing.items)))
     found = session.run(table.HISTORY, request)
     return Answer(data=found, lines=story_lines(found.steps))
 

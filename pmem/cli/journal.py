@@ -11,6 +11,7 @@ from pmem.cli.panels import cells, cut_line, padded
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import JournalEntry, JournalKind, JournalStep, Wanted, one_line
 from pmem.core.operations import LoggedOperation
+from pmem.core.versions import MemoryVersion
 from pmem.errors import UsageError
 from pmem.memory.journal import SHOWN, EventsRequest, Journal, RanRequest
 from pmem.operations import table
@@ -191,6 +192,20 @@ def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> It
     yield [(f"    {label}:", "bold")]
     yield [("      - ", ""), (was, "red")]
     yield from ([("      + ", ""), (side, "green")] for side in became)
+
+
+def version_line(version: MemoryVersion) -> Line:
+    """Say on one line what a version says, since when, and by whom.
+
+    Args:
+        version: One text of a memory.
+    """
+    told = f"  (conversation {short(version.conversation)})" if version.conversation else ""
+    return [
+        (f"v{version.number}", "cyan"),
+        (f"  {iso(version.created_at)}  {version.actor or '-'}", ""),
+        (f"  {' '.join(version.content.split())}{told}", ""),
+    ]
 
 
 def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:

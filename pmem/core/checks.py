@@ -68,23 +68,44 @@ def share(what: str, value: float) -> float:
     return value
 
 
-def category(name: str, allowed: Categories) -> str:
+def category(name: str, allowed: Categories, most: int) -> str:
     """Return a category without the space around it.
 
     Args:
         name: As it came in.
         allowed: The project's vocabulary.
+        most: Characters at the most.
 
     Raises:
-        InvalidValue: It is empty, too long, or unknown where the vocabulary is strict.
+        InvalidValue: It is empty, too long, more than one line, or unknown where the vocabulary
+            is strict.
     """
-    name = text(name, "a category", MOST_WORD_CHARACTERS)
+    name = text(name, "a category", most)
+    if not name.isprintable():
+        raise InvalidValue(
+            "a category must be one line of visible characters",
+            "`pmem config get categories.names`",
+        )
     if allowed.strict and name not in allowed.names:
         raise InvalidValue(
             f"{name!r} is not among the project's categories",
             "`pmem config get categories.names` shows them",
         )
     return name
+
+
+def meant_category(name: str, allowed: Categories) -> str | None:
+    """Return the known category that a new one may be a typing mistake for, or None.
+
+    Args:
+        name: A category that is not refused.
+        allowed: The project's vocabulary.
+    """
+    if name in allowed.names:
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name.casefold(), allowed.names, n=1, cutoff=0.8)), None)
 
 
 def nesting(value: Any, most: int) -> Any:

@@ -9,6 +9,7 @@ from pmem.core.audit import AuditRow
 from pmem.core.filters import Filter
 from pmem.core.journal import Wanted
 from pmem.core.queries import Item, parse
+from pmem.core.versions import MemoryVersion
 from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.changes import RecordsRequest, Removable, RestoreRequest
@@ -194,6 +195,14 @@ class Memories(Asking):
     def history(self, reference: str) -> tuple[Event, ...]:
         """Return what happened to a record, the oldest event first."""
         return self._run(table.HISTORY, HistoryRequest(reference=reference)).to_plain()
+
+    def versions(self, reference: str) -> tuple[MemoryVersion, ...]:
+        """Return what a memory has said, the first version first.
+
+        Raises:
+            NotFound, Ambiguous: The reference.
+        """
+        return self._run(table.VERSIONS, HistoryRequest(reference=reference)).items
 
     def events(self, *, record: str | None = None, limit: int = SHOWN, **wanted: Any) -> Journal:
         """Return what happened to everything that is kept, the newest last.

@@ -13,13 +13,14 @@ from pmem.core.journal import Historic, JournalEntry, JournalStep, Wanted, entry
 from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.selection import Selection
+from pmem.core.versions import MemoryVersion, versions
 from pmem.errors import InvalidValue
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
 from pmem.storage.local.operations import Operations
 from pmem.storage.local.proposals import ProposalOutcome
 from pmem.storage.store import Store
-from pmem.values.records import KINDS, Event
+from pmem.values.records import KINDS, Event, Memory
 
 SHOWN: Final = 50
 
@@ -87,6 +88,13 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(step.event for step in self.steps)
 
 
+class VersionListing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a memory has said, the first version first."""
+
+    id: str
+    items: tuple[MemoryVersion, ...]
+
+
 class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Whose audit trail is meant: all, or what concerns one user; as it was, if a time is given."""
 
@@ -121,6 +129,17 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     is_whole = request.record is not None or not limit or wanted.asks_events
     total = len(found) if is_whole else _count(workspace, wanted)
     return Journal(items=tuple(map(entry, shown)), total=total)
+
+
+def list_versions(workspace: Workspace, request: HistoryRequest) -> VersionListing:
+    """Return all that a memory has said.
+
+    Raises:
+        NotFound, Ambiguous: The reference.
+    """
+    _, identifier = workspace.resolve(request.reference, Memory)
+    memory = workspace.memories.get(identifier)
+    return VersionListing(id=memory.id, items=versions(memory))
 
 
 def list_operations(workspace: Workspace, request: RanRequest) -> Ran:

@@ -8,8 +8,9 @@ import msgspec
 from pmem.core import checks
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.scopes import concern_of
-from pmem.core.retention import changed, linked, same_link, unlinked
-from pmem.errors import InvalidValue, NotFound, Refused
+from pmem.core.retention import changed
+from pmem.core.versions import CONVERSATION
+from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable, change, change_all
 from pmem.memory.neighbours import NOTHING, compare_with_known, link_to_all, link_to_judged
 from pmem.memory.requests import (
@@ -19,21 +20,19 @@ from pmem.memory.requests import (
     AddRequest,
     Edited,
     EditRequest,
-    LinkRequest,
     PinRequest,
-    UnlinkRequest,
 )
 from pmem.project.caller import check_writer
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import archived_key, same_keys
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
-from pmem.values.ids import matches, short
+from pmem.values.ids import short
 from pmem.values.records import (
+    Conversation,
     Event,
     EventKind,
     Memory,
     MemoryType,
-    Relationship,
     Scope,
     State,
 )
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 _PARTS: Final = (
     "reference", "add_tags", "remove_tags", "cite", "uncite", "places", "not_places", "settled",
-    "reviewed",
+    "reviewed", "conversation",
 )  # fmt: skip
 """Fields of a request to edit that are no new values of a memory's fields."""
 
@@ -118,13 +117,15 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
     Args:
         request: What was added.
     """
+    meant = checks.meant_category(request.category or "", workspace.settings.categories)
+    typed = (f"write `--category {meant}`: {request.category!r} is new here",) if meant else ()
     wanted = workspace.settings.writing.lint
     is_agent = request.agent is not None or workspace.caller.agent is not None
     if wanted == "off" or (wanted == "agents" and not is_agent):
-        return ()
+        return typed
     from pmem.core.style_rules import lints
 
-    return tuple(lint.sentence for lint in lints(request.content))
+    return (*typed, *(lint.sentence for lint in lints(request.content)))
 
 
 def edit(workspace: Workspace, request: EditRequest) -> Edited:
@@ -153,9 +154,12 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
     fields = edited_fields(workspace, request)
     neighbours: tuple[Neighbour, ...] = ()
     same: Memory | None = None
+    was: Memory | None = None
+    told = _conversation_of(workspace, request)
 
     def apply(memory: Memory, event: Event) -> Memory:
-        nonlocal neighbours, same
+        nonlocal neighbours, same, was
+        _check_kept(memory)
         wanted = fields | edited_parts(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
@@ -168,9 +172,8 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
             from pmem.memory.proposals import gate_edit
 
             gate_edit(workspace, memory, fresh)
-        if source:
-            event = msgspec.structs.replace(event, source=source)
-        new = changed(memory, event, **fresh)
+        event = msgspec.structs.replace(event, source=source, detail=told)
+        was, new = memory, changed(memory, event, **fresh)
         if {"valid_from", "valid_until"} & fresh.keys():
             checks.validity(new.valid_from, new.valid_until)
         if {"content", "subject"} & fresh.keys():
@@ -178,7 +181,23 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
         return new
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
-    return Edited(memory=memory, neighbours=neighbours, same=same)
+    return Edited(memory=memory, was=was, neighbours=neighbours, same=same)
+
+
+def _check_kept(memory: Memory) -> None:
+    """See that a memory was not removed: what is changed in there, nobody would find."""
+    if memory.state is State.SOFT_DELETED:
+        raise InvalidValue(
+            f"memory {memory.id} was removed",
+            f"bring it back first: `pmem restore {short(memory.id)}`",
+        )
+
+
+def _conversation_of(workspace: Workspace, request: EditRequest) -> dict[str, str]:
+    """Return what an event says of the conversation that a change comes from, if it is known."""
+    if request.conversation is None:
+        return {}
+    return {CONVERSATION: workspace.resolve(request.conversation, Conversation)[1]}
 
 
 def pin(workspace: Workspace, request: PinRequest) -> Removable:
@@ -206,56 +225,6 @@ def _gate_pin(workspace: Workspace, record: Removable, pinned: bool) -> None:
         gate_edit(workspace, record, {"pinned": pinned})
     else:
         check_leave(workspace, record, "a person pins it, or unpins it")
-
-
-def link(workspace: Workspace, request: LinkRequest) -> Memory:
-    """Link one memory to another, or give the link that is there a new strength.
-
-    Returns:
-        The memory at the start.
-
-    Raises:
-        NotFound, Ambiguous: A reference.
-        InvalidValue: Both are one memory, or a value is not allowed.
-    """
-    checks.share("strength", request.strength)
-    if not request.type.strip():
-        raise InvalidValue("a link's type must not be empty")
-
-    def apply(memory: Memory, event: Event) -> Memory:
-        _, target = workspace.resolve(request.end, Memory)
-        if memory.id == target:
-            raise InvalidValue(f"memory {target} cannot be linked to itself", "name another memory")
-        new = Relationship(
-            target=target, type=request.type, strength=request.strength, created_at=event.at
-        )
-        known = next((old for old in memory.relationships if same_link(old, new)), None)
-        if known is not None and known.strength == request.strength:
-            return memory
-        return linked(memory, new, event.actor, event.at)
-
-    return change(workspace, Memory, request.start, EventKind.LINK, apply)
-
-
-def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
-    """Remove the links from one memory to another.
-
-    Raises:
-        NotFound, Ambiguous: A reference, or there is no such link.
-    """
-    end = request.end
-
-    def apply(memory: Memory, event: Event) -> Memory:
-        targets = {old.target for old in memory.relationships if matches(end, old.target)}
-        if len(targets) != 1:
-            hint = f"`pmem show {short(memory.id)}` lists its links"
-            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
-        cut = unlinked(memory, targets, request.type, event.actor, event.at)
-        if cut.relationships == memory.relationships:
-            raise NotFound(f"memory {memory.id} has no link of type {request.type!r} to {end!r}")
-        return cut
-
-    return change(workspace, Memory, request.start, EventKind.UNLINK, apply)
 
 
 def _add_or_propose(
@@ -375,7 +344,9 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     if importance is None:
         importance = DEFAULT_IMPORTANCE[request.type]
     category = checks.category(
-        request.category or DEFAULT_CATEGORY[request.type], workspace.settings.categories
+        request.category or DEFAULT_CATEGORY[request.type],
+        workspace.settings.categories,
+        limits.category,
     )
     check_writer(workspace, request.agent, category)
     return Memory(
@@ -481,7 +452,9 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         "subject": lambda value: (
             checks.text(value, "a subject", settings.limits.subject) if value.strip() else None
         ),
-        "category": lambda value: checks.category(value, settings.categories),
+        "category": lambda value: checks.category(
+            value, settings.categories, settings.limits.category
+        ),
         "importance": lambda value: checks.share("importance", value),
         "tags": checks.tags,
         "instead_of": lambda value: checks.texts(value, "an alternative", settings.limits.memory),

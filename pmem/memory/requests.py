@@ -160,7 +160,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
     that away, and one that was `reviewed` is not to be looked at again.
     `settled` says why a dead end is none any more; an empty reason makes it one again. Whether it
-    `stops_edits` is for a person to say.
+    `stops_edits` is for a person to say. `conversation` is where the change comes from.
     """
 
     reference: str
@@ -184,27 +184,33 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     reviewed: bool = False
     settled: str | None = None
     stops_edits: bool | None = None
+    conversation: str | None = None
 
     @property
     def is_empty(self) -> bool:
         """Whether it has no new value."""
-        return self == EditRequest(reference=self.reference)
+        return self == EditRequest(reference=self.reference, conversation=self.conversation)
 
 
 class Edited(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as it now is.
+    """A memory as it now is, and as it was, where anything has changed.
 
     `neighbours` are those that it updates or contradicts from now on, and `same` is another memory
     that says the same.
     """
 
     memory: Memory
+    was: Memory | None = None
     neighbours: "tuple[Neighbour, ...]" = ()
     same: Memory | None = None
 
-    def to_plain(self) -> Memory:
-        """Return the memory."""
-        return self.memory
+    def to_plain(self) -> dict[str, Any]:
+        """Return the memory, the number of its version, and what it said before."""
+        from pmem.core.versions import version_number
+
+        was = {} if self.was is None else {"was": self.was.content}
+        number = version_number(self.memory)
+        return {**msgspec.structs.asdict(self.memory), "version": number, **was}
 
 
 class PinRequest(msgspec.Struct, frozen=True, kw_only=True):

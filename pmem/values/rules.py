@@ -82,6 +82,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     memory: Annotated[int, number(1, "A memory's content, at the most.")] = 4000
     app_memory: Annotated[int, number(1, "The content of an app's memory, at the most.")] = 200
     subject: Annotated[int, number(1, "A memory's subject, at the most.")] = 200
+    category: Annotated[int, number(1, "A category's name, at the most.")] = 50
     message: Annotated[int, number(1, "A message, at the most.")] = 1_000_000
     agent: Annotated[int, number(1, "What an agent adds or edits, at the most.")] = 500
     agent_least: Annotated[int, number(0, "What an agent adds or edits, at the least.")] = 5

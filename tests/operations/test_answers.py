@@ -109,6 +109,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "link": lambda kept: LinkRequest(start=kept.memory, end=kept.other),
     "unlink": lambda kept: UnlinkRequest(start=kept.linked, end=kept.other),
     "history": lambda kept: HistoryRequest(reference=kept.memory),
+    "versions": lambda kept: HistoryRequest(reference=kept.memory),
     "events": lambda _: EventsRequest(),
     "operations": lambda _: RanRequest(),
     "export.audit": lambda _: AuditRequest(),

@@ -19,6 +19,7 @@ def project(root: str) -> Project:
     return memory
 
 
+@pytest.mark.row("S4.1.1", "S4.2.1", "S4.2.8")
 def test_scenario_1_an_agent_adds_what_the_user_confirmed(project: Project) -> None:
     agent = Project(project.workspace.root, actor="kim", agent="bot", now=NOW)
     added = agent.add("Alec is the user's boss", type="entity", category="person", subject="Alec")
@@ -30,6 +31,7 @@ def test_scenario_1_an_agent_adds_what_the_user_confirmed(project: Project) -> N
     assert len(short(kept.id)) == 8
 
 
+@pytest.mark.row("S4.6.2")
 def test_scenario_2_a_new_session_begins_with_the_memory(project: Project, root: str) -> None:
     alec = project.add("Alec is the user's boss", category="person", subject="Alec").memory
     session = Project(root, now=NOW)
@@ -38,6 +40,7 @@ def test_scenario_2_a_new_session_begins_with_the_memory(project: Project, root:
     assert "Alec is the user's boss" in session.build_context("create a task for Alec").text
 
 
+@pytest.mark.row("S4.1.2", "S4.2.6")
 def test_scenario_3_what_changed_is_updated_and_not_added_beside(project: Project) -> None:
     (sarah,) = project.list().items
     suggested = project.add("Sarah works on the Design team", category="person", subject="sarah")
@@ -50,6 +53,7 @@ def test_scenario_3_what_changed_is_updated_and_not_added_beside(project: Projec
     assert updated.history[-1].before["content"] == "Sarah works on the Platform team"
 
 
+@pytest.mark.row("S4.1.1")
 def test_scenario_4_what_the_user_declines_is_not_stored(project: Project) -> None:
     held = project.add("James lives in Porto.", category="person", agent="bot").held
     assert held is not None
@@ -61,6 +65,7 @@ def test_scenario_4_what_the_user_declines_is_not_stored(project: Project) -> No
     assert (again.action, project.waiting().total) == ("rejected", 0)
 
 
+@pytest.mark.row("S4.1.4", "S4.7.1")
 def test_scenario_5_the_user_lists_memories_without_an_agent(project: Project, root: str) -> None:
     project.add("The user prefers Thursday due dates", category="preference")
     done = pmem("-C", root, "list")
@@ -73,6 +78,7 @@ def test_scenario_5_the_user_lists_memories_without_an_agent(project: Project, r
     assert "Thursday" not in of_people
 
 
+@pytest.mark.row("S4.2.3", "S4.7.2")
 def test_scenario_6_the_user_deletes_a_memory_by_its_short_id(project: Project, root: str) -> None:
     (sarah,) = project.list().items
     done = pmem("-C", root, "rm", sarah.id[-8:])
@@ -85,6 +91,7 @@ def test_scenario_6_the_user_deletes_a_memory_by_its_short_id(project: Project, 
     "text",
     ["Sarah is a member of the Platform team", "The deploy happens on Friday at noon."],
 )
+@pytest.mark.row("S4.5.5")
 def test_what_says_the_same_in_other_order_is_suggested_to_be_updated(
     text: str, project: Project
 ) -> None:
@@ -121,6 +128,7 @@ def test_a_batch_suggests_what_stands_earlier_in_itself(root: str) -> None:
     assert b'"added":1,"suggested":1' in done.out
 
 
+@pytest.mark.row("S4.1.3", "S4.2.7", "S4.6.1", "S4.6.4")
 def test_the_block_is_by_category_and_age_and_the_same_bytes_every_time(root: str) -> None:
     project = Project(root, now=NOW)
     for text, category in (("B", "tasks"), ("C", "person"), ("A", "person")):
@@ -142,6 +150,63 @@ def test_no_memory_closes_the_fence_or_passes_for_a_heading(root: str) -> None:
     assert "\u202e" not in "".join(lines)
 
 
+@pytest.mark.row("S4.6.3")
 def test_no_memory_makes_no_block(root: str) -> None:
     assert Project(root).block() == ""
     assert Path(root).exists()
+
+
+@pytest.mark.row("S4.5.2")
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Remember that I prefer Friday due dates", "Mira prefers Friday due dates"),
+        ("From now on, always set reminders for 9am", "always set reminders for 9am"),
+    ],
+)
+def test_an_explicit_wish_is_stored_without_asking(said: str, kept: str, root: str) -> None:
+    project = Project(root, now=NOW)
+    project.start_conversation()
+    project.add_message("user", said, speaker="Mira")
+    (memory,) = project.list().items
+    assert kept in memory.content
+
+
+@pytest.mark.row("S4.5.3")
+@pytest.mark.parametrize(
+    ("said", "noted"),
+    [
+        ("Alec is my boss by the way", "Alec is Mira's boss"),
+        ("I work at TechCorp", "Mira works at TechCorp"),
+        ("I prefer tasks due on Friday", "Mira prefers tasks due on Friday"),
+        ("My project uses Python 3.12", "Mira's project uses Python 3.12"),
+        ("My timezone is Europe/London", "Mira's timezone is Europe/London"),
+    ],
+)
+def test_people_preferences_and_context_are_noticed(said: str, noted: str, root: str) -> None:
+    project = Project(root, now=NOW)
+    project.start_conversation()
+    project.add_message("user", said, speaker="Mira")
+    assert [item.fact.content for item in project.facts().items] == [noted]
+
+
+@pytest.mark.row("S4.5.4")
+@pytest.mark.parametrize("said", ["I'm tired today", "This task is for the Monday meeting"])
+def test_what_passes_or_concerns_the_task_alone_is_not_stored(said: str, root: str) -> None:
+    project = Project(root, now=NOW)
+    project.start_conversation()
+    project.add_message("user", said, speaker="Mira")
+    assert (project.facts().items, project.list().total) == ((), 0)
+
+
+@pytest.mark.row("S4.6.5")
+def test_the_block_of_memories_stands_before_the_conversation(project: Project) -> None:
+    project.pin(project.list().items[0].id)
+    project.start_conversation()
+    for turn in range(40):
+        project.add_message("user", f"We print {turn} pages on floor {turn} of the old house.")
+    text = project.build_context(budget=4000).text
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings[0] == "## Memory"
+    assert headings[-1] == "## Recent messages"
+    assert len(headings) > 2

@@ -733,6 +733,7 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     },
     "limits.memory": ("4000", "4", _code("add", "hello")),
     "limits.subject": ("200", "4", _code("add", "x", "--subject", "hello")),
+    "limits.category": ("50", "4", _code("add", "x", "--category", "hello")),
     "limits.message": ("4000", "4", _message_limit),
     "limits.record": (str(RECORD_BYTES), str(2 * RECORD_BYTES), _large_record),
     "limits.agent": ("500", "9", _by_agent("The door is open.")),

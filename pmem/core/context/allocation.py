@@ -52,7 +52,8 @@ def build(
     filling.add_system()
     share = candidates.memory_share
     share = recall_share * STABLE_SHARE if share is None else share
-    most = min(int(budget * share), filling.left_for_certain())
+    certain = 0 if "system" in filling.cut else filling.left_for_certain()  # cut, it takes all
+    most = min(int(budget * share), certain)
     memory = Candidates(memory=candidates.memory, mark=candidates.mark)
     alone = Filling(title, memory, budget, format_, count)
     filling.add("memory", alone.block("memory", candidates.memory, most))

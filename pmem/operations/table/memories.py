@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Ran,
         RanRequest,
         Trail,
+        VersionListing,
     )
     from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
     from pmem.memory.outcomes import DueListing, DueRequest, OutcomeNoted, OutcomeRequest
@@ -90,11 +91,11 @@ PIN: Final[Operation[PinRequest, Removable]] = Operation(
     "memory.memories:pin", writes="records", effect="idempotent"
 )  # fmt: skip
 LINK: Final[Operation[LinkRequest, Memory]] = Operation(
-    "link", "Link one memory to another", "memory.memories:link",
+    "link", "Link one memory to another", "memory.links:link",
     writes="records", effect="idempotent"
 )  # fmt: skip
 UNLINK: Final[Operation[UnlinkRequest, Memory]] = Operation(
-    "unlink", "Remove the links from one memory to another", "memory.memories:unlink",
+    "unlink", "Remove the links from one memory to another", "memory.links:unlink",
     writes="records", effect="idempotent"
 )  # fmt: skip
 
@@ -135,6 +136,10 @@ TYPES: Final[Operation[NoArguments, TypeListing]] = Operation(
 HISTORY: Final[Operation[HistoryRequest, History]] = Operation(
     "history", "Show what happened to a record, the oldest event first",
     "memory.journal:show_history"
+)  # fmt: skip
+VERSIONS: Final[Operation[HistoryRequest, VersionListing]] = Operation(
+    "versions", "List what a memory has said, the first version first",
+    "memory.journal:list_versions"
 )  # fmt: skip
 EVENTS: Final[Operation[EventsRequest, Journal]] = Operation(
     "events", "Show what happened to all records, the newest last", "memory.journal:list_events"

@@ -193,7 +193,10 @@ def user_name(folder: str, environment: Mapping[str, str]) -> str:
 
 
 def _login() -> str:
+    """Return the login of the process's user, where containers and cron set no variable."""
+    import getpass
+
     try:
-        return os.getlogin()
-    except OSError:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
         return ""

@@ -49,6 +49,7 @@ LIVES = {
     "I have always lived by the sea.": MemoryType.FACT,
     "I love baking bread on Sundays.": MemoryType.PREFERENCE,
     "I'm thinking of studying law.": MemoryType.GOAL,
+    "My timezone is Europe/London.": MemoryType.FACT,
 }
 DONE = (
     "I've added `retry.py` with three attempts.",

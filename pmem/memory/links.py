@@ -1,0 +1,60 @@
+"""Linking memories to each other, by hand."""
+
+from pmem.core import checks
+from pmem.core.retention import linked, same_link, unlinked
+from pmem.errors import InvalidValue, NotFound
+from pmem.memory.changes import change
+from pmem.memory.requests import LinkRequest, UnlinkRequest
+from pmem.project.workspace import Workspace
+from pmem.values.ids import matches, short
+from pmem.values.records import Event, EventKind, Memory, Relationship
+
+
+def link(workspace: Workspace, request: LinkRequest) -> Memory:
+    """Link one memory to another, or give the link that is there a new strength.
+
+    Returns:
+        The memory at the start.
+
+    Raises:
+        NotFound, Ambiguous: A reference.
+        InvalidValue: Both are one memory, or a value is not allowed.
+    """
+    checks.share("strength", request.strength)
+    if not request.type.strip():
+        raise InvalidValue("a link's type must not be empty")
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        _, target = workspace.resolve(request.end, Memory)
+        if memory.id == target:
+            raise InvalidValue(f"memory {target} cannot be linked to itself", "name another memory")
+        new = Relationship(
+            target=target, type=request.type, strength=request.strength, created_at=event.at
+        )
+        known = next((old for old in memory.relationships if same_link(old, new)), None)
+        if known is not None and known.strength == request.strength:
+            return memory
+        return linked(memory, new, event.actor, event.at)
+
+    return change(workspace, Memory, request.start, EventKind.LINK, apply)
+
+
+def unlink(workspace: Workspace, request: UnlinkRequest) -> Memory:
+    """Remove the links from one memory to another.
+
+    Raises:
+        NotFound, Ambiguous: A reference, or there is no such link.
+    """
+    end = request.end
+
+    def apply(memory: Memory, event: Event) -> Memory:
+        targets = {old.target for old in memory.relationships if matches(end, old.target)}
+        if len(targets) != 1:
+            hint = f"`pmem show {short(memory.id)}` lists its links"
+            raise NotFound(f"memory {memory.id} has no one link that leads to {end!r}", hint)
+        cut = unlinked(memory, targets, request.type, event.actor, event.at)
+        if cut.relationships == memory.relationships:
+            raise NotFound(f"memory {memory.id} has no link of type {request.type!r} to {end!r}")
+        return cut
+
+    return change(workspace, Memory, request.start, EventKind.UNLINK, apply)

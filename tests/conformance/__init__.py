@@ -1,0 +1,1 @@
+"""What the documents ask for, row by row: what decides it, and which tests hold it."""
