@@ -1,19 +1,21 @@
 """Run `python -m tests.conformance.take_away`: are the rows' tests able to fail?
 
-Rows are drawn by chance. What each one's tests call is traced; the functions that fewest other rows
-call come first, since these make the row what it is. Their logic is changed, one place at a time,
-in a copy of the project, until the row's tests fail. A row whose tests pass every change that
-was tried is named, and the run ends with 1.
+All tests that hold a row are traced. Then rows are drawn by chance. The functions that a row's
+tests call and fewest other rows' do make the row what it is: their logic is changed, one place
+at a time, in a copy of the project, until the row's tests fail. A row whose tests pass every
+change that was tried is named, and the run ends with 1.
 """
 
 import argparse
+import json
 import os
 import random
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from tests.conformance.table import Row, documents, holders
@@ -40,30 +42,23 @@ def main() -> None:
     """Draw rows, take each one's behaviour away, and print whether its tests noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.take_away")
     parser.add_argument("--rows", type=int, default=40, help="how many rows, drawn by --seed")
-    parser.add_argument("--changes", type=int, default=12, help="at most so many for each row")
+    parser.add_argument("--changes", type=int, default=24, help="at most so many for each row")
     parser.add_argument("--seed", type=int, default=7)
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
     tests = _tests_by_row()
-    drawn = [row for document in documents() for row in document.rows if row.name in tests]
-    chance.shuffle(drawn)
-    drawn = drawn[: asked.rows]
+    rows = [row for document in documents() for row in document.rows if row.name in tests]
     with tempfile.TemporaryDirectory() as folder:
         copy_project(folder)
-        called = {row.name: _trace(folder, tests[row.name]) for row in drawn}
+        called = _trace_rows(folder, tests)
         shared = Counter(each for calls in called.values() for each in calls)
-        kept = [
-            row
-            for row in drawn
-            if not _is_noticed(
-                row,
-                folder,
-                tests[row.name],
-                _changes(called[row.name], shared, asked.changes, chance),
-            )
-        ]
-    print(f"{len(drawn) - len(kept)} of {len(drawn)} rows fail when their behaviour is taken away")
-    sys.exit(1 if kept else 0)
+        drawn = chance.sample(rows, min(asked.rows, len(rows)))
+        noticed = 0
+        for row in drawn:
+            changes = islice(_changes(called[row.name], shared, chance), asked.changes)
+            noticed += _is_noticed(row, folder, tests[row.name], changes)
+    print(f"{noticed} of {len(drawn)} rows fail when their behaviour is taken away")
+    sys.exit(0 if noticed == len(drawn) else 1)
 
 
 def _tests_by_row() -> dict[str, list[str]]:
@@ -74,38 +69,42 @@ def _tests_by_row() -> dict[str, list[str]]:
     return found
 
 
-def _trace(folder: str, tests: Sequence[str]) -> set[Called]:
-    """Return what the tests call of pmem; they must pass."""
-    path = os.path.join(folder, "trace.txt")
+def _trace_rows(folder: str, tests: Mapping[str, list[str]]) -> dict[str, set[Called]]:
+    """Return what each row's tests call of pmem; they must pass."""
+    path = os.path.join(folder, "trace.jsonl")
     environment = os.environ | {"PMEM_TRACE_FILE": path, "PYTHONPATH": folder, "CI": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conformance.tracing", *tests]
+    nodes = sorted({node for held in tests.values() for node in held})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conformance.tracing", *nodes]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     if done.returncode:
-        sys.exit(f"{' '.join(tests)}: fails before anything is changed\n{done.stdout.decode()}")
+        sys.exit(f"the tests fail before anything is changed\n{done.stdout.decode()}")
+    called: dict[str, set[Called]] = {node: set() for node in nodes}
     with open(path, encoding="utf-8") as file:
-        rows = (line.rstrip("\n").split("\t") for line in file)
-        return {Called(module, int(line), name) for module, line, name in rows}
+        for node, functions in map(json.loads, file):
+            called[node].update(Called(*function) for function in functions)
+    return {row: set().union(*(called[node] for node in held)) for row, held in tests.items()}
 
 
 def _changes(
-    called: set[Called], shared: "Counter[Called]", most: int, chance: random.Random
+    called: set[Called], shared: "Counter[Called]", chance: random.Random
 ) -> Iterator[tuple[Called, Mutant]]:
-    """Yield changes of the functions that fewest rows call, a few of each, core first."""
-    rarest = sorted(called, key=lambda each: (shared[each], "core" not in each.module, each))
-    made = 0
-    for function in rarest:
-        places = mutants_between(function.module, function.line, _end(function, called))
+    """Yield a change of each function, those that fewest rows call first, and then another."""
+    rarest = sorted(called, key=lambda each: (shared[each], chance.random()))
+    left = [(each, mutants_between(each.module, each.line, _end(each, called))) for each in rarest]
+    for _, places in left:
         chance.shuffle(places)
-        for place in places[:3]:
-            yield function, chance.choice(place)
-            made += 1
-            if made >= most:
-                return
+    while left:
+        for function, places in left:
+            if places:
+                yield function, chance.choice(places.pop())
+        left = [(function, places) for function, places in left if places]
 
 
 def _end(function: Called, called: set[Called]) -> int:
     """Return the line where the next function that was called begins."""
-    later = [each.line for each in called if each[:1] == function[:1] and each.line > function.line]
+    later = [
+        each.line for each in called if each.module == function.module and each.line > function.line
+    ]
     return min(later, default=_ENDLESS)
 
 

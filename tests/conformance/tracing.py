@@ -1,12 +1,14 @@
-"""A plugin for pytest that notes which functions of pmem a run has called.
+"""A plugin for pytest that notes which functions of pmem each test calls.
 
-`PMEM_TRACE_FILE=out.txt python -m pytest -p tests.conformance.tracing ...` writes one line for
-each: the file, the line where it begins, and its name.
+`PMEM_TRACE_FILE=out.jsonl python -m pytest -p tests.conformance.tracing ...` writes one line for
+each test: its name, and the file, first line and name of every function.
 """
 
+import json
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -16,22 +18,26 @@ _PACKAGE: Final = os.path.abspath("pmem") + os.sep
 _called: Final[set[CodeType]] = set()
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Begin to listen, in every thread."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Listen in every thread while a test runs, and write what it has called."""
+    _called.clear()
     sys.setprofile(_note)
     threading.setprofile(_note)
+    try:
+        return (yield)
+    finally:
+        sys.setprofile(None)
+        with open(os.environ["PMEM_TRACE_FILE"], "a", encoding="utf-8") as file:
+            file.write(json.dumps([item.nodeid.partition("[")[0], _functions()]) + "\n")
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write what was called."""
-    sys.setprofile(None)
-    lines = sorted(
-        f"{os.path.relpath(code.co_filename)}\t{code.co_firstlineno}\t{code.co_name}\n"
+def _functions() -> list[tuple[str, int, str]]:
+    return sorted(
+        (os.path.relpath(code.co_filename), code.co_firstlineno, code.co_name)
         for code in _called
         if code.co_filename.startswith(_PACKAGE) and code.co_name != "<module>"
     )
-    with open(os.environ["PMEM_TRACE_FILE"], "w", encoding="utf-8") as file:
-        file.writelines(lines)
 
 
 def _note(frame: FrameType, event: str, _: Any) -> None:

@@ -203,9 +203,9 @@ def test_what_passes_or_concerns_the_task_alone_is_not_stored(said: str, root: s
 def test_the_block_of_memories_stands_before_the_conversation(project: Project) -> None:
     project.pin(project.list().items[0].id)
     project.start_conversation()
-    for turn in range(40):
+    for turn in range(90):
         project.add_message("user", f"We print {turn} pages on floor {turn} of the old house.")
-    text = project.build_context(budget=4000).text
+    text = project.build_context(budget=1200).text
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings[0] == "## Memory"
     assert headings[-1] == "## Recent messages"
