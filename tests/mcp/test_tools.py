@@ -220,6 +220,43 @@ def test_answers_for_programs_are_the_plain_form_of_the_operation(root: str) -> 
     assert "structuredContent" not in plain
 
 
+@pytest.mark.row("S4.4.1", "S4.4.6", "S4.5.1")
+def test_a_session_is_offered_to_remember_and_told_to_ask_first(root: str) -> None:
+    for profile in ("agent", "all"):
+        offered = {tool["name"]: tool for tool in listed(root, tools=profile)}
+        assert {"add_to_memory", "update_memory"} <= offered.keys()
+    told = offered["add_to_memory"]["description"]
+    assert "Ask before you store" in told
+    assert "Not for passing details" in told
+    assert {"content", "category", "subject"} <= offered["add_to_memory"]["inputSchema"][
+        "properties"
+    ].keys()
+    assert "asking unless you were told to" in " ".join(INSTRUCTIONS.split())
+
+
+@pytest.mark.row("S4.4.2", "S4.4.3")
+def test_adding_answers_with_the_id_and_then_with_what_to_update(root: str) -> None:
+    first = {"content": "Sarah works on the Platform team.", "subject": "Sarah"}
+    added = called_as(root, "add_to_memory", first)
+    name = short_of(added)
+    assert len(name) == 8
+    again = called_as(root, "add_to_memory", first | {"content": "Sarah works on Design."})
+    assert again["isError"]
+    assert f"call update_memory with id {name}" in text_of(again)
+    assert "Sarah works on the Platform team." in text_of(again)
+
+
+@pytest.mark.row("S4.4.4", "S4.4.5", "S4.5.6")
+def test_updating_needs_no_question_and_answers_old_and_new(root: str) -> None:
+    name = short_of(called_as(root, "add_to_memory", {"content": "Sarah works on Platform."}))
+    changed = called_as(root, "update_memory", {"id": name, "content": "Sarah works on Design."})
+    assert not changed.get("isError")
+    said = text_of(changed)
+    assert "Sarah works on Platform." in said
+    assert "Sarah works on Design." in said
+    assert kept(root) == ["Sarah works on Design."]
+
+
 def test_a_list_of_answers_is_an_object_for_programs(root: str) -> None:
     Project(root, now=NOW).add("The queue is RabbitMQ.")
     data = called(root, "memory_query", query="queue", format="json")["structuredContent"]
