@@ -5,14 +5,16 @@ has not been shown.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
 import msgspec
 
 from pmem.assistants.events import NOTED, OF_TOOLS, SESSION_START, TOOL_CHARACTERS
 from pmem.assistants.tool_calls import ToolFile
-from pmem.errors import Locked, StorageRefused
+from pmem.errors import Locked, PmemError, StorageRefused
+from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
 from pmem.storage.local.shown_keys import stop_key_of
 from pmem.values.records import Memory
@@ -97,14 +99,15 @@ def answer_hook(workspace: Workspace, request: HookRequest) -> HookAnswer:
 def _answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
     from pmem.assistants.prompt_answers import answer_prompt
 
-    shown, text = answer_prompt(
+    told = answer_prompt(
         workspace, request.prompt, request.thread, request.longest, in_bytes=request.in_bytes
     )
-    if not shown:
-        return HookAnswer(thread=request.thread)
-    _note_shown(workspace, request, shown)
-    recalled = tuple(identifier for identifier, _ in shown)
-    return HookAnswer(text=text, recalled=recalled, thread=request.thread)
+    if told.shown:
+        _note_shown(workspace, request, told.shown)
+    if told.own is not None:
+        _note_shown_of_own(told.own, request, told.yours)
+    recalled = tuple(identifier for identifier, _ in told.shown)
+    return HookAnswer(text=told.text, recalled=recalled, thread=request.thread)
 
 
 def note_transcript(workspace: Workspace, request: HookRequest) -> None:
@@ -155,12 +158,18 @@ def start_session(workspace: Workspace, request: HookRequest) -> HookAnswer:
             omitted=False,
             longest=request.longest,
             in_bytes=request.in_bytes,
+            mine=True,
         ),
     )
     if not built.sections:
         return HookAnswer(thread=request.thread)
-    shown = [(item.id, item.text) for part in built.sections for item in part.items]
-    _note_shown(workspace, request, shown, afresh=request.source in _AFRESH)
+    items = [item for part in built.sections for item in part.items]
+    afresh = request.source in _AFRESH
+    shown = [(item.id, item.text) for item in items if not item.mine]
+    _note_shown(workspace, request, shown, afresh=afresh)
+    yours = [(item.id, item.text) for item in items if item.mine]
+    if yours:
+        _note_shown_of_own(own_beside(workspace), request, yours, afresh=afresh)
     return HookAnswer(
         text=built.text.rstrip("\n"), recalled=tuple(built.recalled), thread=request.thread
     )
@@ -242,6 +251,24 @@ def _is_told_already(workspace: Workspace, request: HookRequest) -> bool:
     if request.thread is None or workspace.read_only:
         return False
     return not workspace.own.shown.begin(request.thread, request.source, workspace.now())
+
+
+def _note_shown_of_own(
+    own: Workspace | None,
+    request: HookRequest,
+    shown: Sequence[tuple[str, str]],
+    *,
+    afresh: bool = False,
+) -> None:
+    """Note the same of the memory of whoever asks, there: nothing of it stands in the project.
+
+    What cannot be noted is told again, and keeps nobody from what is told.
+    """
+    if own is None or not shown:
+        return
+    own.own.patience = PATIENCE
+    with suppress(PmemError):
+        _note_shown(own, request, shown, afresh=afresh)
 
 
 def _note_shown(

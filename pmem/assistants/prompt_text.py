@@ -14,6 +14,8 @@ from pmem.search.context_items import episode_item, memory_item
 from pmem.search.hits import LoadedHit, SearchKind
 
 MOST_ITEMS: Final = 5
+MOST_OF_OWN: Final = 2
+"""And so many of the memory of whoever asks."""
 
 
 class PromptText:
@@ -30,6 +32,7 @@ class PromptText:
         self._longest = longest
         self._in_bytes = in_bytes
         self._items: list[Item] = []
+        self._own: list[Item] = []
 
     def add(self, found: Iterable[LoadedHit]) -> Iterator[tuple[str, str]]:
         """Take what there is room for, and yield the id and the whole text of each.
@@ -37,49 +40,58 @@ class PromptText:
         Args:
             found: What answers, the best first.
         """
-        staleness = Staleness(self._workspace)
+        yield from self._added(self._workspace, found, self._items, MOST_ITEMS)
+
+    def add_own(self, own: Workspace, found: Iterable[LoadedHit]) -> Iterator[tuple[str, str]]:
+        """Do the same for what is not the project's but of the memory of whoever asks.
+
+        Args:
+            own: That memory.
+            found: What of it answers, the best first.
+        """
+        yield from self._added(own, found, self._own, MOST_OF_OWN)
+
+    def _added(
+        self, place: Workspace, found: Iterable[LoadedHit], items: list[Item], most: int
+    ) -> Iterator[tuple[str, str]]:
+        staleness = Staleness(place)
         for one in found:
-            if len(self._items) == MOST_ITEMS:
+            if len(items) == most:
                 return
             item = memory_item(one.document) if _is_memory(one) else episode_item(one)
-            item = self._workspace.mask.fields(item)
+            item = place.mask.fields(item)
             stale = staleness(one.document)
             if stale:
                 item = msgspec.structs.replace(item, label=f"{item.label}(stale: {stale[0]}) ")
-            if self._take(item):
+            if self._take(item, items):
                 text = item.text if _is_memory(one) else one.document.summary
-                yield item.id, text if _is_memory(one) else self._workspace.mask.text(text)
+                yield item.id, text if _is_memory(one) else place.mask.text(text)
 
-    def written(self, *further: Item) -> str:
-        """Return the text.
-
-        Args:
-            further: What stands at its end, as a trial.
-        """
+    def written(self) -> str:
+        """Return the text."""
         chosen = Chosen(
             title=f"Memory of {self._workspace.settings.project_name}",
-            sections={"recalled": [*self._items, *further]},
+            sections={"recalled": self._items, "yours": self._own},
             recent=(),
             receipt="",
         )
         return write(chosen, "markdown").rstrip("\n")
 
-    def _take(self, item: Item) -> bool:
+    def _take(self, item: Item, items: list[Item]) -> bool:
         """Take an item if there is room; the first one also cut."""
-        left = self._left(item)
-        if left < 0 and not self._items:
-            kept = len(item.text)
-            while left < 0 and kept > LEAST_KEPT:
-                kept = max(LEAST_KEPT, kept * 3 // 4)
-                (shorter,) = cut([item], kept)
-                left = self._left(shorter)
-            item = shorter if left >= 0 else item
-        if left >= 0:
-            self._items.append(item)
-        return left >= 0
+        is_first = not self._items and not self._own
+        items.append(item)
+        kept = len(item.text)
+        while self._left() < 0 and is_first and kept > LEAST_KEPT:
+            kept = max(LEAST_KEPT, kept * 3 // 4)
+            items[-1:] = cut([item], kept)
+        if self._left() >= 0:
+            return True
+        items.pop()
+        return False
 
-    def _left(self, item: Item) -> int:
-        text = self.written(item)
+    def _left(self) -> int:
+        text = self.written()
         return self._longest - (len(text.encode()) if self._in_bytes else len(text))
 
 

@@ -14,6 +14,7 @@ class CommandEntry(NamedTuple):
 COMMANDS: Final[dict[str, CommandEntry]] = {
     "init": CommandEntry("project", "init", "pmem init --name Phoenix"),
     "add": CommandEntry("memory", "add", 'pmem add "We use PostgreSQL" --type decision'),
+    "share": CommandEntry("memory", "share", "pmem share k3v9"),
     "show": CommandEntry("memory", "show", "pmem show k3v9"),
     "list": CommandEntry("memory", "list_", "pmem list --type decision --tag database"),
     "edit": CommandEntry(
@@ -211,7 +212,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
          "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
-    "Connect and configure": ("setup", "import", "export", "config", "completion", "help"),
+    "Connect and configure": ("setup", "import", "export", "share", "config", "completion", "help"),
     "For agents and apps": ("mcp", "hook", "query", "delta", "checkpoint", "app", "consent"),
 }  # fmt: skip
 """The sections of `pmem --help`, everyday commands first; each command is in one."""

@@ -30,6 +30,7 @@ _REASONS: Final = {
     "memory": "it stands in every context",
     "updates": "it is new to the thread",
     "recalled": "it answers the task",
+    "yours": "it is a rule of your own",
     "further": "there is room left",
     "summaries": "it sums up earlier messages",
     "earlier": "it answers the task",
@@ -77,6 +78,7 @@ def context(
         typer.Option("--explain", help="Say on standard error why each candidate is in or out."),
     ] = False,
     only: Annotated[Only | None, typer.Option(help="Leave out conversations, or memories.")] = None,
+    no_mine: options.WithoutOwn = False,
     ids: Annotated[bool, typer.Option("--ids", help="Name memories by their short ids.")] = False,
     trust: options.Trusted = None,
     at: options.At = None,
@@ -97,6 +99,7 @@ def context(
         ids=ids,
         explain=explain,
         omitted=session.json,
+        mine=not no_mine,
         **session.when(at),
     )
     built = session.run(table.CONTEXT, request)

@@ -60,7 +60,7 @@ def mcp(
         return ToolCalls(opened, agent, offered, structured=structured)
 
     serve(make_calls, offered, source, sink, partial(thread_of, thread, session.environment))
-    shared.indexes.close()
+    shared.close()
 
 
 def _protocol() -> Any:

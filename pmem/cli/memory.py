@@ -17,6 +17,7 @@ from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
+from pmem.memory.sharing import ShareRequest
 from pmem.operations import table
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.ids import short
@@ -145,6 +146,29 @@ def add(
     )
     with kept_draft(draft):
         return _add_lines(session, request) if each_line else _add_draft(session, request, draft)
+
+
+def share(
+    ctx: typer.Context,
+    reference: options.Reference,
+    force: Annotated[
+        bool, typer.Option("--force", help="Add it even if a similar memory exists.")
+    ] = False,
+) -> Answer:
+    """Copy a memory of your own into the project.
+
+    Nothing else ever takes it there. `pmem undo` takes it back.
+    """
+    session: CommandSession = ctx.obj
+    if session.mine:
+        raise UsageError("`pmem share` copies into a project", "leave out --mine")
+    added = session.run(table.SHARE, ShareRequest(reference=reference, force=force))
+    return Answer(
+        data=added,
+        lines=added_lines(added),
+        note=added_note(added),
+        exit_code=EXIT_CODES[added.action],
+    )
 
 
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:

@@ -33,6 +33,7 @@ At = Annotated[
         "--at", metavar="TIME|REV", help="Show it as it was at this time or git revision."
     ),
 ]
+WithoutOwn = Annotated[bool, typer.Option("--no-mine", help="Leave out your own memory.")]
 _FILTERS: Final[dict[str, Any]] = {
     "types": Types,
     "category": Annotated[list[str] | None, typer.Option(help="Only this category.")],

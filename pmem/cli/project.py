@@ -1,6 +1,7 @@
 """The commands that look after a project's memory as a whole."""
 
 import os
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -8,6 +9,7 @@ import typer
 from pmem.cli import dashboard, options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.operations import table
+from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
 from pmem.upkeep.doctor import Diagnosis, DoctorRequest
@@ -36,14 +38,23 @@ def init(
     In a git work tree, git is told in this clone to merge records field by field.
     """
     session: CommandSession = ctx.obj
-    folder = _memory_folder(session.directory or os.getcwd(), session.folder_name)
+    folder = (
+        session.found_root
+        if session.mine
+        else _memory_folder(session.directory or os.getcwd(), session.folder_name)
+    )
     place = Workspace(folder, environment=session.environment, read_only=session.read_only)
     request = InitRequest(
-        name=name, track_conversations=track_conversations, git=not no_git, here=here
+        name=name,
+        track_conversations=track_conversations,
+        git=not no_git,
+        here=here,
+        mine=session.mine,
     )
     done = session.run(table.INIT, request, place)
     word = "started" if done.created else "is ready:"
-    next_ = 'next: pmem add "what should be remembered"' if done.created else ""
+    mine = " --mine" * session.mine
+    next_ = f'next: pmem add{mine} "what should be remembered"' if done.created else ""
     return Answer(
         data=done,
         lines=[[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]],
@@ -103,8 +114,15 @@ def config_list(ctx: typer.Context) -> Answer:
             [(f"{item.name:<30}", "bold"), (f"{item.origin:<13}", "dim"), (_value(item.value), "")]
             for item in found.items
         ),
-        note="\n".join(found.unknown),
+        note="\n".join([*found.unknown, *_own_place(session)]),
     )
+
+
+def _own_place(session: CommandSession) -> Iterator[str]:
+    """Yield where one's own memory is, if there is one."""
+    folder = own_folder(session.environment)
+    if os.path.isdir(folder):
+        yield f"your own memory: {folder}"
 
 
 def config_get(ctx: typer.Context, name: Name) -> Answer:

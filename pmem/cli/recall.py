@@ -64,6 +64,7 @@ def search(
     worktrees: Annotated[
         bool, typer.Option("--worktrees", help="Search the other work trees too.")
     ] = False,
+    no_mine: options.WithoutOwn = False,
     exit_status: Annotated[
         bool, typer.Option("--exit-status", help="Exit with 1 when nothing is found.")
     ] = False,
@@ -82,6 +83,7 @@ def search(
         weights=None if weights is None else _weights(weights),
         related=0 if no_related else None,
         worktrees=worktrees,
+        mine=not no_mine and expect is None,
         expect=expect,
         **session.when(at),
     )
@@ -92,10 +94,13 @@ def search(
             _hit_lines(found, explain=explain),
             _related_lines(found),
             _lines_elsewhere(found),
+            _lines_of_yours(found),
             _fill_lines(found),
             _expected_lines(found.expected),
         ),
-        note="\n".join([*found.notes, *([] if found.hits else [_reason(found, error)])]),
+        note="\n".join(
+            [*found.notes, *([] if found.hits or found.yours else [_reason(found, error)])]
+        ),
         exit_code=1 if _is_no(found, asked=exit_status) else 0,
     )
 
@@ -103,7 +108,7 @@ def search(
 def _is_no(found: SearchResult, *, asked: bool) -> bool:
     """Tell whether the answer is no, where that was asked."""
     is_lost = found.expected is not None and not found.expected.is_met
-    return is_lost or (asked and not found.hits)
+    return is_lost or (asked and not found.hits and not found.yours)
 
 
 def _expected_lines(expected: Expectation | None) -> Iterator[Line]:
@@ -133,6 +138,13 @@ def _lines_elsewhere(found: SearchResult) -> Iterator[Line]:
             (f"[{hit.branch}] ", "yellow"),
             (" ".join(hit.text.split()), ""),
         ]
+
+
+def _lines_of_yours(found: SearchResult) -> Iterator[Line]:
+    """Yield what one's own memory has, and say on each line that it is not the project's."""
+    asked = set(terms(found.query))
+    for hit in found.yours:
+        yield [("[yours] ", "yellow"), *_hit_line(hit, asked)]
 
 
 def _weights(text: str) -> Weights:

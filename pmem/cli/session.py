@@ -94,6 +94,7 @@ class CommandSession:
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
         self.redact = False
+        self.mine = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
 
@@ -108,11 +109,16 @@ class CommandSession:
 
     @property
     def found_root(self) -> str:
-        """The memory folder's path.
+        """The memory folder's path; that of one's own memory may be to be made.
 
         Raises:
             NoProject: There is none.
+            UsageError: Two memories are named.
         """
+        if self.mine:
+            from pmem.cli.own import own_root
+
+            return own_root(self.directory, self.environment)
         return discover(self.directory or os.getcwd(), self.folder_name, self.environment)
 
     def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
@@ -136,7 +142,7 @@ class CommandSession:
     def close(self) -> None:
         """Let go of the files that are open."""
         if "workspace" in self.__dict__:
-            self.workspace.shared.indexes.close()
+            self.workspace.shared.close()
 
     @property
     def caller(self) -> Caller:
@@ -157,6 +163,10 @@ class CommandSession:
             NoProject: There is none.
             PmemError: See `pmem.operations.pipeline.run`.
         """
+        if self.mine and workspace is None:
+            from pmem.cli.own import see_to_own
+
+            see_to_own(self.workspace, operation)
         try:
             outcome = run(workspace or self.workspace, operation, request, self.caller)
         except InvalidValue as error:
@@ -229,21 +239,7 @@ class CommandSession:
         Raises:
             InvalidValue: One is seen from the current folder, and leads out of the project.
         """
-        return tuple(self._place(pattern) for pattern in patterns or ())
-
-    def _place(self, pattern: str) -> str:
-        bare = pattern.removeprefix("!")
-        if not bare.startswith(("./", "../", "/")):
-            return pattern
-        from pmem.core.places import seen_from
-        from pmem.storage.files.worktree import name_in
-
-        top = os.path.realpath(self.workspace.sources.top)
-        here = os.getcwd()
-        inside = name_in(top, here)
-        if bare.startswith(".") and not inside and os.path.realpath(here) != top:
-            raise InvalidValue(f"{pattern!r} is not in the project {top}", "see it from its top")
-        return seen_from(pattern, inside, top.replace(os.sep, "/"))
+        return tuple(_place(self.workspace, pattern) for pattern in patterns or ())
 
     def time(self, text: str | None) -> datetime | None:
         """Read a time from an option; None stays None.
@@ -326,6 +322,22 @@ class CommandSession:
             raise InvalidValue(f"{path} is a folder, not a file", "name a file in it") from None
         except OSError as error:
             raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _place(workspace: Workspace, pattern: str) -> str:
+    """Return a place as it is seen from the project's top."""
+    bare = pattern.removeprefix("!")
+    if not bare.startswith(("./", "../", "/")):
+        return pattern
+    from pmem.core.places import seen_from
+    from pmem.storage.files.worktree import name_in
+
+    top = os.path.realpath(workspace.sources.top)
+    here = os.getcwd()
+    inside = name_in(top, here)
+    if bare.startswith(".") and not inside and os.path.realpath(here) != top:
+        raise InvalidValue(f"{pattern!r} is not in the project {top}", "see it from its top")
+    return seen_from(pattern, inside, top.replace(os.sep, "/"))
 
 
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:

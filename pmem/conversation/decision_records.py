@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.conversation.exchange import Admit, as_it_is
 from pmem.conversation.notes import NoteFile, note_files
 from pmem.core.shortening import shortened
 from pmem.errors import InvalidValue
@@ -19,6 +18,7 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.values.records import Memory, MemoryType, Source, State
+from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "adr"
 """The kind of source that such memories have."""

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
@@ -46,7 +46,7 @@ from pmem.values.records import (
     dump_line,
     plain,
 )
-from pmem.values.requests import AtRequest, Progress, ignore_progress
+from pmem.values.requests import Admit, AtRequest, Progress, as_it_is, ignore_progress
 
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024
@@ -73,18 +73,6 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
         fields = msgspec.structs.asdict(self)
         del fields["made_room"]
         return fields
-
-
-class Admit(Protocol):
-    """The gate's `admit`."""
-
-    def __call__(self, item: Any, where: str, *, redacting: bool = False) -> Any:
-        """Return an item as it may be kept, or raise."""
-
-
-def as_it_is(item: Any, where: str, *, redacting: bool = False) -> Any:  # noqa: ARG001
-    """Return an item as it is: no gate is there yet."""
-    return item
 
 
 class MessagesRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.conversation.exchange import Admit, as_it_is, with_token_count
+from pmem.conversation.exchange import with_token_count
 from pmem.conversation.transcripts import append, conversation_of
 from pmem.core.dead_ends import COMMIT
 from pmem.core.extraction.commits import CommitClaim, plain_subject, proposals_of, reverted_subject
@@ -22,7 +22,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import HEAD, CommitText, files_of, read_commits
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, Message, Role
-from pmem.values.requests import Progress, ignore_progress
+from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 from pmem.values.times import UNDATED
 
 NAME: Final = "git history"

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from pmem.conversation.exchange import Admit, as_it_is
 from pmem.core.extraction.facts import extract
 from pmem.errors import InvalidValue, StorageRefused
 from pmem.interchange import Skipped
@@ -21,6 +20,7 @@ from pmem.storage.files.recordfile import read_bytes
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType, Message, Role, Source
+from pmem.values.requests import Admit, as_it_is
 
 KIND: Final = "notes"
 """The kind of source that such memories have."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from pmem.conversation.episodes import last_said, noticed_at_import
-from pmem.conversation.exchange import Admit, as_it_is, with_token_count
+from pmem.conversation.exchange import with_token_count
 from pmem.conversation.session_files import harness_of, lines_of, sessions_in, sessions_of
 from pmem.conversation.transcripts import append, conversation_of, replace_messages
 from pmem.core.visible import visible
@@ -26,7 +26,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.local.inbox import NotedTranscript
 from pmem.values.programs import TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
-from pmem.values.requests import Progress, ignore_progress
+from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
 
 BATCH: Final = 500
 """Messages that are taken in by one commit."""

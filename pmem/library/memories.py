@@ -34,6 +34,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.memory.sharing import ShareRequest
 from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
@@ -73,6 +74,20 @@ class Memories(Asking):
             InvalidValue: A value is not allowed; nothing was added.
         """
         return list(self._run(table.ADD_ALL, AddAllRequest(memories=tuple(requests))).items)
+
+    def share(self, reference: str, *, force: bool = False) -> Added:
+        """Copy a memory of one's own into the project, unless there is one that says the same.
+
+        Args:
+            reference: Which one, in the memory that `Project.mine` opens.
+            force: Add it even beside a similar one.
+
+        Raises:
+            NoProject: There is no memory of one's own.
+            NotFound, Ambiguous: The reference.
+        """
+        request = made(ShareRequest, reference=reference, force=force)
+        return self._run(table.SHARE, request)
 
     def show(self, reference: str, at: datetime | None = None) -> Record | MessageRef:
         """Return the record, or the message, that a reference means.

@@ -1,4 +1,4 @@
-"""What a project tells at the moment when a file is touched: what applies there, what was tried."""
+"""What a project tells of a moment: what applies to a file, what was tried, what has changed."""
 
 from datetime import datetime
 from typing import Any
@@ -6,17 +6,20 @@ from typing import Any
 from pmem.library.asking import Asking
 from pmem.library.typed import made
 from pmem.memory.dead_ends import Tried, TriedRequest
+from pmem.memory.journal import HistoryRequest
 from pmem.memory.outcomes import DueListing, DueRequest, OutcomeRequest
 from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
 from pmem.values.records import Memory
-from pmem.values.requests import NoArguments
+from pmem.values.requests import NoArguments, RangeRequest
+from pmem.vcs.changelog import Changelog
+from pmem.vcs.provenance import Provenance
 
 
 class Moments(Asking):
-    """Operations on places in files, and on what failed there."""
+    """Operations on places in files, on what failed there, and on what git knows of changes."""
 
     def tried(self, tried: str, failed: str | None = None, **fields: Any) -> Tried:
         """Note what was tried and failed, and what worked instead.
@@ -84,3 +87,15 @@ class Moments(Asking):
             InvalidValue: It is not in the project, or the file has no such line.
         """
         return self._run(table.WHY, WhyRequest(place=place))
+
+    def changelog(self, revisions: str = "HEAD..") -> Changelog:
+        """Say what the memory learned, changed and forgot between two git revisions.
+
+        Args:
+            revisions: Such as `main..HEAD`; see `RangeRequest`.
+        """
+        return self._run(table.CHANGELOG, made(RangeRequest, revisions=revisions)).changelog
+
+    def provenance(self, reference: str) -> Provenance:
+        """Return the commits that touched a record, the newest last; also of one that is gone."""
+        return self._run(table.PROVENANCE, made(HistoryRequest, reference=reference))

@@ -17,7 +17,6 @@ from pmem.library.memories import Memories
 from pmem.library.moments import Moments
 from pmem.library.typed import made
 from pmem.memory.citations import Verified, VerifyRequest
-from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
@@ -25,6 +24,7 @@ from pmem.project import setup
 from pmem.project.borders import check_borders
 from pmem.project.caller import Caller
 from pmem.project.discovery import discover
+from pmem.project.own_memory import found_or_started
 from pmem.project.views import seen_at
 from pmem.project.workspace import Workspace
 from pmem.search.evaluation import Evaluation, EvaluationRequest
@@ -39,9 +39,7 @@ from pmem.upkeep.statistics import MemoryFigures
 from pmem.values.notation import flatten
 from pmem.values.programs import SessionProgram
 from pmem.values.requests import AtRequest, RangeRequest
-from pmem.vcs.changelog import Changelog
 from pmem.vcs.merges import MergesChecked
-from pmem.vcs.provenance import Provenance
 from pmem.vcs.repair import Repair, RepairRequest
 
 
@@ -131,7 +129,7 @@ class Project(Memories, Moments, Conversations):
 
     def close(self) -> None:
         """Let go of the files that are kept open; the next call opens what it needs."""
-        self._shared.indexes.close()
+        self._shared.close()
 
     @classmethod
     def discover(cls, start: str | os.PathLike[str] = ".", **options: Any) -> Self:
@@ -147,6 +145,20 @@ class Project(Memories, Moments, Conversations):
         """
         safe = options.get("safe_folders")
         return cls(discover(os.fspath(start), environment=os.environ, safe_folders=safe), **options)
+
+    @classmethod
+    def mine(cls, **options: Any) -> Self:
+        """Open the memory of whoever runs this, which is no project's; it is made if it is missing.
+
+        Args:
+            options: See the class.
+
+        Raises:
+            NoProject: There is none, and nothing may be written.
+            Refused: It is a link, or leads elsewhere.
+        """
+        is_read_only = bool(options.get("read_only"))
+        return cls(found_or_started(os.environ, read_only=is_read_only), **options)
 
     def at(self, when: datetime | str) -> Self:
         """Return the project as it was, to read only.
@@ -169,18 +181,6 @@ class Project(Memories, Moments, Conversations):
     def apps(self) -> Apps:
         """What apps remember, each for itself."""
         return Apps(self._run)
-
-    def changelog(self, revisions: str = "HEAD..") -> Changelog:
-        """Say what the memory learned, changed and forgot between two git revisions.
-
-        Args:
-            revisions: Such as `main..HEAD`; see `RangeRequest`.
-        """
-        return self._run(table.CHANGELOG, made(RangeRequest, revisions=revisions)).changelog
-
-    def provenance(self, reference: str) -> Provenance:
-        """Return the commits that touched a record, the newest last; also of one that is gone."""
-        return self._run(table.PROVENANCE, made(HistoryRequest, reference=reference))
 
     @property
     def problems(self) -> list[Problem]:

@@ -56,6 +56,10 @@ def run(
     if operation.by_person and unit.caller.agent is not None:
         why = f"{unit.caller.agent} may not decide this: a person does"
         raise Refused(why, "run it without PMEM_AGENT and --agent")
+    if unit.caller != NOBODY:
+        from pmem.project.own_memory import check_owner
+
+        check_owner(unit)
     _check_scope(unit, operation, request)
     writes = _writes(operation, request)
     if writes:

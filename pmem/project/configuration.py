@@ -22,11 +22,13 @@ from pmem.values.notation import flatten
 
 CONFIG_FILE: Final = "config.toml"
 DEFAULT_FOLDER: Final = ".project-memory"
-_NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False}
+_NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False, "mine.contexts": True}
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ONLY_YOURS: Final = (
     "hooks.deny",
     "limits.record",
+    "mine.agents",
+    "mine.context_share",
     "safe_folders",
     "vectors.model",
     "vectors.command",

@@ -52,6 +52,7 @@ config.toml text eol=lf
 # A golden set's lines may stand in any order: keep both sides'.
 golden.jsonl text eol=lf merge=union
 """
+_READ_ME: Final = "README.md"
 _README: Final = """\
 # Project memory
 
@@ -86,6 +87,7 @@ def initialise(
     track_conversations: bool = False,
     environment: Mapping[str, str] | None = None,
     safe_folders: Any = None,
+    readme: str = "",
 ) -> Initialised:
     """Make a memory folder, or complete the one that is there, while no other process writes.
 
@@ -95,6 +97,7 @@ def initialise(
         track_conversations: Let git track transcripts as well.
         environment: The environment's variables, which may say how long to wait for a writer.
         safe_folders: The setting of that name where the caller gives it.
+        readme: What tells people about the folder; the project's when empty.
 
     Raises:
         Refused: It is a link, or leads out of its work tree.
@@ -113,7 +116,8 @@ def initialise(
         for part in STORES.values():
             if not os.path.islink(path := os.path.join(os.path.abspath(folder), part)):
                 make_folder(path)
-        for file, text in _files(track_conversations=track_conversations).items():
+        files = _files(track_conversations=track_conversations)
+        for file, text in (files | ({_READ_ME: readme} if readme else {})).items():
             _write_unless_there(folder, file, text)
         if track_conversations:
             _track_conversations(folder)
@@ -364,7 +368,7 @@ def _files(*, track_conversations: bool) -> dict[str, str]:
     return {
         IGNORE_FILE: ignore,
         ".gitattributes": _ATTRIBUTES,
-        "README.md": _README,
+        _READ_ME: _README,
         CONFIG_FILE: _CONFIG,
     }
 

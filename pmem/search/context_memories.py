@@ -176,6 +176,23 @@ class UsableMemories:
             parts.append(Portion(whole, _WEIGHTIEST, self._most))
         self._take(parts)
 
+    def read_rules(self, types: Iterable[MemoryType]) -> None:
+        """Read what is pinned, and the most important of some types."""
+        wanted = self._shown.wanted
+        self._take(
+            [
+                Portion(self._narrowed(pinned=True)),
+                *(
+                    Portion(
+                        replace(self._shown, wanted=replace(wanted, types=(type_,))),
+                        _WEIGHTIEST,
+                        self._most,
+                    )
+                    for type_ in types
+                ),
+            ]
+        )
+
     def read_judged(self) -> None:
         """Read what is judged by what was read, and what judges it: that it is newer, say."""
         new = set(self._known)

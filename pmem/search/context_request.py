@@ -21,7 +21,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     `ids` names what is shown by its short id. `explain` wants to know how what is left out begins.
     `paths` are files that the task is about, seen from the top of the project: what applies there
     comes first. `longest` is how many characters the text may have whatever the budget: bytes with
-    `in_bytes`.
+    `in_bytes`. With `mine`, whoever asks is shown what there is in their own memory as well.
     """
 
     query: str | None = None
@@ -45,6 +45,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
     omitted: bool = True
     longest: int | None = None
     in_bytes: bool = False
+    mine: bool = False
 
     @property
     def names_omitted(self) -> bool:

@@ -1,15 +1,16 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
 from pmem.core import checks
 from pmem.core.context.allocation import build
-from pmem.core.context.parts import Context, Counter, Item, Omitted
+from pmem.core.context.parts import Candidates, Context, Counter, Item, Omitted
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
@@ -18,6 +19,7 @@ from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.project.caller import serving
+from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
@@ -27,6 +29,9 @@ from pmem.search.hits import SearchKind, hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
 from pmem.values.config import Settings
 from pmem.values.records import Memory, Role
+
+if TYPE_CHECKING:
+    from pmem.search.own_part import OwnPart
 
 LEAST_RECALLED = 50
 """How many hits a context of any budget looks at."""
@@ -67,7 +72,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         Refused: Another app asks than the one that it is for.
     """
     settings = workspace.settings
-    budget = _budget(workspace, request)
+    budget, asker = _budget(workspace, request), workspace
     workspace, talk = _for_its_app(workspace, request)
     news = _news(workspace, request)
     usable = UsableMemories(workspace, request, budget)
@@ -75,6 +80,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         usable.read_all()
     answers = _recall_answers(workspace, request, usable, talk)
     _read_others(usable, request, answers)
+    own = _own_part(asker, request, talk, answers.asked, budget)
     differing = differences(usable)
     if request.only == "memories":
         talk = ConversationWindow()
@@ -82,17 +88,22 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         talk = _with_chunked(settings, talk, budget, tokens_of_others(usable, answers))
     left_out = [*answers.below, *_unshown(usable, request, talk)]
     unnamed = {} if request.names_omitted else usable.hidden()
+    mark = _marking(workspace, usable, differing)
 
     def written(news: Delta | None) -> Context:
         candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
         return build(
             f"Memory of {settings.project_name}",
-            msgspec.structs.replace(
-                candidates,
-                mark=_marking(workspace, usable, differing),
-                updates=_update_items(news),
-                left_out=[*left_out, *candidates.left_out],
-                unnamed={**unnamed, **candidates.unnamed},
+            _with_own(
+                own,
+                msgspec.structs.replace(
+                    candidates,
+                    mark=mark,
+                    yours_share=settings.mine.context_share,
+                    updates=_update_items(news),
+                    left_out=[*left_out, *candidates.left_out],
+                    unnamed={**unnamed, **candidates.unnamed},
+                ),
             ),
             budget,
             recent_share=settings.recent_share,
@@ -102,13 +113,13 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
     if request.explain:
-        built = _explained(workspace, built)
+        built = _explained(workspace, None if own is None else own.workspace, built)
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
         **{
             **msgspec.structs.asdict(built),
-            "notes": (*notes_on(request.query or ""), *built.notes),
+            "notes": (*notes_on(request.query or ""), *built.notes, *(own.notes if own else ())),
             "tokenizer": workspace.budget_counter.name,
         },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
@@ -144,13 +155,15 @@ def _unshown(
     yield from (Omitted(message, "pruned") for message in sorted(talk.gone))
 
 
-def _explained(workspace: Workspace, built: Context) -> Context:
+def _explained(workspace: Workspace, own: Workspace | None, built: Context) -> Context:
     """Return a context with the beginnings of the memories that it leaves out."""
-    texts = {memory.id: memory.content for memory in workspace.memories.find(EVERYTHING)}
+    texts = {
+        memory.id: place.mask.text(memory.content)[:STARTS]
+        for place in filter(None, (own, workspace))
+        for memory in place.memories.find(EVERYTHING)
+    }
     omitted = (
-        msgspec.structs.replace(left, text=workspace.mask.text(texts[left.id])[:STARTS])
-        if left.id in texts
-        else left
+        msgspec.structs.replace(left, text=texts[left.id]) if left.id in texts else left
         for left in built.omitted
     )
     return msgspec.structs.replace(built, omitted=tuple(omitted))
@@ -262,7 +275,7 @@ def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
 
 
 def _marking(
-    workspace: Workspace, memories: UsableMemories, differing: Mapping[str, SaidOtherwise]
+    workspace: Workspace, memories: Iterable[Memory], differing: Mapping[str, SaidOtherwise]
 ) -> Callable[[Item], Item]:
     """Return what takes secrets out of items, and labels those that something speaks against.
 
@@ -292,6 +305,34 @@ def _marking(
         return msgspec.structs.replace(item, label=label, stale=stale or item.stale)
 
     return mark
+
+
+def _own_part(
+    asker: Workspace, request: ContextRequest, talk: ConversationWindow, asked: str, budget: int
+) -> "OwnPart | None":
+    """Return what there is in the memory of whoever asks, if it is for this context."""
+    is_for_owner = request.mine and not (request.app or talk.app)
+    if not is_for_owner or request.only == "conversation" or not has_own(asker.environment):
+        return None
+    from pmem.search.own_part import own_part
+
+    return own_part(asker, request, asked, budget)
+
+
+def _with_own(own: "OwnPart | None", candidates: Candidates) -> Candidates:
+    """Return candidates with those of the memory of whoever asks, marked as both memories say."""
+    if own is None or own.workspace is None:
+        return candidates
+    mark, own_mark = candidates.mark, _marking(own.workspace, own.memories, own.differing)
+    return msgspec.structs.replace(
+        candidates,
+        mark=lambda item: mark(own_mark(item)) if item.mine else mark(item),
+        answered=candidates.answered or bool(own.answering),
+        yours=own.standing,
+        yours_answering=own.answering,
+        left_out=[*candidates.left_out, *own.left_out],
+        unnamed=Tally(candidates.unnamed) + Tally(own.unnamed),
+    )
 
 
 def _recall_answers(

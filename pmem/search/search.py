@@ -24,7 +24,7 @@ from pmem.core.retrieval.ranking_settings import (
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, PmemError, Refused
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
@@ -62,6 +62,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     repository's other work trees as well that are not here yet.
     What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
     words, and then what the query finds, which may be empty.
+    With `mine`, whoever asks is shown what their own memory has, beside the hits.
     `expect` names what should be found: the answer says what became of it, and nothing counts as
     recalled.
     """
@@ -79,6 +80,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     worktrees: bool = False
     error: str | None = None
     expect: str | None = None
+    mine: bool = False
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -92,6 +94,10 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         return self.wanted.app
 
 
+MOST_OF_YOURS: Final = 3
+"""So many memories of one's own stand beside the hits, at the most."""
+LEAST_OF_YOURS: Final = 0.2
+"""What scores less shares a word and hardly answers."""
 FILL: Final = 5
 """How many of the newest are shown, at the most, where nothing answers."""
 
@@ -103,7 +109,8 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     Where there is no hit at all, `out_of_recall` says how many memories of other states match, by
     their state, and `fill` is the newest of what passes the filters, of the people
     whom the query names if it names any. It answers nothing, has no score, and is not counted.
-    `elsewhere` are memories of other work trees, `expected` is what became of what was expected.
+    `elsewhere` are memories of other work trees, `yours` are those of the memory of whoever asks,
+    which are not the project's, and `expected` is what became of what was expected.
     """
 
     query: str
@@ -115,6 +122,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     out_of_recall: dict[str, int] = {}
     fill: tuple[SearchHit, ...] = ()
     elsewhere: tuple[BranchHit, ...] = ()
+    yours: tuple[SearchHit, ...] = ()
     expected: Expectation | None = None
 
     @property
@@ -153,16 +161,18 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     hits = tuple(hits_of(workspace, found))
     total = picked.total + len(known) - (len(picked.ranked) - len(others))
     most = most_related(workspace, request.related)
+    yours, told = _yours(workspace, request) if request.mine else ((), ())
     return SearchResult(
         query=searched_part(request.query),
         hits=hits,
         related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
         total=total,
         removed=dict(sorted(picked.removed.items())),
-        notes=(*notes, *notes_on(request.query)),
+        notes=(*notes, *notes_on(request.query), *told),
         out_of_recall={} if hits else matches_out_of_recall(workspace, request),
-        fill=tuple(hits_of(workspace, opened(workspace, picked.fill))),
+        fill=() if yours else tuple(hits_of(workspace, opened(workspace, picked.fill))),
         elsewhere=_elsewhere(workspace, request) if request.worktrees else (),
+        yours=yours,
         expected=None if request.expect is None else _expected(workspace, request, hits, total),
     )
 
@@ -195,6 +205,29 @@ def _known_error(
         for memory in known_of(workspace, evidence)
         if judge(memory) is None
     ], (f"the error is told by this line: {telling_line(request.error)}",)
+
+
+def _yours(
+    workspace: Workspace, request: SearchRequest
+) -> tuple[tuple[SearchHit, ...], tuple[str, ...]]:
+    """Return what the memory of whoever asks has, and what is to be told of it."""
+    from pmem.project.own_memory import own_beside
+
+    kinds = tuple(kind for kind in request.kinds or REMEMBERED if kind in REMEMBERED)
+    try:
+        own = own_beside(workspace) if kinds else None
+        if own is None:
+            return (), ()
+        least = max(request.threshold, LEAST_OF_YOURS)
+        limit = workspace.settings.retrieval_top_k if request.top_k is None else request.top_k
+        asked = msgspec.structs.replace(
+            request, kinds=kinds, related=0, threshold=least, top_k=min(limit, MOST_OF_YOURS)
+        )
+        return tuple(hits_of(own, opened(own, pick(own, asked).ranked))), ()
+    except Refused:  # its own settings keep this agent out
+        return (), ()
+    except PmemError as error:
+        return (), (f"your own memory is left out: {error.message}",)
 
 
 def _elsewhere(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit, ...]:

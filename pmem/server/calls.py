@@ -179,7 +179,9 @@ def _request(tool: ModelTool, asked: _ReadCall) -> Any:
     if tool.operation is table.QUERY:
         return parse({"return" if name == "form" else name: fields[name] for name in fields})
     if tool.operation is table.CONTEXT:
-        fields |= {"ids": True, "omitted": asked.form == "json"}
+        fields |= {"ids": True, "omitted": asked.form == "json", "mine": True}
+    if tool.operation is table.SEARCH:
+        fields["mine"] = True
     if tool.operation is table.EDIT and fields.keys() == {"reference"}:
         raise InvalidValue("there is nothing to change", "give the new content")
     try:

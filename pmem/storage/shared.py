@@ -29,6 +29,19 @@ class Shared:
         self._clock = allocate_lock()
         self._last_moment = 0
         self._user = ("", 0.0)
+        self._beside: Shared | None = None
+
+    def beside(self) -> "Shared":
+        """Return the same for the memory of one's own that is asked beside this one."""
+        with self._clock:
+            self._beside = self._beside or Shared()
+            return self._beside
+
+    def close(self) -> None:
+        """Let go of the files that are open, those of the memory beside it among them."""
+        self.indexes.close()
+        if self._beside is not None:
+            self._beside.close()
 
     def later_than_all(self, moment: int) -> int:
         """Return a moment for an id, in milliseconds, later than every other that was returned.

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from pmem.errors import Damaged, InvalidValue, Locked, PmemError, StorageRefused
+from pmem.project.own_memory import is_own, is_private, make_private, own_folder
 from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
@@ -68,7 +69,24 @@ def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
         _tried(_recalls, workspace, fix=fix),
         _tried(_git, workspace, fix=fix),
         *_vectors(workspace),
+        *_own(workspace, fix=fix),
     ]
+
+
+def _own(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
+    """Look whether the memory of whoever runs this is there, and nobody else's to read."""
+    environment = workspace.environment
+    folder = own_folder(environment)
+    if not os.path.isdir(folder):
+        return []
+    if is_private(environment):
+        detail = folder if not is_own(workspace) else "this is your own memory, and nobody else's"
+        return [Diagnosis(name="mine", ok=True, detail=detail)]
+    if fix:
+        make_private(environment)
+    detail = f"other users can read {os.path.dirname(folder)}"
+    detail += "" if fix else ": `pmem doctor --fix` closes it to them"
+    return [Diagnosis(name="mine", ok=fix, detail=detail, fixed=fix)]
 
 
 def _vectors(workspace: Workspace) -> list[Diagnosis]:

@@ -22,6 +22,7 @@ from pmem.values.rules import (
     Fading,
     HookRules,
     Limits,
+    OwnRules,
     Scoring,
     Secrets,
     VectorRules,
@@ -225,6 +226,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     fading: Fading = Fading()
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
+    mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
     vectors: VectorRules = VectorRules()

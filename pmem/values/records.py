@@ -133,7 +133,7 @@ JUDGEMENTS: Final = frozenset({"contradicts", "supersedes", "updates"})
 
 
 class Source(Part, frozen=True, kw_only=True):
-    """Where a memory comes from."""
+    """Where a memory comes from; `memory` is the one of somebody's own that it is a copy of."""
 
     kind: str = "manual"
     conversation: str | None = None
@@ -141,6 +141,7 @@ class Source(Part, frozen=True, kw_only=True):
     file: str | None = None
     lines: str | None = None
     commit: str | None = None
+    memory: str | None = None
 
 
 class Citation(Part, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any, Protocol
 
 import msgspec
 
@@ -11,6 +12,18 @@ Progress = Callable[[int, int], None]
 
 def ignore_progress(done: int, total: int) -> None:
     """Report nothing."""
+
+
+class Admit(Protocol):
+    """The gate's `admit`."""
+
+    def __call__(self, item: Any, where: str, *, redacting: bool = False) -> Any:
+        """Return an item as it may be kept, or raise."""
+
+
+def as_it_is(item: Any, where: str, *, redacting: bool = False) -> Any:  # noqa: ARG001
+    """Return an item as it is: no gate is there yet."""
+    return item
 
 
 class NoArguments(msgspec.Struct, frozen=True, kw_only=True):

@@ -236,6 +236,29 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
+class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Who is shown what you keep for yourself, beside a project's memory, and how much."""
+
+    contexts: Annotated[
+        bool,
+        says(
+            "Bring your own memory into your contexts and searches of a project."
+            " A project's own settings cannot say `true`."
+        ),
+    ] = True
+    context_share: Annotated[
+        float,
+        share("Share of a context that your own memory may take. A project cannot set it."),
+    ] = 0.1
+    agents: Annotated[
+        tuple[str, ...],
+        says(
+            "Agents that may use your own memory, also those that a project's allowlists hold."
+            " A project cannot set it."
+        ),
+    ] = ()
+
+
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
     """Whether texts are embedded, and by what. A project cannot set any of it."""
 

@@ -8,6 +8,7 @@ import msgspec
 from pmem.core.secrets import unsecret
 from pmem.errors import PmemError, UsageError
 from pmem.project.discovery import memory_above
+from pmem.project.own_memory import start_own
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
@@ -16,13 +17,15 @@ from pmem.vcs import gitsetup
 class InitRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The project's name, whether git tracks transcripts, and whether it is told how to merge.
 
-    `here` makes a new memory even below one that serves the place already.
+    `here` makes a new memory even below one that serves the place already. `mine` is the memory of
+    whoever runs this, which stands where it stands and is nobody else's.
     """
 
     name: str | None = None
     track_conversations: bool = False
     git: bool = True
     here: bool = False
+    mine: bool = False
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +47,9 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
         UsageError: It would hide a memory in a folder above.
         Refused, StorageRefused, InvalidValue, Locked: See `initialise`.
     """
+    if request.mine:
+        done = start_own(workspace.environment, request.name)
+        return Started(path=unsecret(done.path), created=done.created, git="")
     if not request.here and not os.path.isdir(workspace.root):
         _check_above(workspace)
     done = initialise(

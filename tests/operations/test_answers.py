@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pytest
 
+from pmem import Project
 from pmem.apps.reading import AppContextRequest, AppLookRequest, AppShowRequest
 from pmem.apps.remembering import CompactRequest, RememberRequest
 from pmem.apps.removal import AppDeleteRequest, UninstallRequest
@@ -48,6 +49,7 @@ from pmem.memory.requests import (
     PinRequest,
     UnlinkRequest,
 )
+from pmem.memory.sharing import ShareRequest
 from pmem.memory.undo import UndoRequest
 from pmem.memory.week import WeekRequest
 from pmem.memory.why import WhyRequest
@@ -102,6 +104,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "edit": lambda kept: EditRequest(reference=kept.memory, importance=0.9),
     "supersede": lambda kept: EditRequest(reference=kept.memory, content="We use SQLite."),
     "supersede_by": lambda kept: SupersedeByRequest(reference=kept.memory, successor=kept.other),
+    "share": lambda _: ShareRequest(reference=_own_memory()),
     "rm": lambda kept: RecordsRequest(references=(kept.memory,)),
     "restore": lambda kept: RestoreRequest(references=(kept.removed,)),
     "purge": lambda kept: PurgeRequest(references=(kept.memory,), force=True),
@@ -183,6 +186,11 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "verify.accept": lambda kept: RecordsRequest(references=(kept.memory,)),
 }
 """A request for every operation, made of what the small project holds."""
+
+
+def _own_memory() -> str:
+    return Project.mine().add("I like small commits.", force=True).memory.id
+
 
 WITHOUT: Final = ("project", "vcs")
 """Rooms whose operations have no request here yet."""

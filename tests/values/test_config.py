@@ -653,6 +653,16 @@ def _stopped_edit(**environment: Any) -> Any:
     return b"deny" in done.out
 
 
+def _of_mine(**environment: Any) -> Any:
+    pmem("add", "--mine", "I prefer small commits", "--type", "preference")
+    return data("context", "commits", "--budget", "1000", **environment)["sections"]
+
+
+def _agent_of_mine(**environment: Any) -> Any:
+    pmem("add", "--mine", "I prefer small commits", "--type", "preference")
+    return pmem("list", "--mine", "--agent", "planner", environment=environment).code
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "safe_folders": ("/elsewhere", "*", _safe),
@@ -721,6 +731,9 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "fading.entities": ("180", "9000", _faded("entity")),
     "fading.insights": ("90", "9000", _faded("insight")),
     "fading.least": ("0", "1", _faded("fact")),
+    "mine.contexts": ("true", "false", _of_mine),
+    "mine.context_share": ("0.1", "0", _of_mine),
+    "mine.agents": ("planner", "other", _agent_of_mine),
     "vectors.model": ("", "other", _embedded),
     "vectors.command": ("/nowhere/a", "", _embedded),
     "vectors.url": ("/nowhere", "", _embedded),

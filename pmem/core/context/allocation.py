@@ -29,11 +29,11 @@ def build(
 ) -> Context:
     """Fill a budget and write the context.
 
-    The system prompt comes first. The stable block takes at most half of recall's share,
-    recent messages at most theirs, summaries a quarter of recall's if there are so many. What
-    answers the query takes what is left, and what that leaves goes to older recent messages,
-    to older summaries, and to further memories. Where nobody asked, recent messages and
-    summaries come before what was recalled.
+    The system prompt comes first. The stable block takes at most half of recall's share, the
+    owner's own memory at most its own, recent messages at most theirs, summaries a quarter of
+    recall's if there are so many. What answers the query takes what is left, and what that
+    leaves goes to older recent messages, to older summaries, and to further memories. Where
+    nobody asked, recent messages and summaries come before what was recalled.
 
     Args:
         title: The first line.
@@ -57,6 +57,7 @@ def build(
     memory = Candidates(memory=candidates.memory, mark=candidates.mark)
     alone = Filling(title, memory, budget, format_, count)
     filling.add("memory", alone.block("memory", candidates.memory, most))
+    filling.add_yours(int(budget * candidates.yours_share))
     filling.add("updates", candidates.updates)
     filling.converse(int(room * recent_share))
     filling.add("summaries", candidates.summaries, int(room * recall_share * SUMMARY_SHARE))

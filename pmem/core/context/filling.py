@@ -10,6 +10,8 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Final, NamedTuple
 
+import msgspec
+
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -34,7 +36,8 @@ UNANSWERED: Final = "nothing answers the task"
 """What the receipt says where that is so."""
 
 _DROPPED: Final = (
-    *("further", "summaries", "earlier", "recalled", "updates", "recent", "memory", "system"),
+    *("further", "summaries", "earlier", "yours", "recalled", "updates", "recent", "memory"),
+    "system",
 )
 """The sections in the order in which they give way."""
 _ORDERED: Final = ("memory", "summaries", "earlier")
@@ -105,6 +108,25 @@ class Filling:
         """Take the items that fit the budget and a section's own limit, in their order."""
         self._add(((name, item) for item in items), self._end(most))
 
+    def add_yours(self, most: int) -> None:
+        """Take what is the owner's own, within a limit: what stands first, then what answers.
+
+        What stands leaves half to what answers, and what that leaves goes back to it.
+        """
+        standing, answering = self._candidates.yours, self._candidates.yours_answering
+        end = self._end(most)
+        self._add(self._unsaid(standing), self._end(most // 2 if answering else most))
+        self._add(self._unsaid(answering), end)
+        self._add(self._unsaid(standing), end)
+
+    def _unsaid(self, items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
+        """Yield what is the owner's own and not said by the project's memory already."""
+        for item in items:
+            if item.id not in self._taken and said(item) in self._told:
+                self._repeated.add(item.id)
+            else:
+                yield "yours", item
+
     def block(self, name: str, items: Iterable[Item], most: int) -> list[Item]:
         """Return the items of a section that fit its limit, whatever the budget."""
         self._add(((name, item) for item in items), self._spent() + most)
@@ -140,7 +162,7 @@ class Filling:
             if item.id not in named:
                 named.add(item.id)
                 again = item.id in self._repeated
-                yield Omitted(item.id, "repeated", item.score) if again else item
+                yield msgspec.structs.replace(item, reason="repeated") if again else item
 
     def _end(self, most: int | None) -> int:
         return self._budget if most is None else min(self._budget, self._spent() + most)
@@ -260,6 +282,8 @@ def _refused(candidates: Candidates) -> Iterator[Omitted]:
     parts = (candidates.system, candidates.memory, candidates.updates, candidates.summaries)
     for item in chain(*parts, candidates.older, candidates.recent, candidates.further):
         yield Omitted(item.id, OVER_BUDGET)
+    for item in chain(candidates.yours, candidates.yours_answering):
+        yield Omitted(item.id, OVER_BUDGET, item.score, mine=True)
 
 
 def _exchange_of(candidates: Candidates) -> dict[str, Exchange]:

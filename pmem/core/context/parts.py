@@ -13,6 +13,7 @@ Counter = Callable[[str], int]
 TITLES: Final = {
     "system": "## System prompt",
     "memory": "## Memory",
+    "yours": "## Yours (not of this project)",
     "updates": "## Updates",
     "recalled": "## Recalled",
     "further": "## Further memory",
@@ -50,6 +51,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         why: what speaks most for showing it.
         calls: the tools that it calls, where another item, or the same, has the results.
         answers: the ids of the calls whose result it is.
+        mine: whether it is of the owner's own memory, and not of the project's.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     calls: tuple[ToolCall, ...] = ()
     answers: tuple[str, ...] = ()
+    mine: bool = False
 
 
 Exchange = Sequence[Sequence[Item]]
@@ -75,7 +78,7 @@ Exchange = Sequence[Sequence[Item]]
 
 
 class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An item as it was shown; `label` stood before its text."""
+    """An item as it was shown; `label` stood before its text, and `mine` is not the project's."""
 
     id: str
     external_id: str | None
@@ -87,6 +90,7 @@ class ShownItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stale: tuple[str, ...]
     difference: SaidOtherwise | None = None
     why: str
+    mine: bool = False
 
 
 def shown(item: Item) -> ShownItem:
@@ -102,6 +106,7 @@ def shown(item: Item) -> ShownItem:
         stale=item.stale,
         difference=item.difference,
         why=item.why,
+        mine=item.mine,
     )
 
 
@@ -121,13 +126,15 @@ class Section(msgspec.Struct, frozen=True):
 class Omitted(msgspec.Struct, frozen=True):
     """A candidate that did not make it, why, and how well it answered the query.
 
-    `text` is how it begins, where a request wants that explained.
+    `text` is how it begins, where a request wants that explained. What is of the owner's own
+    memory, and not of the project's, is `mine`.
     """
 
     id: str
     reason: str
     score: float | None = None
     text: str = ""
+    mine: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Allocation(msgspec.Struct, frozen=True):
@@ -168,6 +175,9 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
         system: the conversation's system prompt.
         memory: the stable block's.
         memory_share: the share of the budget that it may take; half of recall's when None.
+        yours: of the owner's own memory, what stands whatever the task.
+        yours_answering: of it, what answers the task.
+        yours_share: the share of the budget that these two may take.
         updates: lines on what changed since the thread's last context.
         recalled: what answers the query, made while it is asked for; each with its section.
         recalled_share: the share of the budget that it may take.
@@ -191,6 +201,9 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     system: Sequence[Item] = ()
     memory: Sequence[Item] = ()
     memory_share: float | None = None
+    yours: Sequence[Item] = ()
+    yours_answering: Sequence[Item] = ()
+    yours_share: float = 0.0
     updates: Sequence[Item] = ()
     recalled: Iterable[tuple[str, Item]] = ()
     recalled_share: float = 1.0

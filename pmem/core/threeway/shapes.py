@@ -84,7 +84,7 @@ _LINK: Final = RecordShape(
 )
 _SCOPE: Final = RecordShape(fields=_words("app user agent run actor role"), atomic=True)
 _SOURCE: Final = RecordShape(
-    fields=_words("kind conversation message file lines commit"),
+    fields=_words("kind conversation message file lines commit memory"),
     atomic=True,
 )
 _CITATION: Final = RecordShape(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         PinRequest,
         UnlinkRequest,
     )
+    from pmem.memory.sharing import ShareRequest
     from pmem.memory.undo import Undone, UndoRequest
     from pmem.memory.week import Week, WeekRequest
     from pmem.memory.why import Why, WhyRequest
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
 ADD: Final[Operation[AddRequest, Added]] = Operation(
     "add", "Add a memory, or find the one that should be updated instead", "memory.memories:add",
     writes="records", gate="request", logged="hotpath:create"
+)  # fmt: skip
+SHARE: Final[Operation[ShareRequest, Added]] = Operation(
+    "share", "Copy a memory of your own into the project", "memory.sharing:share",
+    writes="records", gate="items", by_person=True, logged="hotpath:create"
 )  # fmt: skip
 SHOW: Final[Operation[ShowRequest, ShownRecord]] = Operation(
     "show", "Show a record, or a message, whole", "memory.reading:show", recalls=True

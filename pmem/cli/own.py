@@ -1,0 +1,48 @@
+"""The memory of one's own, which `--mine` names in the place of a project's."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pmem.errors import NoProject, UsageError
+from pmem.operations.operation import Operation
+from pmem.project.borders import check_borders
+from pmem.project.own_memory import START, check_owner, own_folder, start_own
+from pmem.project.workspace import Workspace
+
+
+def own_root(directory: str | None, environment: Mapping[str, str]) -> str:
+    """Return the folder of one's own memory, whether or not it exists.
+
+    Args:
+        directory: The folder that the command line or the environment names.
+        environment: The environment's variables.
+
+    Raises:
+        UsageError: The command line names two memories.
+        Refused: It is a link, or leads elsewhere.
+    """
+    if directory != (environment.get("PMEM_DIR") or None):
+        raise UsageError("--mine and -C name two memories", "leave out one of them")
+    folder = own_folder(environment)
+    check_borders(folder, environment)
+    return folder
+
+
+def see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
+    """Make the memory of one's own where there is none and something is to be kept in it.
+
+    Args:
+        workspace: That memory.
+        operation: What is to run on it.
+
+    Raises:
+        NoProject: There is none, and nothing is to be kept.
+        Refused: An agent or an app asks.
+    """
+    if os.path.isdir(workspace.root):
+        return
+    check_owner(workspace)
+    if workspace.read_only or not (operation.writes and operation.gate):
+        raise NoProject(f"there is no memory of your own at {workspace.root}", START)
+    start_own(workspace.environment)

@@ -1,0 +1,90 @@
+"""Copying what somebody remembers for themselves into a project, because they say so."""
+
+import msgspec
+
+from pmem.core.dead_ends import ERROR
+from pmem.errors import InvalidValue, NotFound
+from pmem.memory.memories import add
+from pmem.memory.requests import Added, AddRequest
+from pmem.project.own_memory import open_own
+from pmem.project.workspace import Workspace
+from pmem.values.ids import short
+from pmem.values.records import Memory, Source, State
+from pmem.values.requests import Admit, as_it_is
+
+
+class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memory of one's own is copied; `force` adds it even beside a similar one.
+
+    Attributes:
+        reference: Which one.
+        force: Whether one that says nearly the same does not matter.
+        admit: Lets in what holds no secret.
+    """
+
+    reference: str
+    force: bool = False
+    admit: Admit = as_it_is
+
+
+def share(workspace: Workspace, request: ShareRequest) -> Added:
+    """Copy a memory of one's own into a project, unless there is one that says the same.
+
+    Args:
+        workspace: The project.
+        request: Which memory.
+
+    Raises:
+        NoProject: There is no memory of one's own.
+        UsageError: The project is that memory itself.
+        NotFound, Ambiguous: The reference.
+        InvalidValue: The memory is not active, or the project does not allow one of its values.
+        SecretFound: It holds a secret.
+    """
+    memory = _memory_of_own(open_own(workspace), request.reference)
+    return add(workspace, request.admit(_copy_of(memory, force=request.force), "the memory"))
+
+
+def _memory_of_own(own: Workspace, reference: str) -> Memory:
+    """Return the memory that a reference means among one's own."""
+    try:
+        _, identifier = own.resolve(reference, Memory)
+    except NotFound:
+        raise NotFound(
+            f"no memory of your own has an id that starts with {reference!r}",
+            "`pmem list --mine` shows ids",
+        ) from None
+    memory = own.memories.get(identifier)
+    if memory.state is not State.ACTIVE:
+        raise InvalidValue(
+            f"your memory {short(memory.id)} is {memory.state.replace('_', ' ')}",
+            f"bring it back with `pmem restore --mine {short(memory.id)}`",
+        )
+    return memory
+
+
+def _copy_of(memory: Memory, *, force: bool) -> AddRequest:
+    """Return what adds the same to a project.
+
+    Whether it is pinned, and for whom it is, its owner decided for themselves; what it cites
+    stands elsewhere.
+    """
+    return AddRequest(
+        content=memory.content,
+        type=memory.type,
+        category=memory.category,
+        subject=memory.subject,
+        tags=memory.tags,
+        importance=memory.importance,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        source=Source(memory=memory.id),
+        places=memory.places,
+        tried=memory.tried,
+        because=memory.because,
+        evidence=tuple(each for each in memory.evidence if each.startswith(ERROR)),
+        instead_of=memory.instead_of,
+        review_at=memory.review_at,
+        review_if=memory.review_if,
+        force=force,
+    )
