@@ -88,6 +88,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "block": {"wanted": Filter()},
         "pin": {"reference": ref, "pinned": True},
         "undo": {"many": 1, "reference": ref, "dry_run": True},
+        "share": {"reference": ref, "force": True},
         "link": {"start": ref, "end": made.other, "type": "x", "strength": 0.5},
         "unlink": {"start": ref, "end": made.other},
         "history": {"reference": ref},
@@ -163,8 +164,8 @@ def _fields(struct: Any) -> dict[str, Any]:
 
 
 NOTHING: Final = set(
-    "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover apps"
-    " apps.using close".split()
+    "apps.all apps.poll_energy apps.stats check export_arrays flush problems stats discover mine"
+    " apps apps.using close".split()
 )
 """What takes no values, or opens the memory in another way."""
 CALLS: Final = _calls(Made("", "", "", ""))

@@ -196,8 +196,8 @@ def _globals() -> list[TyperOption]:
     """Return the options that every command has, before or after its name."""
     return [
         _option("-C", "directory", "DIR", "Use the memory of this folder."),
-        _option("--mine", "mine", None, "Use your own memory, not the project's."),
         _option("--json", "json", None, "Print one line of JSON."),
+        _option("--mine", "mine", None, "Use your own memory, not the project's."),
         _option("--quiet", "quiet", None, "Print no notes, only data and errors.", "-q"),
         _option("--no-color", "no_color", None, "Print without colours."),
         _option("--actor", "actor", "NAME", "Write as this person or program."),

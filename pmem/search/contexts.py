@@ -82,28 +82,22 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     _read_others(usable, request, answers)
     own = _own_part(asker, request, talk, answers.asked, budget)
     differing = differences(usable)
-    if request.only == "memories":
-        talk = ConversationWindow()
-    if talk.chunked:
-        talk = _with_chunked(settings, talk, budget, tokens_of_others(usable, answers))
+    talk = _shown_talk(settings, request, talk, budget, usable, answers)
     left_out = [*answers.below, *_unshown(usable, request, talk)]
     unnamed = {} if request.names_omitted else usable.hidden()
-    mark = _marking(workspace, usable, differing)
+    mark = _marking_both(own, _marking(workspace, usable, differing))
 
     def written(news: Delta | None) -> Context:
         candidates = gather_candidates(workspace, request, usable, talk, answers, differing, budget)
+        candidates = _with_own(own, candidates)
         return build(
             f"Memory of {settings.project_name}",
-            _with_own(
-                own,
-                msgspec.structs.replace(
-                    candidates,
-                    mark=mark,
-                    yours_share=settings.mine.context_share,
-                    updates=_update_items(news),
-                    left_out=[*left_out, *candidates.left_out],
-                    unnamed={**unnamed, **candidates.unnamed},
-                ),
+            msgspec.structs.replace(
+                candidates,
+                mark=mark,
+                updates=_update_items(news),
+                left_out=[*left_out, *candidates.left_out],
+                unnamed={**unnamed, **candidates.unnamed},
             ),
             budget,
             recent_share=settings.recent_share,
@@ -113,7 +107,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
     if request.explain:
-        built = _explained(workspace, None if own is None else own.workspace, built)
+        built = _explained(workspace, own, built)
     given = task_of(request)
     best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
     return BuiltContext(
@@ -129,10 +123,20 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     )
 
 
-def _with_chunked(
-    settings: Settings, talk: ConversationWindow, budget: int, others: int
+def _shown_talk(
+    settings: Settings,
+    request: ContextRequest,
+    talk: ConversationWindow,
+    budget: int,
+    usable: UsableMemories,
+    answers: Answers,
 ) -> ConversationWindow:
     """Return a talk with the messages of chunks that no other part of a context has to go for."""
+    if request.only == "memories":
+        return ConversationWindow()
+    if not talk.chunked:
+        return talk
+    others = tokens_of_others(usable, answers)
     room = min(int(budget * WHOLE_TALK_SHARE) - others, settings.conversation_tokens)
     return with_chunked_messages(talk, room)
 
@@ -155,11 +159,12 @@ def _unshown(
     yield from (Omitted(message, "pruned") for message in sorted(talk.gone))
 
 
-def _explained(workspace: Workspace, own: Workspace | None, built: Context) -> Context:
+def _explained(workspace: Workspace, own: "OwnPart | None", built: Context) -> Context:
     """Return a context with the beginnings of the memories that it leaves out."""
     texts = {
         memory.id: place.mask.text(memory.content)[:STARTS]
-        for place in filter(None, (own, workspace))
+        for place in (workspace if own is None else own.workspace, workspace)
+        if place is not None
         for memory in place.memories.find(EVERYTHING)
     }
     omitted = (
@@ -319,14 +324,21 @@ def _own_part(
     return own_part(asker, request, asked, budget)
 
 
-def _with_own(own: "OwnPart | None", candidates: Candidates) -> Candidates:
-    """Return candidates with those of the memory of whoever asks, marked as both memories say."""
+def _marking_both(own: "OwnPart | None", mark: Callable[[Item], Item]) -> Callable[[Item], Item]:
+    """Return what marks items, those of the memory of whoever asks as that one says as well."""
     if own is None or own.workspace is None:
+        return mark
+    own_mark = _marking(own.workspace, own.memories, own.differing)
+    return lambda item: mark(own_mark(item)) if item.mine else mark(item)
+
+
+def _with_own(own: "OwnPart | None", candidates: Candidates) -> Candidates:
+    """Return candidates with those of the memory of whoever asks."""
+    if own is None:
         return candidates
-    mark, own_mark = candidates.mark, _marking(own.workspace, own.memories, own.differing)
     return msgspec.structs.replace(
         candidates,
-        mark=lambda item: mark(own_mark(item)) if item.mine else mark(item),
+        yours_share=own.share,
         answered=candidates.answered or bool(own.answering),
         yours=own.standing,
         yours_answering=own.answering,

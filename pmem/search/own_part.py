@@ -30,6 +30,7 @@ class OwnPart(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         standing: what stands whatever the task, the first before the others.
         answering: what answers the task.
+        share: of the budget, what all of it may take.
         left_out: what no context shows, or this one does not.
         unnamed: how many others there are, by reason.
         notes: what was wrong with it.
@@ -40,6 +41,7 @@ class OwnPart(msgspec.Struct, frozen=True, kw_only=True):
 
     standing: tuple[Item, ...] = ()
     answering: tuple[Item, ...] = ()
+    share: float = 0.0
     left_out: tuple[Omitted, ...] = ()
     unnamed: Mapping[str, int] = {}
     notes: tuple[str, ...] = ()
@@ -67,7 +69,10 @@ def own_part(workspace: Workspace, request: ContextRequest, asked: str, budget: 
         if own is None:
             return NO_PART
         room = int(budget * workspace.settings.mine.context_share)
-        return _gathered(own, _request(request), asked, room)
+        return msgspec.structs.replace(
+            _gathered(own, _request(request), asked, room),
+            share=workspace.settings.mine.context_share,
+        )
     except Refused:  # its own settings keep this agent out
         return NO_PART
     except PmemError as error:

@@ -55,6 +55,9 @@ def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> N
         assert shell.run(f"pmem rm {ids['k3v9']}").code == 0
     if words == "purge":
         assert shell.run(f"pmem rm {ids['k3v9']}").code == 0
+    if words == "share":
+        own = shell.run('pmem add --mine "Ada prefers small commits" --json')
+        example = example.replace(ids["k3v9"], json.loads(own.out)["data"]["memory"]["id"])
     if words == "unlink":
         assert shell.run(f"pmem link {ids['k3v9']} {ids['p7q2']}").code == 0
     if words == "settle":

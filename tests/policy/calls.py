@@ -35,6 +35,7 @@ CALLS: Final[dict[str, Call]] = {
     "remove": lambda p, g: p.remove(g.ref),
     "restore": lambda p, g: p.restore(g.ref),
     "purge": lambda p, g: p.purge(g.ref, force=g.flag),
+    "share": lambda p, g: p.share(g.ref, force=g.flag),
     "undo": lambda p, g: p.undo(reference=g.ref, dry_run=g.flag),
     "pin": lambda p, g: p.pin(g.ref, pinned=g.flag),
     "link": lambda p, g: p.link(g.ref, g.other),
@@ -111,15 +112,15 @@ CALLS: Final[dict[str, Call]] = {
 }
 """Each by its name, those of apps behind `apps.`."""
 
-OPENING: Final = {"discover", "at", "apps", "apps.using", "close"}
-"""They open the same memory in another way, or let go of it, and answer nothing."""
+OPENING: Final = {"discover", "mine", "at", "apps", "apps.using", "close"}
+"""They open a memory in another way, or let go of it, and answer nothing."""
 
 BLOCKS: Final = ("build_context", "build_context for an app", "block", "query", "delta")
 """What is written for models."""
 
 WHOLE: Final = (
     "add_question approve changelog check check_merges consolidate doctor import_arrays "
-    "import_messages import_sessions provenance reject repair sweep verify"
+    "import_messages import_sessions provenance reject repair share sweep verify"
 ).split()
 """What takes in every category, and is refused to whoever has an allowlist."""
 
