@@ -39,16 +39,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--own", type=int, default=0, help="memories of one's own beside them")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         full, empty = Path(place, "full"), Path(place, "empty")
         empty.mkdir()
         make(full, given.size)
         place_some(full)
+        keep_own(Path(place, "data"), given.own)
         figures = measured(calls(full, empty), given.runs)
     print(f"\n| CPU time at {given.size:,} memories | times bare |\n|---|---|")
     for name, seconds in figures.items():
         print(f"| {name} | {seconds / figures['`python -c pass`']:.1f} |")
+
+
+def keep_own(data: Path, many: int) -> None:
+    """Keep so many memories of one's own, a third of which answer the prompt that is measured."""
+    os.environ["XDG_DATA_HOME"] = ENVIRONMENT["XDG_DATA_HOME"] = str(data)
+    ENVIRONMENT.pop("CI", None)
+    for number in range(many):
+        answers = f"I prefer the parser of kind {number}, which retries webhooks by itself"
+        other = f"My own note {number} is about the laptop and its port {number}"
+        Project.mine().add(answers if number % 3 == 0 else other, "preference", force=True)
 
 
 def place_some(full: Path) -> None:
