@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from pmem.errors import NoProject, Refused, UsageError
+from pmem.errors import NoProject, PmemError, Refused, UsageError
 from pmem.project.borders import check_borders
 from pmem.project.caller import NOBODY
 from pmem.project.configuration import DEFAULT_FOLDER
@@ -164,6 +164,18 @@ def own_beside(workspace: Workspace) -> Workspace | None:
     from pmem.project.views import at_moment
 
     return at_moment(own, workspace.moment)
+
+
+def told_as_left_out(workspace: Workspace, error: PmemError) -> tuple[str, ...]:
+    """Say that the memory of whoever asks is left out, and why.
+
+    Args:
+        workspace: The project that is asked.
+        error: What is wrong; an agent that is kept out need not be told.
+    """
+    if isinstance(error, Refused) and workspace.caller.agent is not None:
+        return ()
+    return (f"your own memory is left out: {error.message}",)
 
 
 def open_own(workspace: Workspace) -> Workspace:

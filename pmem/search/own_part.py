@@ -10,8 +10,8 @@ from pmem.core.context.modes import mode_of
 from pmem.core.context.parts import Item, Omitted
 from pmem.core.context.worth import tie
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
-from pmem.errors import PmemError, Refused
-from pmem.project.own_memory import own_beside
+from pmem.errors import PmemError
+from pmem.project.own_memory import own_beside, told_as_left_out
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import Answers, rank_answers
 from pmem.search.context_candidates import gather_candidates
@@ -50,9 +50,6 @@ class OwnPart(msgspec.Struct, frozen=True, kw_only=True):
     differing: Mapping[str, SaidOtherwise] = {}
 
 
-NO_PART: Final = OwnPart()
-
-
 def own_part(workspace: Workspace, request: ContextRequest, asked: str, budget: int) -> OwnPart:
     """Gather what a context could show of the memory of whoever asks.
 
@@ -67,16 +64,14 @@ def own_part(workspace: Workspace, request: ContextRequest, asked: str, budget: 
     try:
         own = own_beside(workspace)
         if own is None:
-            return NO_PART
+            return OwnPart()
         room = int(budget * workspace.settings.mine.context_share)
         return msgspec.structs.replace(
             _gathered(own, _request(request), asked, room),
             share=workspace.settings.mine.context_share,
         )
-    except Refused:  # its own settings keep this agent out
-        return NO_PART
     except PmemError as error:
-        return OwnPart(notes=(f"your own memory is left out: {error.message}",))
+        return OwnPart(notes=told_as_left_out(workspace, error))
 
 
 def _request(request: ContextRequest) -> ContextRequest:

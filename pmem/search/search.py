@@ -24,7 +24,7 @@ from pmem.core.retrieval.ranking_settings import (
 from pmem.core.retrieval.relations import LinkedMemory
 from pmem.core.retrieval.weighted_sum import Weights, rank_by_sum
 from pmem.core.text.terms import terms
-from pmem.errors import InvalidValue, PmemError, Refused
+from pmem.errors import InvalidValue, PmemError
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
@@ -211,7 +211,7 @@ def _yours(
     workspace: Workspace, request: SearchRequest
 ) -> tuple[tuple[SearchHit, ...], tuple[str, ...]]:
     """Return what the memory of whoever asks has, and what is to be told of it."""
-    from pmem.project.own_memory import own_beside
+    from pmem.project.own_memory import own_beside, told_as_left_out
 
     kinds = tuple(kind for kind in request.kinds or REMEMBERED if kind in REMEMBERED)
     try:
@@ -224,10 +224,8 @@ def _yours(
             request, kinds=kinds, related=0, threshold=least, top_k=min(limit, MOST_OF_YOURS)
         )
         return tuple(hits_of(own, opened(own, pick(own, asked).ranked))), ()
-    except Refused:  # its own settings keep this agent out
-        return (), ()
     except PmemError as error:
-        return (), (f"your own memory is left out: {error.message}",)
+        return (), told_as_left_out(workspace, error)
 
 
 def _elsewhere(workspace: Workspace, request: SearchRequest) -> tuple[BranchHit, ...]:

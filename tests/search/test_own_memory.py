@@ -392,3 +392,15 @@ def test_the_same_memories_give_the_same_bytes_within_the_budget(
     assert Workspace(str(place / "work" / ".project-memory")).memories.ids("") == sorted(
         memory.id for memory in here.list().items
     )
+
+
+def test_a_link_in_its_place_is_told_and_not_followed(root: str, mine: dict[str, str]) -> None:
+    folder = own_folder(os.environ)
+    os.rename(folder, f"{folder}.kept")
+    os.symlink(f"{folder}.kept", folder)
+    for line in (["context"], ["search", "commits"]):
+        done = pmem(*line)
+        assert done.code == 0
+        assert RULE not in done.text
+        assert "your own memory is left out: " in done.said
+    assert pmem("list", "--mine").code == 7
