@@ -654,12 +654,12 @@ def _stopped_edit(**environment: Any) -> Any:
 
 
 def _of_mine(**environment: Any) -> Any:
-    pmem("add", "--mine", "I prefer small commits", "--type", "preference")
+    pmem("add", "--mine", "I prefer small commits", "--type", "preference", environment=NOW)
     return data("context", "commits", "--budget", "1000", **environment)["sections"]
 
 
 def _agent_of_mine(**environment: Any) -> Any:
-    pmem("add", "--mine", "I prefer small commits", "--type", "preference")
+    pmem("add", "--mine", "I prefer small commits", "--type", "preference", environment=NOW)
     return pmem("list", "--mine", "--agent", "planner", environment=environment).code
 
 
