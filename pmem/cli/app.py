@@ -199,6 +199,7 @@ def _globals() -> list[TyperOption]:
         _option("--json", "json", None, "Print one line of JSON."),
         _option("--quiet", "quiet", None, "Print no notes, only data and errors.", "-q"),
         _option("--no-color", "no_color", None, "Print without colours."),
+        _option("--exact-times", "exact_times", None, "Print exact times, also on a terminal."),
         _option("--actor", "actor", "NAME", "Write as this person or program."),
         _option("--agent", "asker", "NAME", "Act as this agent, within its allowlist."),
         _option("--now", "now", "TIME", "Pretend that it is this time."),

@@ -36,7 +36,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A command's result: what `--json` prints, and what people read.
 
     `screen` draws lines for a terminal of so many columns instead; `raw` is text that is
-    printed as it stands instead of the lines; `note` goes to standard error.
+    printed as it stands instead of the lines; `note` goes to standard error, and
+    where that is a terminal, `receipt` draws lines for it instead.
     """
 
     data: Any
@@ -44,6 +45,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     screen: Callable[[int], Iterable[Line]] | None = None
     raw: str | None = None
     note: str = ""
+    receipt: Callable[[int], Iterable[Line]] | None = None
     exit_code: int = 0
 
 
@@ -93,7 +95,7 @@ class CommandSession:
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
-        self.redact = False
+        self.redact = self.exact_times = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
 
