@@ -14,6 +14,7 @@ from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
 from pmem.core.retrieval.question import notes_on
+from pmem.core.shortening import shortened
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
@@ -148,12 +149,16 @@ def _explained(workspace: Workspace, built: Context) -> Context:
     """Return a context with the beginnings of the memories that it leaves out."""
     texts = {memory.id: memory.content for memory in workspace.memories.find(EVERYTHING)}
     omitted = (
-        msgspec.structs.replace(left, text=workspace.mask.text(texts[left.id])[:STARTS])
+        msgspec.structs.replace(left, text=_start(workspace.mask.text(texts[left.id])))
         if left.id in texts
         else left
         for left in built.omitted
     )
     return msgspec.structs.replace(built, omitted=tuple(omitted))
+
+
+def _start(text: str) -> str:
+    return shortened(" ".join(text.split()), STARTS)
 
 
 def _for_its_app(

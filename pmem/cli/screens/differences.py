@@ -47,7 +47,7 @@ def word_difference(was: str, became: str) -> Line | None:
 def _words(text: str) -> list[str]:
     """Return the words of a text, each with the space behind it."""
     found: list[str] = []
-    for piece in pieces(" ".join(visible(text).split())):
+    for piece in pieces(visible(" ".join(text.split()))):
         if piece.isspace() and found:
             found[-1] += piece
         else:

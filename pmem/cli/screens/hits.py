@@ -61,7 +61,7 @@ def hit_screen(
         yield [("not a match, only recent:", "magenta")]
         for hit in found.fill:
             yield from columns.drawn(hit, explain=False, is_match=False)
-    yield from legend(signs.values())
+    yield from legend(signs.values(), view.width)
 
 
 class _Columns(NamedTuple):

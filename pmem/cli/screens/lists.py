@@ -46,7 +46,7 @@ def memory_screen(found: MemoryListing, view: ScreenView) -> Iterator[Line]:
         for memory, own in zip(found.items, signs, strict=True)
     )
     yield from drawn_rows(rows, view)
-    yield from legend(signs)
+    yield from legend(signs, view.width)
 
 
 def memory_text(memory: Memory) -> Line:
@@ -125,7 +125,7 @@ def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Li
         for episode, own in zip(episodes, signs, strict=True)
     )
     yield from drawn_rows(rows, view)
-    yield from legend(signs)
+    yield from legend(signs, view.width)
 
 
 def conversation_screen(items: Sequence[Overview], view: ScreenView) -> Iterator[Line]:

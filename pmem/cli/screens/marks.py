@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from pmem.cli.screens.wrapping import wrapped
 from pmem.cli.session import Line
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust
@@ -67,17 +68,18 @@ def marked(signs: str, width: int) -> Line:
     return [*coloured, (" " * (width - len(signs) + 1), "")]
 
 
-def legend(signs: Iterable[str]) -> Iterator[Line]:
+def legend(signs: Iterable[str], width: int) -> Iterator[Line]:
     """Yield what the signs on a screen mean; nothing where there are none.
 
     Args:
         signs: Those of all rows.
+        width: Cells of the terminal.
     """
     seen = set("".join(signs))
     said = [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in seen]
     if said:
         yield [("", "")]
-        yield [("   ".join(said), "dim")]
+        yield from wrapped([("   ".join(said), "dim")], width)
 
 
 def _is_expired(memory: Memory, now: datetime) -> bool:

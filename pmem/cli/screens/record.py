@@ -52,7 +52,11 @@ def record_screen(
     yield [("", "")]
     rows = [*_people(record, view), *_belongings(found, view)]
     yield from drawn_rows(rows, view, most=0)
-    fields = [(name, value) for name, value in named if name not in _TOLD]
+    fields = [
+        (name, value)
+        for name, value in named
+        if name not in _TOLD and (name, value) != ("state", "active")
+    ]
     minor = [
         f"{_plain(name)} {_seen(record, name, value, view)}"
         for name, value in fields
@@ -66,7 +70,7 @@ def record_screen(
     yield from drawn_rows(others, view, most=0)
     if minor:
         yield from wrapped([("  ·  ".join(minor), "dim")], view.width)
-    yield from legend([signs])
+    yield from legend([signs], view.width)
 
 
 def _text(record: Any, view: ScreenView) -> Iterator[Line]:

@@ -12,6 +12,8 @@ from pmem.core.visible import visible
 ELLIPSIS: Final = "…"
 _RUNS: Final = re.compile(r"\s+|\S+")
 _JOINER: Final = "\u200d"
+_LEAST: Final = 12
+"""Cells at the end of a line in which a word that no line holds may begin."""
 _TAB: Final = "    "
 _BREAKS: Final = frozenset("\n\t")
 _ATTACHED: Final = ("Mn", "Me", "Mc", "Cf", "Sk")
@@ -188,13 +190,17 @@ def _filled(line: Line, first: int, later: int) -> Iterator[Line]:
             used = line_cells(current)
             begins = False
             continue
-        if current:
+        left = room - used - word.gap_width
+        if current and (word.width <= later or left < _LEAST):
             yield current
-            room = later
+            current, lead, left, room = [], [], later, later
         begins = False
-        *whole, current = _broken(word.parts, room, later)
-        yield from whole
-        used, room = line_cells(current), later if whole else room
+        first_part, *others = _broken(word.parts, left, later)
+        current = [*current, *lead, *first_part]
+        for part in others:
+            yield current
+            current, room = part, later
+        used = line_cells(current)
     yield current
 
 
