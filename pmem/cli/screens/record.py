@@ -26,6 +26,7 @@ _TOLD: Final = frozenset(
     " access".split()
 )
 """What the screen tells in its own words."""
+_USUAL: Final = (("state", "active"),)
 _CHANGES: Final = frozenset(EventKind) - {EventKind.ADD, EventKind.LINK, EventKind.UNLINK}
 
 
@@ -52,25 +53,28 @@ def record_screen(
     yield [("", "")]
     rows = [*_people(record, view), *_belongings(found, view)]
     yield from drawn_rows(rows, view, most=0)
-    fields = [
-        (name, value)
-        for name, value in named
-        if name not in _TOLD and (name, value) != ("state", "active")
-    ]
-    minor = [
-        f"{_plain(name)} {_seen(record, name, value, view)}"
-        for name, value in fields
-        if name in _MINOR
-    ]
-    others = (
-        _row(_plain(name), _seen(record, name, value, view))
-        for name, value in fields
-        if name not in _MINOR and not _says_trust(name, trust)
-    )
-    yield from drawn_rows(others, view, most=0)
+    yield from _fields(record, named, trust, view)
+    yield from legend([signs], view.width)
+
+
+def _fields(
+    record: Any, named: Sequence[tuple[str, str]], trust: Trust | None, view: ScreenView
+) -> Iterator[Line]:
+    """Yield what else a record holds: a line for each field, and one for what matters least."""
+    rows: list[Row] = []
+    minor: list[str] = []
+    for name, value in named:
+        if name in _TOLD or (name, value) in _USUAL or (name == "trust" and trust is Trust.LOW):
+            continue
+        at = getattr(record, name, None)
+        told = view.when(at) if isinstance(at, datetime) else value
+        if name in _MINOR:
+            minor.append(f"{_plain(name)} {told}")
+        else:
+            rows.append(_row(_plain(name), told))
+    yield from drawn_rows(rows, view, most=0)
     if minor:
         yield from wrapped([("  ·  ".join(minor), "dim")], view.width)
-    yield from legend([signs], view.width)
 
 
 def _text(record: Any, view: ScreenView) -> Iterator[Line]:
@@ -93,13 +97,13 @@ def _people(record: Any, view: ScreenView) -> Iterator[Row]:
     history: tuple[Event, ...] = getattr(record, "history", ())
     written = next((event for event in history if event.event is EventKind.ADD), None)
     if written is not None:
-        yield _row("written", f"by {_who(written)}, {view.when(written.at)}")
+        yield _row("written", f"{view.when(written.at)} by {_who(written)}")
     elif hasattr(record, "created_at"):
         yield _row("written", view.when(record.created_at))
     changes = [event for event in history if event.event in _CHANGES]
     if changes:
-        last, many = changes[-1], f" ({len(changes)} changes)" * (len(changes) > 1)
-        yield _row("changed", f"by {_who(last)}, {view.when(last.at)}{many}")
+        last, many = changes[-1], f"{len(changes)} times, last " * (len(changes) > 1)
+        yield _row("changed", f"{many}{view.when(last.at)} by {_who(last)}")
 
 
 def _who(event: Event) -> str:
@@ -148,13 +152,3 @@ def _row(name: str, value: str) -> Row:
 
 def _plain(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _says_trust(name: str, trust: Trust | None) -> bool:
-    return name == "trust" and trust is Trust.LOW
-
-
-def _seen(record: Any, name: str, value: str, view: ScreenView) -> str:
-    """Tell a field's value; a moment as all moments on the screen."""
-    at = getattr(record, name, None)
-    return view.when(at) if isinstance(at, datetime) else value

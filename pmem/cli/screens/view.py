@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
+from unicodedata import bidirectional
 
 from pmem.cli.panels import padded
 from pmem.cli.screens.wrapping import cells, line_cells, wrapped
@@ -94,9 +95,15 @@ def _told_in(text: Line, tail: Sequence[Span], width: int, most: int) -> list[Li
     *others, last = lines
     if not line_cells(last):
         return [*others, *wrapped(list(tail), width)]
-    if line_cells(last) + 2 + line_cells(tail) <= width:
+    if line_cells(last) + 2 + line_cells(tail) <= width and not _is_turned(last):
         return [*others, [*last, ("  ", ""), *tail]]
     return [*lines, *wrapped(list(tail), width)]
+
+
+def _is_turned(line: Line) -> bool:
+    """Tell whether a line is written from the right: what follows would be drawn within it."""
+    text = "".join(part for part, _ in line)
+    return not text.isascii() and any(bidirectional(one) in ("R", "AL") for one in text)
 
 
 def column(texts: Iterable[str]) -> int:
