@@ -88,8 +88,7 @@ class CommandSession:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self.directory: str | None = environment.get("PMEM_DIR") or None
-        self.json = False
-        self.quiet = False
+        self.json = self.quiet = False
         self.no_color = bool(environment.get("NO_COLOR"))
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
         self.asker: str | None = None
@@ -213,6 +212,11 @@ class CommandSession:
         """The present that the options fix, if they do."""
         return None if self.now is None else parse_time(self.now, datetime.now(UTC))
 
+    @property
+    def present(self) -> datetime:
+        """The present: as the options say, else as the clock does."""
+        return in_utc(self.fixed_now or datetime.now(UTC))
+
     def file(self, path: str | None) -> str | None:
         """Return a file as the project names it, seen from its top; None stays None.
 
@@ -253,9 +257,7 @@ class CommandSession:
         Raises:
             InvalidValue: It is no time.
         """
-        if text is None:
-            return None
-        return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)))
+        return None if text is None else parse_time(text, self.present)
 
     def ahead(self, text: str | None) -> datetime | None:
         """Read a time from an option, an age or a weekday as one that is to come; None stays None.
@@ -263,9 +265,7 @@ class CommandSession:
         Raises:
             InvalidValue: It is no time.
         """
-        if text is None:
-            return None
-        return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)), ahead=True)
+        return None if text is None else parse_time(text, self.present, ahead=True)
 
     def input(self, text: str | None, what: str) -> str:
         """Return an argument, or standard input where it is `-`.

@@ -55,7 +55,7 @@ def view_of(session: CommandSession, width: int) -> ScreenView:
         session: This run of the command line.
         width: Cells of the terminal.
     """
-    return ScreenView(width, session.workspace.now(), session.exact_times)
+    return ScreenView(width, session.present, session.exact_times)
 
 
 class Row(NamedTuple):
