@@ -29,6 +29,7 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.memory.citations import Watch
+    from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
 
 
@@ -60,14 +61,6 @@ class LookRequest(ConversationRequest, frozen=True, kw_only=True):
     revision: str | None = None
 
 
-class LinkedText(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a link leads, and what is kept there; None where it may not be seen or is gone."""
-
-    id: str
-    type: str
-    text: str | None
-
-
 class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A record, or a message, and what speaks against it.
 
@@ -84,7 +77,7 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...] = ()
     disputed: dict[str, Any] = {}
     use: "UseCount | None" = None
-    links: tuple[LinkedText, ...] = ()
+    links: "tuple[LinkedText, ...]" = ()
     recalls: int = 0
 
     @property
@@ -226,38 +219,11 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
         disputed=disputed(found),
         use=use_of(workspace, found.id) if isinstance(found, Memory | Episode) else None,
     )
-    return _with_details(workspace, shown) if request.details else shown
-
-
-def _with_details(workspace: Workspace, shown: ShownRecord) -> ShownRecord:
-    """Return the same with what only a person who looks at one record wants to know."""
-    record = shown.record
-    if not isinstance(record, Memory | Episode):
+    if not request.details:
         return shown
-    from pmem.memory.recalls import waiting
+    from pmem.memory.details import with_details
 
-    unsaved = {} if workspace.is_past else waiting(workspace)
-    extra = unsaved[record.id].count if record.id in unsaved else 0
-    return msgspec.structs.replace(
-        shown, links=tuple(_linked_texts(workspace, record)), recalls=record.access.count + extra
-    )
-
-
-def _linked_texts(workspace: Workspace, record: Memory | Episode) -> Iterator[LinkedText]:
-    """Yield where the links of a record lead, in their order."""
-    if isinstance(record, Memory):
-        ties = [(link.type, link.target) for link in record.relationships]
-    else:
-        ties = [("about", target) for target in record.linked_memories]
-    if not ties:
-        return
-    wanted = Selection(ids=tuple(target for _, target in ties))
-    found = {memory.id: memory.content for memory in workspace.memories.select(wanted)}
-    for type_, target in ties:
-        text = found.get(target)
-        yield LinkedText(
-            id=target, type=type_, text=None if text is None else workspace.mask.text(text)
-        )
+    return with_details(workspace, shown)
 
 
 def find(workspace: Workspace, reference: str) -> Record | MessageRef:

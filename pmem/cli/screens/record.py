@@ -11,7 +11,8 @@ from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
 from pmem.cli.screens.wrapping import hung, wrapped
 from pmem.cli.session import Line
 from pmem.core.trust import Trust, trust_of
-from pmem.memory.reading import LinkedText, ShownRecord
+from pmem.memory.details import LinkedText
+from pmem.memory.reading import ShownRecord
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Memory
 

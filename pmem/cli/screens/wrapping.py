@@ -190,7 +190,9 @@ def _filled(line: Line, first: int, later: int) -> Iterator[Line]:
             used = line_cells(current)
             begins = False
             continue
-        left = room - used - word.gap_width
+        if not current and (word.width <= room or room - line_cells(lead) < _LEAST):
+            lead = []  # without the spaces before it there is room
+        left = room - used - line_cells(lead)
         if current and (word.width <= later or left < _LEAST):
             yield current
             current, lead, left, room = [], [], later, later
