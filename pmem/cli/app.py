@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from itertools import takewhile
 from typing import Any, Final
@@ -64,7 +65,7 @@ def root() -> TyperGroup:
         entries=COMMANDS,
         groups=GROUPS,
         sections=SECTIONS,
-        params=[*_globals(), _telling("Print the version and exit.", _version, "--version")],
+        params=[*_shared_options(), _telling("Print the version and exit.", _version, "--version")],
         epilog=_epilog('pmem add "We use PostgreSQL"'),
         no_args_is_help=True,
     )
@@ -161,7 +162,7 @@ def _group(name: str, help_: str, entries: dict[str, CommandEntry]) -> TyperGrou
         help=help_,
         entries=entries,
         groups={},
-        params=_globals(),
+        params=[*_shared_options()],
         default=DEFAULTS.get(name),
         epilog=_epilog(next(iter(entries.values())).example),
         no_args_is_help=name not in DEFAULTS,
@@ -184,7 +185,7 @@ def _command(name: str, entry: CommandEntry) -> TyperCommand:
     for parameter in command.params:
         parameter.metavar = parameter.metavar or _METAVARS.get(parameter.type.name.split()[0])
     own = {flag for parameter in command.params for flag in parameter.opts}
-    command.params.extend(option for option in _globals() if own.isdisjoint(option.opts))
+    command.params.extend(option for option in _shared_options() if own.isdisjoint(option.opts))
     return command  # type: ignore[no-any-return]
 
 
@@ -192,21 +193,26 @@ def _epilog(example: str) -> str:
     return f"\b\nExample:\n  {example}"
 
 
-def _globals() -> list[TyperOption]:
-    """Return the options that every command has, before or after its name."""
-    return [
+@cache
+def _shared_options() -> tuple[TyperOption, ...]:
+    """Return the options that every command has, before or after its name.
+
+    They are made once: the root's and a command's are the same.
+    """
+    return (
         _option("-C", "directory", "DIR", "Use the memory of this folder."),
         _option("--json", "json", None, "Print one line of JSON."),
         _option("--mine", "mine", None, "Use your own memory, not the project's."),
         _option("--quiet", "quiet", None, "Print no notes, only data and errors.", "-q"),
         _option("--no-color", "no_color", None, "Print without colours."),
+        _option("--exact-times", "exact_times", None, "Print exact times, also on a terminal."),
         _option("--actor", "actor", "NAME", "Write as this person or program."),
         _option("--agent", "asker", "NAME", "Act as this agent, within its allowlist."),
         _option("--now", "now", "TIME", "Pretend that it is this time."),
         _option("--redact", "redact", None, "Save the text with its secrets blanked out."),
         _option("--read-only", "read_only", None, "Write nothing."),
         _telling("Show this help and exit.", _help, "--help", "-h"),
-    ]
+    )
 
 
 def _option(

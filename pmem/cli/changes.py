@@ -1,6 +1,7 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -28,7 +29,7 @@ from pmem.cli.render import can_ask
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
-from pmem.memory.journal import HistoryRequest
+from pmem.memory.journal import History, HistoryRequest
 from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, LinkRequest, PinRequest, UnlinkRequest
@@ -138,7 +139,7 @@ def edit(
         raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
     if supersede:
         return _superseded_answer(session.run(table.SUPERSEDE, request))
-    return _edited_answer(session.run(table.EDIT, request))
+    return _edited_answer(session, session.run(table.EDIT, request))
 
 
 def _edit_draft(session: CommandSession, reference: str) -> Answer:
@@ -156,7 +157,7 @@ def _edit_draft(session: CommandSession, reference: str) -> Answer:
     draft = read_draft(session, None, "the text", known=found.content)
     with kept_draft(draft):
         request = EditRequest(reference=found.id, content=draft.text)
-        answer = _edited_answer(session.run(table.EDIT, request))
+        answer = _edited_answer(session, session.run(table.EDIT, request))
     draft.drop()
     return answer
 
@@ -292,7 +293,15 @@ def history(
         listing = session.run(table.VERSIONS, request)
         return Answer(data=listing, lines=list(map(version_line, listing.items)))
     found = session.run(table.HISTORY, request)
-    return Answer(data=found, lines=story_lines(found.steps))
+    draw = partial(_draw_story, session, found)
+    return Answer(data=found, lines=story_lines(found.steps), screen=draw)
+
+
+def _draw_story(session: CommandSession, found: History, width: int) -> Iterable[Line]:
+    from pmem.cli.screens.stories import story_screen
+    from pmem.cli.screens.view import view_of
+
+    return story_screen(found.steps, view_of(session, width))
 
 
 def _records_request(references: Iterable[str]) -> RecordsRequest:
@@ -308,13 +317,25 @@ def _superseded_answer(done: Superseded) -> Answer:
     return Answer(data=done, lines=lines)
 
 
-def _edited_answer(done: Edited) -> Answer:
+def _edited_answer(session: CommandSession, done: Edited) -> Answer:
     lines = [_done_line("edited", done.memory), *neighbour_lines(done.memory, done.neighbours)]
     note = ""
     if done.same is not None:
         one, other = short(done.same.id), short(done.memory.id)
         note = f"{one} says the same: `pmem edit {one} --superseded-by {other}` keeps one of them"
-    return Answer(data=done, lines=lines, note=note)
+    return Answer(data=done, lines=lines, screen=partial(_draw_edit, session, done), note=note)
+
+
+def _draw_edit(session: CommandSession, done: Edited, width: int) -> Iterable[Line]:
+    """Draw what an edit has changed, word by word."""
+    from pmem.cli.screens.stories import edit_screen
+    from pmem.cli.screens.view import view_of
+    from pmem.cli.screens.wrapping import all_hung
+
+    yield from edit_screen(
+        done.memory, view_of(session, width), is_changed=session.outcomes[-1].has_written
+    )
+    yield from all_hung(neighbour_lines(done.memory, done.neighbours), width)
 
 
 def _record_answer(word: str, record: Record) -> Answer:

@@ -1,12 +1,13 @@
 """The command that builds contexts."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Final, Literal
 
 import typer
 
 from pmem.cli import options
-from pmem.cli.session import Answer, CommandSession
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.context.parts import Context
 from pmem.core.shortening import shortened
 from pmem.operations import table
@@ -111,7 +112,18 @@ def context(
         data=built,
         raw=built.text and built.text.rstrip("\n") + "\n",
         note="\n".join([*built.notes, *(_fates(built) if explain else ()), note]),
+        receipt=partial(_draw_receipt, session, built, note) if explain else None,
     )
+
+
+def _draw_receipt(session: CommandSession, built: Context, note: str, width: int) -> Iterator[Line]:
+    from pmem.cli.screens.receipt import receipt_screen
+    from pmem.cli.screens.view import view_of
+    from pmem.cli.screens.wrapping import all_hung
+
+    yield from receipt_screen(built, _REASONS, view_of(session, width))
+    yield [("", "")]
+    yield from all_hung(([(said, "")] for said in (*built.notes, note)), width)
 
 
 def _fates(built: Context) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The commands that keep conversations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -153,8 +154,18 @@ def list_(
     return Answer(
         data=found,
         lines=map(_overview_line, found.items),
+        screen=partial(_draw_conversations, session, found.items),
         note="" if found.items else _none(status),
     )
+
+
+def _draw_conversations(
+    session: CommandSession, items: Sequence[Overview], width: int
+) -> Iterable[Line]:
+    from pmem.cli.screens.lists import conversation_screen
+    from pmem.cli.screens.view import view_of
+
+    return conversation_screen(items, view_of(session, width))
 
 
 def _none(status: Status | None) -> str:

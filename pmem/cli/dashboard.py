@@ -12,13 +12,13 @@ from pmem.cli.panels import (
     WIDEST,
     bar,
     beside,
-    cells,
     cut_line,
     figure,
     padded,
     panel,
     sparkline,
 )
+from pmem.cli.screens.wrapping import all_hung, cells
 from pmem.cli.session import Line
 from pmem.core.histogram import Period
 from pmem.upkeep.statistics import Ending, Helped, MemoryFigures, Used
@@ -40,6 +40,9 @@ _THIS: Final = {
 }
 _FULL: Final = 0.9
 _FILLING: Final = 0.7
+_UNTOLD: Final = "recalled least"
+"""What a pipe gets and nobody can do anything about."""
+_LONGEST_COMMAND: Final = len("pmem consolidate --dry-run")
 _EMPTY: Final = "no memory yet; `pmem add` keeps the first"
 
 
@@ -56,6 +59,7 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         figures: What to draw.
         width: Cells that the lists are cut to; as long as they are when None.
     """
+    yield from _need_lines(figures, width)
     yield from _figures(("memories", f"{figures.memories}, {figures.tokens} tokens"))
     yield from _bars(figures.by_type, _BAR)
     share = f"{figures.budget_share:.1%}".replace("%", " %")
@@ -78,7 +82,23 @@ def plain_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Li
         heading: Line = [(name, "bold")]
         for line in (heading, *([("  ", ""), *row] for row in rows)):
             yield line if width is None else cut_line(line, width)
-    yield from _warnings(figures)
+
+
+def _need_lines(figures: MemoryFigures, width: int | None = None) -> Iterator[Line]:
+    """Yield what needs somebody, each with the command for it, aligned."""
+    if not figures.needs:
+        return
+    yield [("needs you", "bold")]
+    counts = max(len(f"{need.count:,}") for need in figures.needs)
+    whats = max(len(need.what) for need in figures.needs)
+    fits = width is None or counts + whats + _LONGEST_COMMAND + 6 <= width
+    for need in figures.needs:
+        counted = (f"  {need.count:>{counts},}  ", "red")
+        if fits:
+            yield [counted, (f"{need.what:<{whats}}  ", ""), (need.command, "cyan")]
+            continue
+        yield [counted, (need.what, "")]
+        yield [(" " * (counts + 4), ""), (need.command, "cyan")]
 
 
 def _figures(*named: tuple[str, str]) -> Iterator[Line]:
@@ -123,10 +143,8 @@ def screen(figures: MemoryFigures, width: int) -> Iterable[Line]:
         figures: What to draw.
         width: Cells of the terminal; below 60 it gets plain lines, from 100 on two columns.
     """
-    if width < NARROW:
-        return plain_lines(figures, width)
-    if note(figures):
-        return plain_lines(figures)
+    if width < NARROW or note(figures):
+        return all_hung(plain_lines(figures, width), width)
     if width < _WIDE:
         return [line for part in _panels(figures, width) for line in part]
     column = min(WIDEST, (width - _GAP) // 2)
@@ -149,13 +167,13 @@ def _panels(figures: MemoryFigures, width: int) -> list[list[Line]]:
     inner = min(WIDEST, max(NARROWEST, width)) - 4
     head = f"Memory: {figures.memories:,} {'memory' if figures.memories == 1 else 'memories'}"
     parts: tuple[tuple[str, Iterable[Line]], ...] = (
+        ("Needs you", list(_need_lines(figures, inner))[1:]),
         (head, _memory(figures, inner)),
         ("Growth", _growth(figures, inner)),
         ("Room", _room(figures, inner)),
-        *((name.capitalize(), rows) for name, rows in _lists(figures)),
+        *((name.capitalize(), rows) for name, rows in _lists(figures) if name != _UNTOLD),
         ("Conversations", _talk_lines(figures) if figures.conversations else ()),
         ("Apps", _app_lines(figures)),
-        ("To look at", _warnings(figures)),
     )
     drawn = ((title, list(lines)) for title, lines in parts)
     return [list(panel(title, lines, width)) for title, lines in drawn if lines]
@@ -165,13 +183,11 @@ def _memory(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     yield from _bars(figures.by_type, max(6, inner - LABEL - 8))
     if figures.by_type:
         yield [("", "")]
-    yield from _wrapped("state", figures.by_state, inner)
-    yield from _wrapped("category", figures.by_category, inner)
-    yield from _figures(
-        ("pinned", f"{figures.pinned:,}"),
-        ("faded", f"{figures.due:,} to archive with `pmem consolidate`"),
-        ("duplicates", f"{figures.duplicates:,}" if figures.duplicates else ""),
-    )
+    if len(figures.by_state) > 1:
+        yield from _wrapped("by state", figures.by_state, inner)
+    yield from _wrapped("by category", figures.by_category, inner)
+    if figures.pinned:
+        yield figure("pinned", f"{figures.pinned:,}")
 
 
 def _growth(figures: MemoryFigures, inner: int) -> Iterator[Line]:
@@ -188,12 +204,10 @@ def _growth(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     space = len(groups) - len(first) - len(last)
     dates = f"{first}{' ' * space}{last}" if space > 0 else f"since {first}"
     yield [(" " * LABEL, ""), (dates, "dim")]
-    if any(figures.by_age.values()):
-        yield [("", "")]
-        yield from _bars(_ages(figures), cells_left)
 
 
 def _room(figures: MemoryFigures, inner: int) -> Iterator[Line]:
+    """Yield what is filling up; as long as there is room, nobody has to know."""
     width = max(6, inner - LABEL - 22)
     shares = (
         ("context tokens", figures.tokens, figures.budget),
@@ -201,6 +215,8 @@ def _room(figures: MemoryFigures, inner: int) -> Iterator[Line]:
     )
     for name, used, room in shares:
         share = used / room if room else 1.0
+        if share < _FILLING:
+            continue
         yield [
             (f"{name:<{LABEL}}", "bold"),
             (bar(share, width), _heat(share)),
@@ -251,7 +267,7 @@ def _help_line(item: Helped) -> Line:
 
 
 def _ending_line(item: Ending) -> Line:
-    colour = "yellow" if item.what == "expires" else "red"
+    colour = "magenta" if item.what == "expires" else "red"
     return [(f"{item.what:<8}", colour), *_listed(item, day(item.when))]
 
 
@@ -270,16 +286,6 @@ def _talk_lines(figures: MemoryFigures) -> Iterator[Line]:
 
 def _app_lines(figures: MemoryFigures) -> Iterable[Line]:
     return figure_lines(figures.apps) if figures.apps.apps else ()
-
-
-def _warnings(figures: MemoryFigures) -> Iterator[Line]:
-    if figures.overdue:
-        yield [(f"{'overdue':<{LABEL}}", "yellow"), (f"{figures.overdue} expired or to purge", "")]
-    if figures.to_review:
-        told = f"{figures.to_review} to look at again; `pmem due` lists them"
-        yield [(f"{'review':<{LABEL}}", "yellow"), (told, "")]
-    if figures.damaged:
-        yield [(f"{'damaged':<{LABEL}}", "red"), (f"{figures.damaged}; run `pmem check`", "")]
 
 
 def _bars(counts: dict[str, int], width: int) -> Iterator[Line]:
@@ -309,6 +315,4 @@ def _wrapped(name: str, counts: dict[str, int], inner: int) -> Iterator[Line]:
 
 
 def _heat(share: float) -> str:
-    if share >= _FULL:
-        return "red"
-    return "yellow" if share >= _FILLING else "green"
+    return "red" if share >= _FULL else "magenta"

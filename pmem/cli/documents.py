@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENDING = ".md"
-_FOR_DEVELOPERS = ("architecture", "benchmarks", "mutation")
+_FOR_DEVELOPERS = ("architecture", "benchmarks", "conformance", "mutation")
 """Documents that are left out of the installed program."""
 
 

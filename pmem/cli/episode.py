@@ -1,17 +1,18 @@
 """The commands for episodes: key moments, and the arc that they draw."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from pmem.cli import options
 from pmem.cli.conversation import Which
-from pmem.cli.memory import record_lines
+from pmem.cli.memory import draw_record, record_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.core.extraction.episodes import Arc
-from pmem.memory.reading import LookRequest, ShowRequest
+from pmem.memory.reading import LookRequest, ShownRecord, ShowRequest
 from pmem.operations import table
 from pmem.values.ids import short
 from pmem.values.records import Episode, EpisodeType
@@ -92,8 +93,18 @@ def list_(
     return Answer(
         data=found,
         lines=map(episode_line, found.items),
+        screen=partial(_draw_episodes, session, found.items),
         note="" if found.items else "no episode; `pmem episode add` adds one",
     )
+
+
+def _draw_episodes(
+    session: CommandSession, episodes: Sequence[Episode], width: int
+) -> Iterable[Line]:
+    from pmem.cli.screens.lists import episode_screen
+    from pmem.cli.screens.view import view_of
+
+    return episode_screen(episodes, view_of(session, width))
 
 
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
@@ -101,7 +112,8 @@ def show(ctx: typer.Context, reference: options.Reference, at: options.At = None
     session: CommandSession = ctx.obj
     request = ShowRequest(reference=reference, **session.when(at))
     record = session.run(table.EPISODE, request)
-    return Answer(data=record, lines=record_lines(record))
+    draw = partial(draw_record, session, ShownRecord(record=record), record)
+    return Answer(data=record, lines=record_lines(record), screen=draw)
 
 
 def arc(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:

@@ -1,6 +1,7 @@
 """The commands for the facts that messages state."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,8 +50,18 @@ def list_(
     return Answer(
         data=found,
         lines=(_fact_line(item.fact, every=every) for item in found.items),
+        screen=partial(_draw_facts, session, [item.fact for item in found.items], every=every),
         note="" if found.items else _none(None if every else standing),
     )
+
+
+def _draw_facts(
+    session: CommandSession, facts: Sequence[Fact], width: int, *, every: bool
+) -> Iterable[Line]:
+    from pmem.cli.screens.lists import fact_screen
+    from pmem.cli.screens.view import view_of
+
+    return fact_screen(facts, view_of(session, width), every=every)
 
 
 def promote(

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -9,13 +11,14 @@ import typer
 
 from pmem.cli import options
 from pmem.cli.drafts import WrittenText, kept_draft, read_draft
+from pmem.cli.render import draws
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import checks, exactjson
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.errors import InvalidValue, UsageError
-from pmem.memory.reading import ListRequest, MessageRef, ShownRecord, ShowRequest
+from pmem.memory.reading import ListRequest, MemoryListing, MessageRef, ShownRecord, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.memory.sharing import ShareRequest
 from pmem.operations import table
@@ -174,12 +177,37 @@ def share(
 def show(ctx: typer.Context, reference: options.Reference, at: options.At = None) -> Answer:
     """Show a record, or a message, whole."""
     session: CommandSession = ctx.obj
-    found = session.run(table.SHOW, ShowRequest(reference=reference, **session.when(at)))
+    request = ShowRequest(reference=reference, details=draws(session), **session.when(at))
+    found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
-        return Answer(data=found, lines=_said_lines(found.record))
+        said = found.record
+        draw = partial(_draw_message, session, said)
+        return Answer(
+            data=found, lines=_said_lines(said, iso(said.message.created_at)), screen=draw
+        )
+    lines = chain(record_lines(found.record), _use_lines(found), _doubts(found))
     return Answer(
-        data=found, lines=[*record_lines(found.record), *_use_lines(found), *_doubts(found)]
+        data=found, lines=lines, screen=partial(draw_record, session, found, found.record)
     )
+
+
+def draw_record(
+    session: CommandSession, found: ShownRecord, record: Record, width: int
+) -> Iterable[Line]:
+    """Draw a record on a terminal of so many cells."""
+    from pmem.cli.screens.record import record_screen
+    from pmem.cli.screens.view import view_of
+
+    fields = list(fields_of(record))
+    return record_screen(found, title_of(record), fields, view_of(session, width))
+
+
+def _draw_message(session: CommandSession, said: MessageRef, width: int) -> Iterable[Line]:
+    from pmem.cli.screens.view import view_of
+    from pmem.cli.screens.wrapping import all_hung
+
+    at = view_of(session, width).when(said.message.created_at)
+    return all_hung(_said_lines(said, at), width)
 
 
 def _use_lines(found: ShownRecord) -> Iterator[Line]:
@@ -213,7 +241,9 @@ def list_(
 ) -> Answer:
     """List memories, the oldest first."""
     session: CommandSession = ctx.obj
-    request = ListRequest(wanted=wanted, limit=limit, **session.when(at))
+    request = ListRequest(
+        wanted=wanted, limit=limit, doubts=draws(session) and not block, **session.when(at)
+    )
     if block:
         written = session.run(table.BLOCK, request)
         return Answer(data=written, raw=written.text, note=written.reason)
@@ -221,8 +251,16 @@ def list_(
     return Answer(
         data=found,
         lines=(memory_line(memory, found.moment) for memory in found.items),
+        screen=partial(_draw_list, session, found),
         note=found.reason,
     )
+
+
+def _draw_list(session: CommandSession, found: MemoryListing, width: int) -> Iterable[Line]:
+    from pmem.cli.screens.lists import memory_screen
+    from pmem.cli.screens.view import view_of
+
+    return memory_screen(found, view_of(session, width))
 
 
 def memory_line(memory: Memory, at: datetime | None = None) -> Line:
@@ -369,17 +407,17 @@ def record_lines(record: Record) -> Iterator[Line]:
     if content is not None:
         yield [(content, "")]
         yield [("", "")]
-    for name, value in _fields(record):
-        yield [(f"{name + ':':<15}", "dim"), (value, "")]
+    for name, value in fields_of(record):
+        yield [(f"{name.replace('_', ' ') + ':':<15}", "dim"), (value, "")]
 
 
-def _fields(record: Record) -> Iterator[tuple[str, str]]:
+def fields_of(record: Record) -> Iterator[tuple[str, str]]:
     """Yield what is worth a line: no empty fields, no histories, no long lists."""
     hidden = ("id", "schema", "content", "history", "messages", "recent_messages", "chunks")
     for name, value in msgspec.structs.asdict(record).items():
         text = _field(value)
         if name not in hidden and text:
-            yield name.replace("_", " "), text
+            yield name, text
     if trust_of(record) not in (None, Trust.HIGH):
         yield "trust", str(trust_of(record))
     if isinstance(record, Conversation):
@@ -422,12 +460,12 @@ def _part(value: msgspec.Struct) -> str:
     )
 
 
-def _said_lines(said: MessageRef) -> Iterator[Line]:
+def _said_lines(said: MessageRef, at: str) -> Iterator[Line]:
     message = said.message
     yield [(message.id, "bold cyan"), ("  message", "dim")]
     yield [("", "")]
     yield [(message.content, "")]
     yield [("", "")]
     yield [("by:           ", "dim"), (f"{message.speaker or message.role}", "")]
-    yield [("at:           ", "dim"), (iso(message.created_at), "")]
+    yield [("at:           ", "dim"), (at, "")]
     yield [("conversation: ", "dim"), (said.conversation, "cyan")]

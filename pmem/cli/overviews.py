@@ -1,11 +1,12 @@
 """The commands that look over the memory: week, tags, subjects, types."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from pmem.cli.changelog import section_lines
+from pmem.cli.changelog import draw_sections, section_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.overviews import NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
@@ -24,7 +25,16 @@ def week(
     session: CommandSession = ctx.obj
     found = session.run(table.WEEK, WeekRequest(since=session.time(since)))
     note = "" if found.total else f"nothing changed since {iso(found.since)}"
-    return Answer(data=found, lines=_week_lines(found), note=note)
+    return Answer(
+        data=found, lines=_week_lines(found), screen=partial(_draw_week, session, found), note=note
+    )
+
+
+def _draw_week(session: CommandSession, found: Week, width: int) -> Iterator[Line]:
+    from pmem.cli.screens.wrapping import all_hung
+
+    yield from all_hung(_week_head(found), width)
+    yield from draw_sections(session, found, width, found.by)
 
 
 def tags(ctx: typer.Context) -> Answer:
@@ -61,9 +71,13 @@ def _type_lines(found: TypeListing) -> Iterator[Line]:
 
 
 def _week_lines(found: Week) -> Iterator[Line]:
+    yield from _week_head(found)
+    yield from section_lines(found, found.by)
+
+
+def _week_head(found: Week) -> Iterator[Line]:
     if found.total:
         counts = {name: len(getattr(found, name)) for name in ("learned", "changed", "forgotten")}
         said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
         people = ", ".join(f"{name} {number}" for name, number in found.people.items())
         yield [(f"since {day(found.since)}: ", "dim"), (said, "bold"), (f" ({people})", "dim")]
-    yield from section_lines(found, found.by)

@@ -1,12 +1,11 @@
 """Panels and bars for terminals, drawn as lines of text."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
+from pmem.cli.screens.wrapping import ELLIPSIS, cells, cut_text, line_cells
 from pmem.cli.session import Line
-from pmem.core.visible import visible
 
 WIDEST: Final = 78
 NARROWEST: Final = 34
@@ -14,10 +13,6 @@ LABEL: Final = 15
 """Cells of the names of figures, unless a name is longer."""
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
-_DRAWN_OVER: Final = ("Mn", "Me", "Cf")
-"""Marks, joiners and variation selectors take no cell of their own."""
-_LATER_JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
-"""Vowels and endings of Korean syllables that are written in parts."""
 
 
 def panel(title: str, lines: Sequence[Line], width: int) -> Iterator[Line]:
@@ -83,10 +78,10 @@ def beside(left: Sequence[Line], right: Sequence[Line], gap: int = 2) -> Iterato
         right: What stands beside them.
         gap: Cells between the columns.
     """
-    width = max((_line_cells(line) for line in left), default=0)
+    width = max((line_cells(line) for line in left), default=0)
     nothing: Line = []
     for one, other in zip_longest(left, right, fillvalue=nothing):
-        space = width - _line_cells(one) + gap
+        space = width - line_cells(one) + gap
         yield [*one, (" " * space, ""), *other] if other else one
 
 
@@ -101,23 +96,6 @@ def cut_line(line: Line, width: int) -> Line:
     return list(_fit_line(line, width))
 
 
-def cells(text: str) -> int:
-    """Count the cells that a text takes on a terminal."""
-    if text.isascii() and text.isprintable():
-        return len(text)
-    return sum(_cells(character) for character in visible(text))
-
-
-def _cells(character: str) -> int:
-    if unicodedata.category(character) in _DRAWN_OVER or character in _LATER_JAMO:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _line_cells(line: Line) -> int:
-    return sum(cells(text) for text, _ in line)
-
-
 def _fit_line(line: Line, width: int) -> Iterator[tuple[str, str]]:
     for text, style in line:
         shown = _cut_to_width(text, width)
@@ -129,9 +107,4 @@ def _cut_to_width(text: str, width: int) -> str:
     """Return a text's start that fits, with an ellipsis where something is missing."""
     if cells(text) <= width:
         return text
-    kept = ""
-    for character in visible(text):
-        if cells(kept + character) > width - 1:
-            break
-        kept += character
-    return f"{kept}…" if width > 0 else ""
+    return f"{cut_text(text, width - 1)}{ELLIPSIS}" if width > 0 else ""

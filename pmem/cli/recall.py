@@ -1,6 +1,7 @@
 """The command that finds what is kept."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Annotated
 
@@ -51,6 +52,10 @@ def search(
     no_related: Annotated[
         bool, typer.Option("--no-related", help="Leave out linked memories.")
     ] = False,
+    around: Annotated[
+        bool,
+        typer.Option("--around", help="On a terminal, show the messages beside a hit as well."),
+    ] = False,
     error: Annotated[
         str | None,
         typer.Option(
@@ -98,11 +103,24 @@ def search(
             _fill_lines(found),
             _expected_lines(found.expected),
         ),
+        screen=partial(_draw_hits, session, found, explain=explain, around=around),
         note="\n".join(
             [*found.notes, *([] if found.hits or found.yours else [_reason(found, error)])]
         ),
         exit_code=1 if _is_no(found, asked=exit_status) else 0,
     )
+
+
+def _draw_hits(
+    session: CommandSession, found: SearchResult, width: int, *, explain: bool, around: bool
+) -> Iterator[Line]:
+    from pmem.cli.screens.hits import hit_screen
+    from pmem.cli.screens.view import view_of
+    from pmem.cli.screens.wrapping import all_hung
+
+    yield from hit_screen(found, view_of(session, width), explain=explain, around=around)
+    others = chain(_lines_elsewhere(found), _expected_lines(found.expected))
+    yield from all_hung(others, width)
 
 
 def _is_no(found: SearchResult, *, asked: bool) -> bool:

@@ -36,11 +36,17 @@ def show(session: "CommandSession", answer: "Answer") -> None:
         from shutil import get_terminal_size
 
         _show_lines(session, answer.screen(get_terminal_size().columns))
+    elif sys.stdout.isatty():
+        from shutil import get_terminal_size
+
+        from pmem.cli.screens.wrapping import all_hung
+
+        _show_lines(session, all_hung(answer.lines, get_terminal_size().columns))
     else:
         _show_lines(session, answer.lines)
     sys.stdout.flush()
     if not session.quiet:
-        _show_notes(session, answer.note)
+        _show_notes(session, answer)
         if not answer.exit_code and session.broken_settings:
             print_note(f"pmem: {session.broken_settings}")
 
@@ -106,6 +112,15 @@ def confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def draws(session: "CommandSession") -> bool:
+    """Tell whether the answer is drawn on a terminal, and not written for programs.
+
+    Args:
+        session: How to print.
+    """
+    return not session.json and sys.stdout.isatty()
+
+
 def can_ask() -> bool:
     """Tell whether there is a terminal with somebody to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
@@ -142,22 +157,29 @@ def clean(text: str) -> str:
     return visible(text)
 
 
-def _show_lines(session: "CommandSession", lines: "Iterable[Line]") -> None:
-    if session.no_color or not sys.stdout.isatty():
+def _show_lines(
+    session: "CommandSession", lines: "Iterable[Line]", *, on_error: bool = False
+) -> None:
+    stream = sys.stderr if on_error else sys.stdout
+    if session.no_color or not stream.isatty():
         for line in lines:
-            _write(sys.stdout, clean("".join(text for text, _ in line)) + "\n")
+            _write(stream, clean("".join(text for text, _ in line)) + "\n")
         return
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, stderr=on_error)
     for line in lines:
         console.print(Text.assemble(*[(clean(text), style) for text, style in line]))
 
 
-def _show_notes(session: "CommandSession", note: str) -> None:
-    if note:
-        print_note(note)
+def _show_notes(session: "CommandSession", answer: "Answer") -> None:
+    if answer.receipt is not None and sys.stderr.isatty():
+        from shutil import get_terminal_size
+
+        _show_lines(session, answer.receipt(get_terminal_size().columns), on_error=True)
+    elif answer.note:
+        print_note(answer.note)
     for done in session.outcomes:
         for line in done.notes:
             print_note(line)

@@ -36,7 +36,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A command's result: what `--json` prints, and what people read.
 
     `screen` draws lines for a terminal of so many columns instead; `raw` is text that is
-    printed as it stands instead of the lines; `note` goes to standard error.
+    printed as it stands instead of the lines; `note` goes to standard error, and
+    where that is a terminal, `receipt` draws lines for it instead.
     """
 
     data: Any
@@ -44,6 +45,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     screen: Callable[[int], Iterable[Line]] | None = None
     raw: str | None = None
     note: str = ""
+    receipt: Callable[[int], Iterable[Line]] | None = None
     exit_code: int = 0
 
 
@@ -86,15 +88,13 @@ class CommandSession:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self.directory: str | None = environment.get("PMEM_DIR") or None
-        self.json = False
-        self.quiet = False
+        self.json = self.quiet = False
         self.no_color = bool(environment.get("NO_COLOR"))
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
-        self.redact = False
-        self.mine = False
+        self.redact = self.exact_times = self.mine = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
 
@@ -221,6 +221,11 @@ class CommandSession:
         """The present that the options fix, if they do."""
         return None if self.now is None else parse_time(self.now, datetime.now(UTC))
 
+    @property
+    def present(self) -> datetime:
+        """The present: as the options say, else as the clock does."""
+        return in_utc(self.fixed_now or datetime.now(UTC))
+
     def file(self, path: str | None) -> str | None:
         """Return a file as the project names it, seen from its top; None stays None.
 
@@ -247,9 +252,7 @@ class CommandSession:
         Raises:
             InvalidValue: It is no time.
         """
-        if text is None:
-            return None
-        return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)))
+        return None if text is None else parse_time(text, self.present)
 
     def ahead(self, text: str | None) -> datetime | None:
         """Read a time from an option, an age or a weekday as one that is to come; None stays None.
@@ -257,9 +260,7 @@ class CommandSession:
         Raises:
             InvalidValue: It is no time.
         """
-        if text is None:
-            return None
-        return parse_time(text, in_utc(self.fixed_now or datetime.now(UTC)), ahead=True)
+        return None if text is None else parse_time(text, self.present, ahead=True)
 
     def input(self, text: str | None, what: str) -> str:
         """Return an argument, or standard input where it is `-`.

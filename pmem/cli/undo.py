@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from pmem.cli.journal import change_lines
+from pmem.cli.event_words import change_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table

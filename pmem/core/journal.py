@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.core.filters import created
 from pmem.core.retention import json_value
+from pmem.core.shortening import shortened
 from pmem.core.undo import Unwinding
 from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory
 
@@ -176,9 +177,8 @@ def entry(step: JournalStep) -> JournalEntry:
 
 
 def one_line(text: str, most: int = TEXT_CHARACTERS) -> str:
-    """Fold a text into one line of so many characters at the most."""
-    folded = " ".join(text[:_READ_CHARACTERS].split())
-    return folded if len(folded) <= most else f"{folded[: most - 1].rstrip()}…"
+    """Fold a text into one line of so many characters at the most, cut at a word's end."""
+    return shortened(" ".join(text[:_READ_CHARACTERS].split()), most)
 
 
 def _concerns(record: Historic, wanted: Wanted) -> bool:

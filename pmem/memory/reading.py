@@ -29,15 +29,20 @@ from pmem.values.records import (
 
 if TYPE_CHECKING:
     from pmem.memory.citations import Watch
+    from pmem.memory.details import LinkedText
     from pmem.storage.local.use_counts import UseCount
 
 
 class ShowRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Which record, or message, is to be shown: as it was at a moment or a revision, if given."""
+    """Which record, or message, is to be shown: as it was at a moment or a revision, if given.
+
+    With `details` the answer also says what it links to, and how often it was recalled.
+    """
 
     reference: str
     at: datetime | None = None
     revision: str | None = None
+    details: bool = False
 
 
 class ConversationRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,12 +69,16 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
         stale: The citations that do not hold any more.
         disputed: What another branch says of its fields (see `disputed`).
         use: In how many sessions of this clone it was shown, and used; None where in none.
+        links: Where its links lead; none unless details were asked for.
+        recalls: How often it was recalled, those that are not saved yet included; likewise.
     """
 
     record: "Record | MessageRef"
     stale: tuple[str, ...] = ()
     disputed: dict[str, Any] = {}
     use: "UseCount | None" = None
+    links: "tuple[LinkedText, ...]" = ()
+    recalls: int = 0
 
     @property
     def recalled(self) -> tuple[str, ...]:
@@ -88,13 +97,15 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
 class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which memories to list: the latest of those that pass a filter, at the most so many.
 
-    `at` lists them as they were at a moment, or as a git revision has them.
+    `at` lists them as they were at a moment, or as a git revision has them. With `doubts` the
+    answer says which of them are stale, and which are disputed.
     """
 
     wanted: Filter = Filter()
     limit: int | None = None
     at: datetime | None = None
     revision: str | None = None
+    doubts: bool = False
 
     @property
     def named_categories(self) -> tuple[str, ...]:
@@ -111,13 +122,16 @@ class MemoryListing(msgspec.Struct, frozen=True):
     """Memories that pass the filters, and how many there are in all.
 
     Where there are none, `reason` says why, and what to do next. `moment` is the present of the
-    list: what does not hold then is marked.
+    list: what does not hold then is marked. `stale` and `disputed` are the ids of those whose
+    citations do not hold, and of those that branches contradict each other about, if asked for.
     """
 
     items: tuple[Memory, ...]
     total: int
     reason: str = ""
     moment: datetime | None = None
+    stale: frozenset[str] = frozenset()
+    disputed: frozenset[str] = frozenset()
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories with how far each can be trusted, and how many there are."""
@@ -199,12 +213,17 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
         return ShownRecord(record=found)
-    return ShownRecord(
+    shown = ShownRecord(
         record=found,
         stale=Staleness(workspace)(found),
         disputed=disputed(found),
         use=use_of(workspace, found.id) if isinstance(found, Memory | Episode) else None,
     )
+    if not request.details:
+        return shown
+    from pmem.memory.details import with_details
+
+    return with_details(workspace, shown)
 
 
 def find(workspace: Workspace, reference: str) -> Record | MessageRef:
@@ -242,7 +261,15 @@ def _check_not_hidden(workspace: Workspace, reference: str) -> None:
 
 def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
     """Return the memories that pass a filter, the oldest first; of the past, those that held."""
-    return _listed(workspace, request, workspace.moment)
+    found = _listed(workspace, request, workspace.moment)
+    if not request.doubts:
+        return found
+    staleness = Staleness(workspace)
+    return msgspec.structs.replace(
+        found,
+        stale=frozenset(memory.id for memory in found.items if staleness(memory)),
+        disputed=frozenset(memory.id for memory in found.items if disputed(memory)),
+    )
 
 
 def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:

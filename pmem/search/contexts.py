@@ -15,6 +15,7 @@ from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.lifecycle.differences import SaidOtherwise, differences
 from pmem.core.lifecycle.fading import fading_rules, half_life_of
 from pmem.core.retrieval.question import notes_on
+from pmem.core.shortening import shortened
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
@@ -162,7 +163,7 @@ def _unshown(
 def _explained(workspace: Workspace, own: "OwnPart | None", built: Context) -> Context:
     """Return a context with the beginnings of the memories that it leaves out."""
     texts = {
-        memory.id: place.mask.text(memory.content)[:STARTS]
+        memory.id: _start(place.mask.text(memory.content))
         for place in (workspace if own is None else own.workspace, workspace)
         if place is not None
         for memory in place.memories.find(EVERYTHING)
@@ -172,6 +173,10 @@ def _explained(workspace: Workspace, own: "OwnPart | None", built: Context) -> C
         for left in built.omitted
     )
     return msgspec.structs.replace(built, omitted=tuple(omitted))
+
+
+def _start(text: str) -> str:
+    return shortened(" ".join(text.split()), STARTS)
 
 
 def _for_its_app(

@@ -27,6 +27,7 @@ from pmem.memory.uses import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.upkeep.consolidation import rules_of
+from pmem.upkeep.needs import Need, list_needs
 from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, MemoryType, State
 from pmem.values.requests import AtRequest
 from pmem.values.times import shifted
@@ -106,6 +107,7 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     `duplicates` are active memories that say what another one says already. `operations` counts
     what ran in this clone on each of the last days. `helped_most` are the memories that sessions of
     this clone have used most, `never_helped` those that were shown most and used by none.
+    `needs` is what needs somebody, with the command for each.
     """
 
     memories: int
@@ -140,6 +142,7 @@ class MemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
     budget_share: float
     apps: AppFigures
     operations: tuple[OperationCount, ...]
+    needs: tuple[Need, ...]
 
 
 def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # noqa: ARG001
@@ -149,8 +152,10 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
     chunks = list(workspace.chunks.find())
     recalled = {} if workspace.is_past else recalls.waiting(workspace)
     of_apps = workspace.memories.select(Selection(least=(("app", ""),)))
+    memories = _of_memories(workspace, recalled)
+    needs = list_needs(workspace, due=memories["due"], duplicates=memories["duplicates"])
     return MemoryFigures(
-        **_of_memories(workspace, recalled),
+        **memories,
         **_of_use(workspace, recalled),
         **_of_help(workspace),
         **_of_endings(workspace),
@@ -160,6 +165,7 @@ def statistics(workspace: Workspace, request: AtRequest) -> MemoryFigures:  # no
         apps=figures_of(workspace, of_apps, conversations),
         damaged=len(workspace.problems),
         operations=counts(_ran(workspace), workspace.now()),
+        needs=needs,
     )
 
 

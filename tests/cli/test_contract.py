@@ -560,6 +560,12 @@ class Types(Strict):
     total: int
 
 
+class Need(Strict):
+    what: str
+    count: int
+    command: str
+
+
 class Statistics(Strict):
     memories: int
     by_type: dict[str, int]
@@ -593,6 +599,7 @@ class Statistics(Strict):
     budget_share: float
     apps: "AppFigures"
     operations: list[OperationCount]
+    needs: list[Need]
 
 
 class AppMemory(Strict):

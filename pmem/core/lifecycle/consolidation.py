@@ -89,11 +89,9 @@ def archive_faded(draft: Draft, rules: ConsolidationRules) -> None:
         draft: The plan so far.
         rules: What fades, from which age, and below which importance times presence.
     """
-    for memory, left in faded(draft.active(), draft.now, rules):
-        why = (
-            f"importance {memory.importance:g} x presence {left:.2f} is below"
-            f" {rules.archive_below:g}; last used {last_use(memory):%Y-%m-%d}"
-        )
+    for memory, _ in faded(draft.active(), draft.now, rules):
+        days = (draft.now - last_use(memory)).days
+        why = f"not used for {days:,} days (importance {memory.importance:g})"
         event = draft.event(EventKind.ARCHIVE, reason=why)
         draft.take(Action.ARCHIVE, why, moved(memory, event, valid_until=closed(memory, draft.now)))
 

@@ -72,9 +72,16 @@ def note_insights(draft: Draft) -> None:
     for insight in islice((new for new in found if (new.kind, new.topic) not in told), MOST):
         draft.take(
             Action.INSIGHT,
-            f"noticed in what happened: {insight.kind}",
+            _WHY[insight.kind],
             _make_insight_memory(draft, insight),
         )
+
+
+_WHY: Final = {
+    "unsettled": "what is known about it keeps changing",
+    "recurring": "problems like this one keep coming up",
+}
+"""Why an insight is noted, by its kind."""
 
 
 def is_insight(memory: Memory) -> bool:

@@ -1,0 +1,167 @@
+"""How single events read: what changed, what else they hold, who did them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pmem.cli.session import Line
+from pmem.core.journal import one_line
+from pmem.values.ids import is_id, short
+from pmem.values.records import EventKind
+
+COLOURS: Final = {
+    EventKind.ADD: "green",
+    EventKind.UPDATE: "",
+    EventKind.DELETE: "red",
+    EventKind.TTL: "red",
+    EventKind.MERGE: "magenta",
+    EventKind.SUPERSEDE: "magenta",
+    EventKind.ARCHIVE: "magenta",
+    EventKind.RESTORE: "green",
+    EventKind.LINK: "cyan",
+    EventKind.UNLINK: "cyan",
+}
+VALUE: Final = 40
+"""Characters of a value in the log."""
+_REASONS: Final = ("reason", "failure")
+_LONG_VALUE: Final = 200
+_ONE_LINE: Final = 72
+"""Characters of a change that fit on one line of a story."""
+_SHARED: Final = 20
+"""Characters before the first difference of two long values that are shown."""
+_UNSAID: Final = ("replaced", "branch")
+"""What an event holds for pmem alone, or for another part of the same event."""
+PROSE: Final = ("content", "subject", "title", "summary", "context", "outcome")
+"""Fields whose values are texts."""
+
+
+def change_lines(name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Line]:
+    """Yield a change on one line where it fits, else each side on a line of its own.
+
+    Args:
+        name: The field's name.
+        before: Earlier values by field.
+        after: Later values by field.
+    """
+    was, *became = sides(name, before, after, _LONG_VALUE)
+    label = name.replace("_", " ")
+    if len(label) + len(was) + sum(map(len, became)) <= _ONE_LINE:
+        new = [(" → ", ""), *((side, "green") for side in became)] if became else []
+        yield [(f"    {label}: ", "bold"), (was, "red"), *new]
+        return
+    yield [(f"    {label}:", "bold")]
+    yield [("      - ", ""), (was, "red")]
+    yield from ([("      + ", ""), (side, "green")] for side in became)
+
+
+def sides(name: str, before: dict[str, Any], after: dict[str, Any], most: int) -> list[str]:
+    """Say what a field was and, where that is known, what it became.
+
+    Args:
+        name: The field's name.
+        before: Earlier values by field.
+        after: Later values by field, where they are known.
+        most: Characters of each side.
+    """
+    if name not in after:
+        return [_say_value(name, before[name], most)]
+    was, became = before[name], after[name]
+    confirmed = _confirmed(was, became) if name == "citations" else []
+    if confirmed:
+        return [f"confirmed against {one_line(', '.join(confirmed), most)}"]
+    if isinstance(was, str) and isinstance(became, str):
+        was, became = _excerpt(was, became, most), _excerpt(became, was, most)
+    return [_say_value(name, was, most), _say_value(name, became, most)]
+
+
+def _confirmed(was: Any, became: Any) -> list[str]:
+    """Name the places whose text is cited as it is now, where the same places are cited."""
+    if not all(isinstance(side, list) and all(map(_is_citation, side)) for side in (was, became)):
+        return []
+    if list(map(_place, was)) != list(map(_place, became)):
+        return []
+    return [_place(new) for old, new in zip(was, became, strict=True) if old != new]
+
+
+def _is_citation(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= {"file", "digest"}
+
+
+def _excerpt(text: str, other: str, most: int) -> str:
+    """Return a text from shortly before the place where it begins to differ from another."""
+    folded, compared = (" ".join(part.split()) for part in (text, other))
+    if max(len(folded), len(compared)) <= most:
+        return folded
+    pairs = enumerate(zip(folded, compared, strict=False))
+    same = next((place for place, (one, two) in pairs if one != two), len(compared))
+    start = max(0, min(same, len(folded)) - _SHARED)
+    return f"{'…' * bool(start)}{folded[start:]}"
+
+
+def details_of(detail: dict[str, Any], reason: int = VALUE) -> Iterator[str]:
+    """Say what an event holds beside the earlier values: links by what they mean.
+
+    Args:
+        detail: What it holds.
+        reason: Characters of a reason, and of a failure, at the most.
+    """
+    for name, value in detail.items():
+        if name == "link" and isinstance(value, dict):
+            yield f"{_link(value)}{_replaced_ids(detail.get('replaced'))}"
+        elif name == "removed" and isinstance(value, list):
+            yield from (f"no longer {_link(link)}" for link in value if isinstance(link, dict))
+        elif name not in _UNSAID and value not in (None, "", [], {}):
+            most = reason if name in _REASONS else VALUE
+            yield f"{name.replace('_', ' ')}: {_say_value(name, value, most)}"
+
+
+def _link(link: dict[str, Any]) -> str:
+    strength = link.get("strength")
+    shown = "" if strength is None else f" ({strength})"
+    return f"{link.get('type')} {short(str(link.get('target')))}{shown}"
+
+
+def _replaced_ids(links: Any) -> str:
+    known = [link for link in links if isinstance(link, dict)] if isinstance(links, list) else []
+    return f", was ({known[0].get('strength')})" if known else ""
+
+
+def _say_value(name: str, value: Any, most: int) -> str:
+    """Say a value from a history, as JSON holds it, in words."""
+    if isinstance(value, dict):
+        return (
+            one_line(_place(value) if _is_citation(value) else _parts(value, most), most) or "none"
+        )
+    if isinstance(value, list):
+        return one_line(", ".join(_say_value(name, part, most) for part in value), most) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, str):
+        return "not set" if value is None else str(value)
+    if name in PROSE:
+        return f'"{one_line(value, most)}"'
+    return short(value) if is_id(value) else one_line(value.replace("_", " "), most)
+
+
+def _parts(value: dict[str, Any], most: int) -> str:
+    return " ".join(f"{key}={_say_value(key, part, most)}" for key, part in value.items())
+
+
+def _place(cited: dict[str, Any]) -> str:
+    """Say what is cited, whatever else a history may hold there."""
+    if isinstance(cited.get("symbol"), str):
+        return f"{cited['file']}::{cited['symbol']}"
+    lines = cited.get("lines")
+    numbers = dict.fromkeys(map(str, lines)) if isinstance(lines, list) else ()
+    return f"{cited['file']}{':' * bool(numbers)}{'-'.join(numbers)}"
+
+
+def who_did(actor: str, agent: str, source: str) -> str:
+    """Say who did something: a person, or the agent that did it for them in brackets.
+
+    Args:
+        actor: The person, if one did it.
+        agent: The agent, if one did it.
+        source: What else did it.
+    """
+    who = actor or agent or source or "-"
+    return f"{who} ({agent})" if actor and agent else who

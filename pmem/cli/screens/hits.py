@@ -1,0 +1,151 @@
+"""How what a search finds looks on a terminal."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from pmem.cli.screens.lists import folded
+from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.session import Line
+from pmem.core.lifecycle.out_of_recall import state_mark
+from pmem.core.snippets import snippet
+from pmem.core.text.terms import terms
+from pmem.core.trust import Trust, shown
+from pmem.search.hits import Related, SearchHit
+from pmem.search.search import SearchResult
+from pmem.values.ids import short
+
+_DOTS: Final = 3
+_STEPS: Final = (0.3, 0.6)
+"""Scores from which on a hit has two dots, and three."""
+_WORDS: Final = 60
+_RELATED_WORDS: Final = 20
+_PLAIN_LINK: Final = "related_to"
+
+
+class _Group(NamedTuple):
+    """A hit, further ones of its conversation, and how many that only stand beside it are left."""
+
+    best: SearchHit
+    others: list[SearchHit]
+    hidden: int
+
+
+def hit_screen(
+    found: SearchResult, view: ScreenView, *, explain: bool, around: bool
+) -> Iterator[Line]:
+    """Draw what was found: the hits by rank, what they bring along, one's own, what is only recent.
+
+    Args:
+        found: The answer.
+        view: The terminal.
+        explain: Whether the parts of each score are shown.
+        around: Whether messages are shown that only stand beside a hit.
+    """
+    asked = set(terms(found.query))
+    shown_hits = [*found.hits, *found.yours, *found.fill]
+    signs = {
+        hit.id: marks_of(hit, hit.trust, view.now, stale=bool(hit.stale)) for hit in shown_hits
+    }
+    kinds, width = column(hit.kind for hit in shown_hits), column(signs.values())
+    columns = _Columns(asked, kinds, width, signs, view)
+    for group in _groups(found.hits, asked, around=around):
+        yield from columns.drawn(group.best, explain=explain)
+        for other in group.others:
+            yield from columns.drawn(other, explain=explain, indent="  ")
+        if group.hidden:
+            many = f"{group.hidden} message{'s' * (group.hidden != 1)}"
+            yield [(f"  {many} beside it in the conversation: --around", "dim")]
+    yield from drawn_rows((_related_row(related, asked) for related in found.related), view)
+    if found.yours:
+        yield [("yours, not this project's:", "yellow")]
+        for hit in found.yours:
+            yield from columns.drawn(hit, explain=explain)
+    if found.fill:
+        yield [("not a match, only recent:", "magenta")]
+        for hit in found.fill:
+            yield from columns.drawn(hit, explain=False, is_match=False)
+    yield from legend(signs.values(), view.width)
+
+
+class _Columns(NamedTuple):
+    """What the rows of one search have in common."""
+
+    asked: set[str]
+    kinds: int
+    signs_width: int
+    signs: dict[str, str]
+    view: ScreenView
+
+    def drawn(
+        self, hit: SearchHit, *, explain: bool, indent: str = "", is_match: bool = True
+    ) -> Iterator[Line]:
+        """Yield the lines of a hit."""
+        head: Line = [
+            (indent, ""),
+            *cell(short(hit.id), 8, "cyan"),
+            *cell(_dots(hit.score) if is_match else "", _DOTS, "green"),
+            *marked(self.signs[hit.id], self.signs_width),
+            *cell(hit.kind, self.kinds, "dim"),
+        ]
+        row = Row(head, list(_text(hit, self.asked)), _tail(hit, self.view))
+        yield from drawn_rows([row], self.view)
+        if explain:
+            parts = "  ".join(f"{name} {value:.3f}" for name, value in hit.signals.items())
+            told = Row([(f"{indent}          ", "")], [(f"{hit.score:.3f}  {parts}", "dim")])
+            yield from drawn_rows([told], self.view, most=0)
+
+
+def _groups(hits: Sequence[SearchHit], asked: set[str], *, around: bool) -> Iterator[_Group]:
+    """Yield the hits by rank; those of one conversation stand below its best."""
+    together: dict[str, list[SearchHit]] = {}
+    for hit in hits:
+        together.setdefault(hit.conversation or hit.id, []).append(hit)
+    for best, *others in together.values():
+        kept = [hit for hit in others if around or _holds_a_word(hit, asked)]
+        yield _Group(best, kept, len(others) - len(kept))
+
+
+def _holds_a_word(hit: SearchHit, asked: set[str]) -> bool:
+    return not asked.isdisjoint(terms(hit.text))
+
+
+def _text(hit: SearchHit, asked: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield what a hit says, the words that were asked for in bold."""
+    if hit.speaker:
+        yield f"{folded(hit.speaker)}: ", "bold"
+    for number, word in enumerate(snippet(hit.text.split(), asked, _WORDS).split(" ")):
+        yield " " * bool(number), ""
+        yield word, "bold" if asked & set(terms(word)) else ""
+
+
+def _tail(hit: SearchHit, view: ScreenView) -> Line:
+    trust = shown(hit.trust if hit.trust is Trust.MEDIUM else None).strip(" ()")
+    told = [view.when(hit.created_at), trust, state_mark(hit.state).strip(" ()")]
+    stale = f"stale: {', '.join(hit.stale)}" if hit.stale else ""
+    return [("  ".join(filter(None, told)), "dim"), (f"  {stale}" if stale else "", "red")]
+
+
+def _related_row(related: Related, asked: set[str]) -> Row:
+    text = snippet(related.text.split(), asked, _RELATED_WORDS)
+    return Row(
+        [("  ", ""), *cell(short(related.id), 8, "cyan")],
+        [(f"{tie_of(related)}: ", "dim"), (text, "")],
+    )
+
+
+def tie_of(related: Related) -> str:
+    """Say what a memory has to do with the hit that brought it along.
+
+    Args:
+        related: The memory.
+    """
+    hit, how = short(related.via), related.type.replace("_", " ")
+    if related.type == _PLAIN_LINK:
+        return f"related to {hit}"
+    return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
+
+
+def _dots(score: float) -> str:
+    full = 1 + sum(score >= step for step in _STEPS)
+    return "●" * full + "○" * (_DOTS - full)

@@ -1,0 +1,164 @@
+"""How lists look on a terminal: of memories, facts, episodes and conversations."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.session import Line
+from pmem.conversation.conversations import Overview
+from pmem.core.lifecycle.out_of_recall import state_mark, validity_mark
+from pmem.core.trust import Trust, shown, trust_of
+from pmem.memory.reading import MemoryListing
+from pmem.values.ids import short
+from pmem.values.records import Episode, Fact, Memory, Status
+
+
+def memory_screen(found: MemoryListing, view: ScreenView) -> Iterator[Line]:
+    """Draw a list of memories.
+
+    Args:
+        found: What to list.
+        view: The terminal.
+    """
+    at = found.moment or view.now
+    signs = [
+        marks_of(
+            memory,
+            trust_of(memory),
+            at,
+            stale=memory.id in found.stale,
+            disputed=memory.id in found.disputed,
+        )
+        for memory in found.items
+    ]
+    width, types = column(signs), column(memory.type for memory in found.items)
+    rows = (
+        Row(
+            [
+                *cell(short(memory.id), 8, "cyan"),
+                *marked(own, width),
+                *cell(memory.type, types, "dim"),
+            ],
+            memory_text(memory),
+            _memory_tail(memory, at, view),
+        )
+        for memory, own in zip(found.items, signs, strict=True)
+    )
+    yield from drawn_rows(rows, view)
+    yield from legend(signs, view.width)
+
+
+def memory_text(memory: Memory) -> Line:
+    """Return what a memory says on one line, its subject first.
+
+    Args:
+        memory: The memory.
+    """
+    subject = [(f"{folded(memory.subject)}: ", "bold")] if memory.subject else []
+    return [*subject, (folded(memory.content), "")]
+
+
+def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
+    """Tell a memory's tags, its age, and what has no sign of its own."""
+    trust = trust_of(memory)
+    told = [
+        *(f"#{folded(tag)}" for tag in memory.tags),
+        view.when(memory.created_at),
+        shown(trust if trust is Trust.MEDIUM else None).strip(" ()"),
+    ]
+    mark = state_mark(memory.state) or validity_mark(memory, at).replace(" (expired)", "")
+    state = _state_tail(mark)
+    return [("  ".join(filter(None, told)), "dim"), *([("  ", ""), *state] if state else [])]
+
+
+def _state_tail(mark: str) -> Line:
+    return [(mark.strip(" ()"), "magenta")] if mark else []
+
+
+def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iterator[Line]:
+    """Draw a list of facts.
+
+    Args:
+        facts: What to list.
+        view: The terminal.
+        every: Whether they are of any standing, so that it is told.
+    """
+    types = column(fact.type for fact in facts)
+    standings = column(fact.standing for fact in facts) if every else 0
+    rows = (
+        Row(
+            [
+                *cell(short(fact.id), 8, "cyan"),
+                *cell(f"{fact.confidence:.0%}", 4),
+                *cell(fact.type, types, "dim"),
+                *cell(fact.standing, standings, "dim"),
+            ],
+            [(folded(fact.content), "")],
+            [(view.when(fact.extracted_at), "dim")],
+        )
+        for fact in facts
+    )
+    return drawn_rows(rows, view)
+
+
+def episode_screen(episodes: Sequence[Episode], view: ScreenView) -> Iterator[Line]:
+    """Draw a list of episodes.
+
+    Args:
+        episodes: What to list.
+        view: The terminal.
+    """
+    signs = [marks_of(episode, trust_of(episode), view.now) for episode in episodes]
+    width, types = column(signs), column(_type(episode) for episode in episodes)
+    rows = (
+        Row(
+            [
+                *cell(short(episode.id), 8, "cyan"),
+                *marked(own, width),
+                *cell(view.when(episode.created_at), view.when_width, "dim"),
+                *cell(_type(episode), types, "dim"),
+            ],
+            [(folded(episode.title), "")],
+            _state_tail(state_mark(episode.state)),
+        )
+        for episode, own in zip(episodes, signs, strict=True)
+    )
+    yield from drawn_rows(rows, view)
+    yield from legend(signs, view.width)
+
+
+def conversation_screen(items: Sequence[Overview], view: ScreenView) -> Iterator[Line]:
+    """Draw a list of conversations.
+
+    Args:
+        items: What to list.
+        view: The terminal.
+    """
+    statuses = column(item.status for item in items)
+    rows = (
+        Row(
+            [
+                *cell(short(item.id), 8, "cyan"),
+                *cell(item.status, statuses, "green" if item.status is Status.ACTIVE else "dim"),
+                *cell(view.when(item.started_at), view.when_width, "dim"),
+            ],
+            [(folded(item.title or item.external_id or ""), "")],
+            [(f"{item.turns:,} message{'s' * (item.turns != 1)}", "dim")],
+        )
+        for item in items
+    )
+    return drawn_rows(rows, view)
+
+
+def folded(text: str) -> str:
+    """Return a text on one line.
+
+    Args:
+        text: Any text.
+    """
+    return " ".join(text.split())
+
+
+def _type(episode: Episode) -> str:
+    return episode.type.replace("_", " ")

@@ -1,0 +1,76 @@
+"""How the receipt of a context looks on a terminal: what each section took of the budget."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from pmem.cli.panels import bar
+from pmem.cli.screens.lists import folded
+from pmem.cli.screens.view import Row, cell, column, drawn_rows
+from pmem.cli.screens.view import ScreenView as View
+from pmem.cli.session import Line
+from pmem.core.context.parts import Context
+from pmem.values.ids import short
+
+_NUMBERS: Final = 7
+_WIDEST: Final = 40
+"""Cells of the bar at the most."""
+
+
+def receipt_screen(built: Context, reasons: dict[str, str], view: View) -> Iterator[Line]:
+    """Draw what a context is made of: a bar for each section, then what is in and what is out.
+
+    Args:
+        built: The context.
+        reasons: Why something is in or out, in words; for what has no reason, by its section.
+        view: The terminal.
+    """
+    yield from _bars(built, view.width)
+    for part in built.sections:
+        yield [("", "")]
+        yield [(f"in: {part.name}", "bold")]
+        rows = (
+            _row(item.id, item.text, reasons.get(item.why) or reasons[part.name], item.score)
+            for item in part.items
+        )
+        yield from drawn_rows(rows, view)
+    if built.omitted:
+        yield [("", "")]
+        yield [(f"left out: {len(built.omitted):,}", "bold")]
+        rows = (
+            _row(left.id, left.text, reasons.get(left.reason, left.reason), left.score)
+            for left in built.omitted
+        )
+        yield from drawn_rows(rows, view)
+
+
+def _bars(built: Context, width: int) -> Iterator[Line]:
+    """Yield a line for each section, and one for what is left."""
+    names = max(column(part.name for part in built.sections), len("section"))
+    room = max(4, min(_WIDEST, width - names - 2 * (_NUMBERS + 2) - 2 - 6))
+    head = f"{'items':>{_NUMBERS}}  {'tokens':>{_NUMBERS}}  share"
+    yield [*cell("section", names, "dim"), (head, "dim")]
+    spent = [(part.name, len(part.items), part.tokens) for part in built.sections]
+    rest = built.tokens - sum(tokens for _, _, tokens in spent)
+    for name, items, tokens in (
+        *spent,
+        ("frame", 0, rest),
+        ("free", 0, built.budget - built.tokens),
+    ):
+        share = max(0, tokens) / built.budget
+        style = "dim" if name == "free" else "green"
+        counted = f"{items:>{_NUMBERS},}" if items else " " * _NUMBERS
+        yield [
+            *cell(name, names),
+            (f"{counted}  {tokens:>{_NUMBERS},}  ", ""),
+            (bar(share, room), style),
+            (f" {share:>4.0%}", ""),
+        ]
+
+
+def _row(identifier: str, text: str, why: str, score: float | None) -> Row:
+    scored = "" if score is None else f" ({score:.2f})"
+    return Row(
+        [("  ", ""), *cell(short(identifier), 8, "cyan")],
+        [(folded(text), "")],
+        [(f"{why.replace('_', ' ')}{scored}", "dim")],
+    )

@@ -1,0 +1,155 @@
+"""How one record looks on a terminal: what it says first, who wrote it, what belongs to it."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from pmem.cli.event_words import who_did
+from pmem.cli.screens.lists import folded
+from pmem.cli.screens.marks import legend, marked, marks_of
+from pmem.cli.screens.view import Row, ScreenView, cell, drawn_rows
+from pmem.cli.screens.wrapping import hung, wrapped
+from pmem.cli.session import Line
+from pmem.core.trust import Trust, trust_of
+from pmem.memory.details import LinkedText
+from pmem.memory.reading import ShownRecord
+from pmem.values.ids import short
+from pmem.values.records import Episode, Event, EventKind, Memory
+
+_LABEL: Final = 13
+_INDENT: Final = "  "
+_MINOR: Final = frozenset(
+    "importance category tokens events valid_from significance valence source".split()
+)
+"""What is told on one line below all else."""
+_TOLD: Final = frozenset(
+    "type subject summary title tags pinned created_at updated_at relationships linked_memories"
+    " access".split()
+)
+"""What the screen tells in its own words."""
+_USUAL: Final = (("state", "active"),)
+_CHANGES: Final = frozenset(EventKind) - {EventKind.ADD, EventKind.LINK, EventKind.UNLINK}
+
+
+def record_screen(
+    found: ShownRecord, title: str, named: Sequence[tuple[str, str]], view: ScreenView
+) -> Iterator[Line]:
+    """Draw a record.
+
+    Args:
+        found: The record, and what speaks against it.
+        title: What kind of record it is, and what it is called.
+        named: Its fields that say something, by their names.
+        view: The terminal.
+    """
+    record: Any = found.record
+    trust = trust_of(record)
+    stale, is_disputed = bool(found.stale), bool(found.disputed)
+    signs = marks_of(record, trust, view.now, stale=stale, disputed=is_disputed)
+    kind = str(getattr(record, "type", "")).replace("_", " ")
+    head: Line = [(f"{record.id}  ", "bold cyan"), *marked(signs, len(signs))]
+    head.append(("  ".join(filter(None, (title, kind))), "dim"))
+    yield from hung(head, view.width)
+    yield from _text(record, view)
+    yield [("", "")]
+    rows = [*_people(record, view), *_belongings(found, view)]
+    yield from drawn_rows(rows, view, most=0)
+    yield from _fields(record, named, trust, view)
+    yield from legend([signs], view.width)
+
+
+def _fields(
+    record: Any, named: Sequence[tuple[str, str]], trust: Trust | None, view: ScreenView
+) -> Iterator[Line]:
+    """Yield what else a record holds: a line for each field, and one for what matters least."""
+    rows: list[Row] = []
+    minor: list[str] = []
+    for name, value in named:
+        if name in _TOLD or (name, value) in _USUAL or (name == "trust" and trust is Trust.LOW):
+            continue
+        at = getattr(record, name, None)
+        told = view.when(at) if isinstance(at, datetime) else value
+        if name in _MINOR:
+            minor.append(f"{_plain(name)} {told}")
+        else:
+            rows.append(_row(_plain(name), told))
+    yield from drawn_rows(rows, view, most=0)
+    if minor:
+        yield from wrapped([("  ·  ".join(minor), "dim")], view.width)
+
+
+def _text(record: Any, view: ScreenView) -> Iterator[Line]:
+    """Yield what a record says, with its subject above."""
+    text = getattr(record, "content", None) or getattr(record, "summary", None)
+    if not text:
+        return
+    yield [("", "")]
+    subject = getattr(record, "subject", None)
+    if subject:
+        yield from wrapped([(_INDENT, ""), (folded(subject), "bold")], view.width, hang=2)
+    for line in text.split("\n"):
+        own = len(line) - len(line.lstrip(" "))
+        hang = min(own + 2, view.width // 2)
+        yield from wrapped([(_INDENT + line, "")], view.width, hang=hang)
+
+
+def _people(record: Any, view: ScreenView) -> Iterator[Row]:
+    """Yield who wrote a record, and who changed it last."""
+    history: tuple[Event, ...] = getattr(record, "history", ())
+    written = next((event for event in history if event.event is EventKind.ADD), None)
+    if written is not None:
+        yield _row("written", f"{view.when(written.at)} by {_who(written)}")
+    elif hasattr(record, "created_at"):
+        yield _row("written", view.when(record.created_at))
+    changes = [event for event in history if event.event in _CHANGES]
+    if changes:
+        last, many = changes[-1], f"{len(changes)} times, last " * (len(changes) > 1)
+        yield _row("changed", f"{many}{view.when(last.at)} by {_who(last)}")
+
+
+def _who(event: Event) -> str:
+    return folded(who_did(event.actor, event.agent, event.source))
+
+
+def _belongings(found: ShownRecord, view: ScreenView) -> Iterator[Row]:
+    """Yield what a record is filed under, links to, was used for, and what speaks against it."""
+    record = found.record
+    tags = getattr(record, "tags", ())
+    if tags:
+        yield _row("tags", "  ".join(f"#{folded(tag)}" for tag in tags))
+    for link in found.links:
+        yield _link_row(link)
+    if isinstance(record, Memory | Episode):
+        yield _row("recalled", _recalls(found, view))
+    if found.use is not None:
+        yield _row("used", f"in {found.use.used} of {found.use.shown} sessions that were shown it")
+    if found.stale:
+        told = f"{', '.join(found.stale)}: `pmem verify` shows what changed"
+        yield Row([*cell("stale", _LABEL, "red")], [(told, "")])
+    for field, value in found.disputed.items():
+        told = f"{_plain(field)}: {value} (on another branch; `pmem settle` decides)"
+        yield Row([*cell("conflict", _LABEL, "red")], [(told, "")])
+
+
+def _link_row(link: LinkedText) -> Row:
+    text = "not here" if link.text is None else folded(link.text)
+    return Row(
+        [*cell(_plain(link.type), _LABEL, "dim")],
+        [(short(link.id), "cyan"), ("  ", ""), (text, "dim" if link.text is None else "")],
+    )
+
+
+def _recalls(found: ShownRecord, view: ScreenView) -> str:
+    if not found.recalls:
+        return "never"
+    last = getattr(found.record, "access").last_at  # noqa: B009 - memories and episodes have it
+    many = "once" if found.recalls == 1 else f"{found.recalls:,} times"
+    return f"{many}, last saved {view.when(last)}" if last else many
+
+
+def _row(name: str, value: str) -> Row:
+    return Row([*cell(name, _LABEL, "dim")], [(value, "")])
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")

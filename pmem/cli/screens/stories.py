@@ -1,0 +1,148 @@
+"""How what happened looks on a terminal: the story of one record, and the log of all."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pmem.cli.event_words import COLOURS, PROSE, details_of, sides, who_did
+from pmem.cli.screens.differences import ADDED, REMOVED, word_difference
+from pmem.cli.screens.lists import memory_text
+from pmem.cli.screens.view import Row, ScreenView, cell, column, drawn_rows
+from pmem.cli.screens.wrapping import hung, wrapped
+from pmem.cli.session import Line
+from pmem.core.journal import JournalEntry, JournalStep, steps
+from pmem.values.ids import short
+from pmem.values.records import EventKind, Memory
+
+_INDENT: Final = "    "
+_HANG: Final = 6
+_WHOLE: Final = 4000
+_VALUE: Final = 200
+_LOGGED: Final = 60
+"""Characters of each side of a change in the log, where it is not told word by word."""
+
+
+def story_screen(told: Iterable[JournalStep], view: ScreenView) -> Iterator[Line]:
+    """Draw a record's history: a block for each event, what changed below it.
+
+    Args:
+        told: What happened, the oldest first.
+        view: The terminal.
+    """
+    for step in told:
+        event = step.event
+        head: Line = [
+            *cell(view.when(event.at), view.when_width, "dim"),
+            *cell(event.event, _KINDS, COLOURS[event.event]),
+            (who_did(event.actor, event.agent, event.source), "cyan"),
+        ]
+        yield from hung(head, view.width)
+        if event.event is EventKind.ADD and step.text:
+            yield from wrapped([(_INDENT, ""), (step.text, "")], view.width, hang=len(_INDENT))
+        yield from step_changes(step, view)
+        for said in details_of(event.detail, _WHOLE):
+            yield from wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
+
+
+def edit_screen(memory: Memory, view: ScreenView, *, is_changed: bool) -> Iterator[Line]:
+    """Draw what an edit has changed.
+
+    Args:
+        memory: As it now is.
+        view: The terminal.
+        is_changed: Whether the edit has changed anything.
+    """
+    last = steps(memory)[-1]
+    head: Line = [("edited ", "green"), *cell(short(memory.id), 8, "cyan")]
+    if not is_changed:
+        return (yield from hung([*head, ("it says so already", "dim")], view.width))
+    if "content" in last.event.before:
+        yield head
+    else:
+        yield from drawn_rows([Row(head, memory_text(memory))], view)
+    yield from step_changes(last, view)
+
+
+def step_changes(step: JournalStep, view: ScreenView) -> Iterator[Line]:
+    """Draw what an event changed, field by field.
+
+    Args:
+        step: The event.
+        view: The terminal.
+    """
+    for name in step.event.before:
+        yield from _change(name, step.event.before, step.after, view.width)
+
+
+def _change(
+    name: str, before: Mapping[str, Any], after: Mapping[str, Any], width: int
+) -> Iterator[Line]:
+    """Draw a change: texts word by word where that can be read, else one side after the other."""
+    label: Line = [(f"{_INDENT}{name.replace('_', ' ')}: ", "dim")]
+    words = _changed_words(name, before, after)
+    if words is not None:
+        yield from wrapped([*label, *words], width, hang=_HANG)
+        return
+    was, *became = sides(name, dict(before), dict(after), _VALUE)
+    if not became or name not in PROSE:
+        new = [(" → ", "dim"), (became[0], ADDED)] if became else []
+        yield from wrapped([*label, (was, REMOVED if became else ""), *new], width, hang=_HANG)
+        return
+    yield label
+    for sign, side, style in (("- ", was, REMOVED), ("+ ", became[0], ADDED)):
+        line: Line = [(f"{_INDENT}  {sign}", style), (side, style)]
+        yield from wrapped(line, width, hang=_HANG + 2)
+
+
+def _changed_words(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Line | None:
+    was, became = before.get(name), after.get(name)
+    if name not in PROSE or not isinstance(was, str) or not isinstance(became, str):
+        return None
+    return word_difference(was, became)
+
+
+def log_screen(entries: Sequence[JournalEntry], view: ScreenView) -> Iterator[Line]:
+    """Draw the log: when, what, which record, and in two lines what that was about.
+
+    Args:
+        entries: What happened, the newest last.
+        view: The terminal.
+    """
+    names = [who_did(entry.actor, entry.agent, entry.source) for entry in entries]
+    is_one = len(entries) > 1 and len(set(names)) == 1
+    whens = [view.when(entry.at) for entry in entries]
+    width, kinds = column(whens), column(entry.event for entry in entries)
+    rows = (
+        Row(
+            [
+                *cell(when, width, "dim"),
+                *cell(entry.event, kinds, COLOURS[entry.event]),
+                *cell(short(entry.id), 8, "cyan"),
+            ],
+            list(_about(entry)),
+            [] if is_one else [(f"by {name}", "dim")],
+        )
+        for entry, when, name in zip(entries, whens, names, strict=True)
+    )
+    yield from drawn_rows(rows, view)
+    if is_one:
+        yield from hung([(f"all by {names[0]}", "dim")], view.width)
+
+
+def _about(entry: JournalEntry) -> Iterator[tuple[str, str]]:
+    """Say what an event was about; a change of the text shows the text."""
+    is_update = entry.event is EventKind.UPDATE
+    words = _changed_words("content", entry.before, entry.after) if is_update else None
+    parts: list[Line] = [] if words is None else [words]
+    if not is_update or "content" not in entry.before:
+        parts.append([(entry.text or f"({entry.kind})", "")])
+    for name in entry.before if is_update else ():
+        if name != "content" or words is None:
+            change = " → ".join(sides(name, entry.before, entry.after, _LOGGED))
+            parts.append([(f"{name.replace('_', ' ')}: ", "dim"), (change, "")])
+    parts += [[(said, "dim")] for said in details_of(entry.detail)]
+    for number, part in enumerate(parts):
+        yield "  " * bool(number), ""
+        yield from part
+
+
+_KINDS: Final = column(EventKind)

@@ -1,0 +1,152 @@
+"""What a screen is drawn for: how wide it is, what time it is there, and how times read."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+from unicodedata import bidirectional
+
+from pmem.cli.panels import padded
+from pmem.cli.screens.wrapping import cells, line_cells, wrapped
+from pmem.cli.session import CommandSession, Line, Span
+from pmem.values.times import UNDATED, iso
+
+NARROW: Final = 40
+"""Columns below which nothing is left out: two such lines would say too little."""
+_LEAST_TEXT: Final = 26
+"""Cells that a text needs beside its row's head; with fewer it stands below."""
+_INDENT: Final = 2
+_MINUTE: Final = timedelta(minutes=1)
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_WEEK: Final = 7
+_EXACT: Final = 20
+_RELATIVE: Final = 11
+
+
+class ScreenView(NamedTuple):
+    """A terminal and its moment.
+
+    Attributes:
+        width: Its cells.
+        now: The present; times are told as seen from it.
+        exact: Whether times are told to the second, in UTC, instead.
+    """
+
+    width: int
+    now: datetime
+    exact: bool = False
+
+    def when(self, at: datetime) -> str:
+        """Tell a moment for people, in local time unless it is to be exact."""
+        if at.year <= UNDATED.year:
+            return "undated"
+        return iso(at.replace(microsecond=0)) if self.exact else _tell_moment(at, self.now)
+
+    @property
+    def when_width(self) -> int:
+        """The cells of a column of moments."""
+        return _EXACT if self.exact else _RELATIVE
+
+
+def view_of(session: CommandSession, width: int) -> ScreenView:
+    """Return what a command's screen is drawn for.
+
+    Args:
+        session: This run of the command line.
+        width: Cells of the terminal.
+    """
+    return ScreenView(width, session.present, session.exact_times)
+
+
+class Row(NamedTuple):
+    """One entry of a list: what stands in columns, what it says, and what is told last."""
+
+    head: Line
+    text: Line
+    tail: Sequence[Span] = ()
+
+
+def drawn_rows(rows: Iterable[Row], view: ScreenView, most: int = 2) -> Iterator[Line]:
+    """Yield rows with their texts in a column of their own, broken at words.
+
+    Args:
+        rows: What to draw; their heads are equally wide.
+        view: The terminal.
+        most: Lines of each text at the most; any number when 0.
+    """
+    width = max(view.width, 2 * _INDENT)
+    most = 0 if width < NARROW else most
+    for head, text, tail in rows:
+        start = line_cells(head)
+        if width - start >= _LEAST_TEXT:
+            first, *others = _told_in(text, tail, width - start, most)
+            yield [*head, *first]
+        else:
+            yield from wrapped(head, width, hang=_INDENT)
+            start, others = _INDENT, _told_in(text, tail, width - _INDENT, most)
+        yield from ([(" " * start, ""), *line] for line in others)
+
+
+def _told_in(text: Line, tail: Sequence[Span], width: int, most: int) -> list[Line]:
+    """Return the lines of a text, and of what is told last beside it or below."""
+    lines = wrapped(text, width, most=most)
+    if not tail:
+        return lines
+    *others, last = lines
+    if not line_cells(last):
+        return [*others, *wrapped(list(tail), width)]
+    if line_cells(last) + 2 + line_cells(tail) <= width and not _is_turned(last):
+        return [*others, [*last, ("  ", ""), *tail]]
+    return [*lines, *wrapped(list(tail), width)]
+
+
+def _is_turned(line: Line) -> bool:
+    """Tell whether a line is written from the right: what follows would be drawn within it."""
+    text = "".join(part for part, _ in line)
+    return not text.isascii() and any(bidirectional(one) in ("R", "AL") for one in text)
+
+
+def column(texts: Iterable[str]) -> int:
+    """Return the cells of the widest of some texts.
+
+    Args:
+        texts: What stands in a column.
+    """
+    return max(map(cells, texts), default=0)
+
+
+def cell(text: str, width: int, style: str = "") -> Line:
+    """Return a text as wide as its column, and the gap behind it.
+
+    Args:
+        text: What stands there.
+        width: The column's cells; no column when 0.
+        style: How it looks.
+    """
+    return [(f"{padded(text, width)}  ", style)] if width else []
+
+
+def _tell_moment(at: datetime, now: datetime) -> str:
+    """Tell a moment as people do: how long ago, or on which day."""
+    ago = now - at
+    if abs(ago) < _DAY:
+        return _within_a_day(ago)
+    try:
+        here, there = now.astimezone().date(), at.astimezone().date()
+    except OverflowError:  # the calendar's first or last day, seen from another zone
+        return f"{at:%Y}"
+    days = (here - there).days
+    if abs(days) == 1:
+        return "yesterday" if days > 0 else "tomorrow"
+    if abs(days) < _WEEK:
+        return f"{days} days ago" if days > 0 else f"in {-days} days"
+    day = f"{there.day} {there:%b}"
+    return day if there.year == here.year else f"{day} {there.year}"
+
+
+def _within_a_day(ago: timedelta) -> str:
+    if abs(ago) < _MINUTE:
+        return "just now"
+    size, unit = (_MINUTE, "min") if abs(ago) < _HOUR else (_HOUR, "h")
+    count = abs(ago) // size
+    return f"{count} {unit} ago" if ago > timedelta() else f"in {count} {unit}"
