@@ -804,6 +804,28 @@ class Week(Strict):
     total: int
 
 
+class SettlingChoice(Strict):
+    key: str
+    does: str
+    command: str
+
+
+class NeedsSomebody(Strict):
+    kind: str
+    id: str
+    short: str
+    text: str
+    why: str
+    since: datetime
+    commands: list[SettlingChoice]
+
+
+class InboxListing(Strict):
+    items: list[NeedsSomebody]
+    counts: dict[str, int]
+    total: int
+
+
 class ChangedPlace(Strict):
     file: str
     line: Annotated[int, Meta(ge=1)] | None
@@ -1121,6 +1143,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("outcome REF good", Memory),
     ("due", Due),
     ("undo REF --dry-run", Undone),
+    ("inbox", InboxListing),
     ("week", Week),
     ("tags", Names),
     ("subjects", Names),
