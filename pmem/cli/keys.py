@@ -2,8 +2,8 @@
 
 import os
 
-_END = b"\x04"
-"""What Ctrl-D sends."""
+_END = (b"", b"\x04", b"\0")
+"""What Ctrl-D sends; a zero if it was pressed before anybody asked."""
 _LONGEST = 32
 
 
@@ -35,7 +35,7 @@ def _read(terminal: int) -> str:
     from select import select
 
     data = os.read(terminal, 1)
-    if data == _END:
+    if data in _END:
         return ""
     if data.isascii() and data != b"\x1b":
         return data.decode()

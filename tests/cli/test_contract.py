@@ -526,6 +526,8 @@ class UndoneCommand(Strict):
     operation: str
     at: datetime
     changes: list[UndoneChange]
+    facts: list[Short]
+    stays: bool
 
 
 class Undone(Strict):
