@@ -26,12 +26,12 @@ def next_key(terminal: int) -> str:
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSADRAIN)
     try:
-        return _read(terminal)
+        return _pressed_at(terminal)
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
-def _read(terminal: int) -> str:
+def _pressed_at(terminal: int) -> str:
     from select import select
 
     data = os.read(terminal, 1)

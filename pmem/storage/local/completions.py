@@ -32,7 +32,7 @@ def checkpoint_threads(folder: str) -> dict[str, str]:
         OSError, sqlite3.Error: There is nothing, or it cannot be read.
     """
     query = "select thread, max(updated_at) from checkpoint group by thread order by 2 desc"
-    return {str(name): str(at)[:10] for name, at in _asked(folder, query)}
+    return {str(name): str(at)[:10] for name, at in _rows(folder, query)}
 
 
 def known_threads(folder: str) -> dict[str, str]:
@@ -44,7 +44,7 @@ def known_threads(folder: str) -> dict[str, str]:
     Raises:
         OSError, sqlite3.Error: There is nothing, or it cannot be read.
     """
-    return {str(name): "" for (name,) in _asked(folder, "select name from thread order by name")}
+    return {str(name): "" for (name,) in _rows(folder, "select name from thread order by name")}
 
 
 def proposals(folder: str) -> dict[str, str]:
@@ -57,14 +57,14 @@ def proposals(folder: str) -> dict[str, str]:
         OSError, sqlite3.Error, ValueError: There is nothing, or it cannot be read.
     """
     found: dict[str, str] = {}
-    for (queue,) in _asked(folder, "select queue from consent"):
+    for (queue,) in _rows(folder, "select queue from consent"):
         for item in json.loads(queue).get("proposals", ())[:_MOST]:
             said = (item.get("memory") or item.get("changes") or {}).get("content", "")
             found[str(item["id"]).partition("-")[2]] = str(said)
     return found
 
 
-def _asked(folder: str, query: str) -> "list[Any]":
+def _rows(folder: str, query: str) -> "list[Any]":
     path = os.path.join(folder, "local", _FILE)
     if any(map(os.path.islink, (folder, os.path.dirname(path), path))):
         raise OSError(f"{path} is a link")
