@@ -133,6 +133,7 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "outcome": {"reference": ref, "verdict": "good", "text": "x"},
         "due": {"until": NOW},
         "week": {"since": NOW},
+        "inbox": {"*": "fact", "limit": 3},
         "names": {"of": "subjects"},
         "types": {},
         "why": {"place": "src/a.py"},

@@ -115,7 +115,7 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
     path = request.transcript
     if not os.path.isabs(path) or not os.path.isfile(path) or workspace.read_only:
         return
-    from pmem.storage.local.inbox import NotedTranscript
+    from pmem.storage.local.noted_transcripts import NotedTranscript
 
     entry = NotedTranscript(
         harness=request.harness,
@@ -124,7 +124,7 @@ def note_transcript(workspace: Workspace, request: HookRequest) -> None:
         session=request.thread or "",
         noted_at=workspace.now(),
     )
-    workspace.own.inbox.note(entry)
+    workspace.own.noted_transcripts.note(entry)
 
 
 def _count_use(workspace: Workspace, request: HookRequest) -> None:

@@ -32,16 +32,17 @@ _SHARED: Final = "Every command also takes -C, --json, --quiet and more: see `pm
 _MORE: Final = "`pmem help COMMAND` explains a command, `pmem help` lists the documents."
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
     """Run one command line and print its answer.
 
     Args:
         arguments: Without the program's name.
+        session: What global options have said already.
 
     Returns:
         The exit code.
     """
-    session = CommandSession(os.environ)
+    session = session or CommandSession(os.environ)
     try:
         return _answer(session, arguments)
     except PmemError as error:

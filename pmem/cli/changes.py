@@ -1,8 +1,8 @@
 """The commands that change single records, take them out of recall and bring them back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 import msgspec
 import typer
@@ -20,7 +20,6 @@ from pmem.cli.memory import (
     ReviewIf,
     Since,
     Subject,
-    Until,
     memory_line,
     neighbour_lines,
     title_of,
@@ -39,6 +38,8 @@ from pmem.values.records import Memory, MemoryType, Record
 from pmem.vcs.conflicts import SettleRequest
 
 R = TypeVar("R", bound=Record)
+NEVER: Final = "never"
+"""What `edit --valid-until` takes for no end."""
 NewType = Annotated[MemoryType | None, typer.Option(help="A new type.")]
 
 
@@ -57,7 +58,9 @@ def edit(
     no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove all its tags.")] = False,
     importance: Importance = None,
     valid_from: Since = None,
-    valid_until: Until = None,
+    valid_until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Valid until this time, or 'never' ends.")
+    ] = None,
     cite: Cite = None,
     uncite: Annotated[
         list[str] | None,
@@ -71,7 +74,9 @@ def edit(
     instead_of: InsteadOf = None,
     review: Review = None,
     review_if: ReviewIf = None,
-    reviewed: Annotated[bool, typer.Option("--reviewed", help="Mark it as reviewed.")] = False,
+    reviewed: Annotated[
+        bool, typer.Option("--reviewed", help="It was looked at, and holds.")
+    ] = False,
     settled: Annotated[
         str | None,
         typer.Option(
@@ -113,7 +118,8 @@ def edit(
         remove_tags=tuple(remove_tag or ()),
         importance=importance,
         valid_from=session.ahead(valid_from),
-        valid_until=session.ahead(valid_until),
+        valid_until=None if valid_until == NEVER else session.ahead(valid_until),
+        no_end=valid_until == NEVER,
         cite=tuple(cite or ()),
         uncite=tuple(uncite or ()),
         places=session.places(for_),
@@ -134,7 +140,7 @@ def edit(
         pair = SupersedeByRequest(reference=reference, successor=superseded_by)
         return _superseded_answer(session.run(table.SUPERSEDE_BY, pair))
     if request.is_empty:
-        return _edit_draft(session, reference)
+        return edit_draft(session, reference)
     if supersede and uncite:
         raise UsageError("the new memory cites only what --cite gives: leave out --uncite")
     if supersede:
@@ -142,8 +148,12 @@ def edit(
     return _edited_answer(session, session.run(table.EDIT, request))
 
 
-def _edit_draft(session: CommandSession, reference: str) -> Answer:
+def edit_draft(session: CommandSession, reference: str) -> Answer:
     """Let a person change a memory's content in their editor.
+
+    Args:
+        session: How the command was called.
+        reference: The memory.
 
     Raises:
         UsageError: Nobody sits at a terminal.
@@ -160,6 +170,30 @@ def _edit_draft(session: CommandSession, reference: str) -> Answer:
         answer = _edited_answer(session, session.run(table.EDIT, request))
     draft.drop()
     return answer
+
+
+def check_editable(session: CommandSession) -> None:
+    """See that there is somebody to write in an editor.
+
+    Args:
+        session: How the command was called.
+
+    Raises:
+        UsageError: There is not.
+    """
+    if session.json or not can_ask():
+        raise UsageError("--edit needs a terminal", "`pmem edit REF TEXT` changes it afterwards")
+
+
+def edited_lines(session: CommandSession, memories: Iterable[Memory]) -> Iterator[Line]:
+    """Let a person change memories in their editor, one by one; yield what is said of each.
+
+    Args:
+        session: How the command was called.
+        memories: The memories; those that left recall meanwhile as well.
+    """
+    for memory in memories:
+        yield from edit_draft(session, memory.id).lines
 
 
 def rm(ctx: typer.Context, reference: options.References) -> Answer:

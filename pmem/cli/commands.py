@@ -39,6 +39,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "decisions", "outcome", 'pmem outcome k3v9 bad "It lost messages under load"'
     ),
     "due": CommandEntry("decisions", "due", "pmem due --within 2w"),
+    "inbox": CommandEntry("inbox", "inbox", "pmem inbox --kind fact"),
     "week": CommandEntry("overviews", "week", "pmem week friday"),
     "tags": CommandEntry("overviews", "tags", "pmem tags"),
     "subjects": CommandEntry("overviews", "subjects", "pmem subjects"),
@@ -207,7 +208,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
     "Conversations": ("conversation", "facts", "episode"),
-    "Look over it": ("stats", "week", "tags", "subjects", "types", "events"),
+    "Look over it": ("inbox", "stats", "week", "tags", "subjects", "types", "events"),
     "Keep it tidy": (
          "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
     ),

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pmem.cli import options
+from pmem.cli.changes import check_editable, edited_lines
 from pmem.cli.memory import memory_line
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.memory.changes import RecordsRequest
@@ -39,11 +40,22 @@ def list_(
     )
 
 
-def approve(ctx: typer.Context, references: options.References) -> Answer:
+def approve(
+    ctx: typer.Context,
+    references: options.References,
+    edit: Annotated[
+        bool, typer.Option("--edit", help="Then edit each memory in your editor.")
+    ] = False,
+) -> Answer:
     """Agree: remember what was proposed."""
     session: CommandSession = ctx.obj
+    if edit:
+        check_editable(session)
     done = session.run(table.APPROVE, RecordsRequest(references=tuple(references)))
-    lines = ([("approved ", "green"), *memory_line(item.memory)] for item in done.items)
+    lines: list[Line] = [
+        *([("approved ", "green"), *memory_line(item.memory)] for item in done.items),
+        *edited_lines(session, [item.memory for item in done.items] if edit else ()),
+    ]
     return Answer(data=done, lines=lines)
 
 

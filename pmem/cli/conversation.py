@@ -189,8 +189,11 @@ def clear(
 ) -> Answer:
     """Let contexts start afresh; every message stays kept and searchable."""
     session: CommandSession = ctx.obj
-    if not yes and not render.confirmed("Start afresh in contexts of this conversation?"):
-        raise UsageError("not cleared", "answer y, or give --yes")
+    if not yes and render.can_ask():
+        found = session.run(table.TRANSCRIPT, LookRequest(conversation=reference)).conversation
+        name = found.title or short(found.id)
+        if not render.confirmed(f"Start afresh in contexts of the conversation {name}?"):
+            raise UsageError("not cleared", "answer y, or give --yes")
     request = ConversationRequest(conversation=reference)
     return _answer("cleared", session.run(table.CLEAR, request))
 

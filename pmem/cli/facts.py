@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pmem.cli import options
+from pmem.cli.changes import check_editable, edited_lines
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import Refused
 from pmem.memory.changes import RecordsRequest
@@ -73,9 +74,14 @@ def promote(
         float | None,
         typer.Option(metavar="N", help="Also all pending ones at least this certain."),
     ] = None,
+    edit: Annotated[
+        bool, typer.Option("--edit", help="Then edit each memory in your editor.")
+    ] = False,
 ) -> Answer:
     """Make memories of facts."""
     session: CommandSession = ctx.obj
+    if edit:
+        check_editable(session)
     request = PromoteRequest(references=tuple(references or ()), above=above)
     done = session.run(table.PROMOTE, request)
     left = len(references or ()) - len(done.items) - len(done.held)
@@ -84,7 +90,10 @@ def promote(
         notes = [_NOTHING]
     return Answer(
         data=done,
-        lines=(line for item in done.items for line in _promotion_lines(item)),
+        lines=[
+            *(line for item in done.items for line in _promotion_lines(item)),
+            *edited_lines(session, [item.memory for item in done.items] if edit else ()),
+        ],
         note="\n".join(filter(None, notes)),
         exit_code=Refused.exit_code if done.held else 0,
     )

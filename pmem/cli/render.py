@@ -126,6 +126,37 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def has_screen() -> bool:
+    """Tell whether somebody sits at a terminal and reads there what is printed."""
+    return can_ask() and sys.stdout.isatty()
+
+
+def tell(session: "CommandSession", lines: "Iterable[Line]") -> None:
+    """Print lines at once, on a terminal, before the command's answer.
+
+    Args:
+        session: How to print.
+        lines: What to print.
+    """
+    _show_lines(session, lines)
+    sys.stdout.flush()
+
+
+def read_key(prompt: str) -> str:
+    """Ask for one key on a terminal; return nothing where there are no keys any more.
+
+    Args:
+        prompt: What stands before the cursor.
+    """
+    from pmem.cli.keys import next_key
+
+    _write(sys.stdout, prompt)
+    sys.stdout.flush()
+    key = next_key(sys.stdin.fileno())
+    _write(sys.stdout, f"{clean(key)}\n")
+    return key
+
+
 def leave(code: int, last: "str | bytes" = "") -> "NoReturn":
     """Leave the process at once, with everything written.
 

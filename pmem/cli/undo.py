@@ -26,7 +26,7 @@ def undo(
 
     What it changed in memories and episodes becomes what it was, as a new event: histories grow.
     It refuses where something else has changed the same record since. What was said in
-    conversations, settings, and what was deleted for good are not taken back.
+    conversations stays; settings and what was deleted for good are not taken back.
     """
     session: CommandSession = ctx.obj
     is_number = what.isdecimal() and len(what) <= _MOST_DIGITS
@@ -47,6 +47,10 @@ def _lines(found: Undone) -> Iterator[Line]:
             (command.operation, "bold"),
             (f" of {iso(command.at)}", "dim"),
         ]
+        for fact in command.facts:
+            yield [(f"  {fact}  ", "cyan"), ("the fact is pending again", "yellow")]
+        if command.stays:
+            yield [("  what was said in the conversation stays", "yellow")]
         for change in command.changes:
             yield [(f"  {change.short}  ", "cyan"), (change.text, "")]
             if change.gone:

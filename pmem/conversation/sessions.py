@@ -23,7 +23,7 @@ from pmem.interchange.sessions import Line, Lines, SessionNotes
 from pmem.memory.noted_facts import noted
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
-from pmem.storage.local.inbox import NotedTranscript
+from pmem.storage.local.noted_transcripts import NotedTranscript
 from pmem.values.programs import TITLES, SessionProgram
 from pmem.values.records import Chunk, Conversation, Message, Role
 from pmem.values.requests import Admit, Progress, as_it_is, ignore_progress
@@ -88,7 +88,7 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         InvalidValue: The file is no session, or one of another program.
         StorageRefused: A file may not be read, or nothing can be written.
     """
-    waiting = workspace.own.inbox.all() if request.pending else []
+    waiting = workspace.own.noted_transcripts.all() if request.pending else []
     meant = _pending(waiting) if request.pending else _meant(workspace, request)
     sizes = {path: _size(path) for _, path in meant}
     counts: Counter[str] = Counter()
@@ -106,7 +106,7 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
         skipped += session.reader.skipped
     request.progress(done, done)
     if waiting and not request.dry_run:
-        workspace.own.inbox.remove(waiting)
+        workspace.own.noted_transcripts.remove(waiting)
     return SessionsImported(
         sessions=len(meant),
         added=counts["added"],

@@ -58,4 +58,5 @@ def _why(data: bytes, error: orjson.JSONDecodeError) -> str:
         return "it has a number too large to be kept"
     if error.pos >= len(text.rstrip()):
         return "it ends too soon"
-    return f"the mistake is at line {error.lineno}, column {error.colno}"
+    line = f"line {error.lineno}, " if "\n" in text.strip() else ""  # else others name the line
+    return f"the mistake is at {line}column {error.colno}"

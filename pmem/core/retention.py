@@ -114,7 +114,7 @@ def as_of(record: Kept, at: datetime) -> Kept | None:
     return _without_events(record, later) if later else record
 
 
-def before_event(record: Kept, place: int) -> Kept:
+def before_event(record: Noted, place: int) -> Noted:
     """Return a record as it was before an event of its history, and all that came later.
 
     Args:
@@ -124,7 +124,7 @@ def before_event(record: Kept, place: int) -> Kept:
     return _without_events(record, range(place, len(record.history)))
 
 
-def _without_events(record: Kept, places: Collection[int]) -> Kept:
+def _without_events(record: Noted, places: Collection[int]) -> Noted:
     """Return a record without some events, undone from the last in the list to the first."""
     state: dict[str, Any] = reread(dump_line(record))
     unwinding = Unwinding(state)
@@ -134,7 +134,7 @@ def _without_events(record: Kept, places: Collection[int]) -> Kept:
             _undo_links(state, event, record.history[:place])
     happened = tuple(event for n, event in enumerate(record.history) if n not in places)
     state["history"] = json_value(happened)
-    state["updated_at"] = json_value(happened[-1].at if happened else record.created_at)
+    state["updated_at"] = json_value(happened[-1].at if happened else _begun(record))
     return msgspec.convert(state, type(record))
 
 
@@ -184,6 +184,10 @@ def purge_time(at: datetime, days: int) -> datetime:
 def json_value(value: Any) -> Any:
     """Return a value as it reads back from JSON."""
     return reread(dump_line(value))
+
+
+def _begun(record: Noted) -> datetime:
+    return record.started_at if isinstance(record, Conversation) else record.created_at
 
 
 def _with_links(memory: Memory, links: tuple[Relationship, ...], event: Event) -> Memory:

@@ -20,11 +20,13 @@ from pmem.core.policy import Reach, app_of, category_of, is_procedural
 from pmem.core.retention import valid_at
 from pmem.core.trust import LEVELS, trust_of
 from pmem.values.ids import SHORT_LENGTH
-from pmem.values.records import Access, Episode, Memory, Record, State
+from pmem.values.records import Access, Episode, EventKind, Memory, Record, State, plain
 from pmem.values.times import UNDATED
 
 R = TypeVar("R", bound=Record)
 _AT: Final = attrgetter("at")
+_GIT: Final = "git"
+"""The source of an event that a merge left."""
 _TICK: Final = timedelta(microseconds=1)
 _DAY: Final = timedelta(days=1) // _TICK
 _SQL_DAY: Final = f"created / {_DAY} - (created < 0 and created % {_DAY} != 0)"
@@ -202,6 +204,21 @@ def _has_condition(record: Any) -> int | None:
     return 1 if getattr(record, "review_if", None) else None
 
 
+def _cites(record: Any) -> int | None:
+    """Return 1 where a record cites anything."""
+    return 1 if getattr(record, "citations", None) else None
+
+
+def _disputed(record: Any) -> int | None:
+    """Return in how many fields two branches contradict each other; None where in none."""
+    history = getattr(record, "history", ())
+    if not any(event.event is EventKind.MERGE and event.source == _GIT for event in history):
+        return None  # as nearly always
+    from pmem.core.threeway.conflicts import open_conflicts
+
+    return len(open_conflicts(plain(history))) or None
+
+
 def _access(record: Any) -> Access | None:
     return getattr(record, "access", None)
 
@@ -258,6 +275,8 @@ COLUMNS: Final[dict[str, Column]] = {
     "purge_at": Column("integer", _time("purge_at")),
     "review_at": Column("integer", _time("review_at")),
     "review_if": Column("integer", _has_condition),
+    "cites": Column("integer", _cites),
+    "disputed": Column("integer", _disputed),
     "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
     "worth": Column("real", _worth),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import asdict
 
+from pmem.core.undo import TAKES_BACK
 from pmem.errors import InvalidValue
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.records import (
@@ -40,7 +41,8 @@ AGREED: Final = "consent"
 """What an event's detail has where a person agreed."""
 
 INHERITED: Final = "trust"
-"""What an event's detail has where a record was made of others that are not trusted wholly."""
+"""What an event's detail has where a record was made of others that are not trusted wholly, or is
+again what it was when it was trusted so far."""
 
 TOLD: Final = frozenset(SAID)
 """What a memory or an episode says."""
@@ -193,6 +195,9 @@ def _begun(record: Memory | Episode) -> Trust:
 
 
 def _after(trust: Trust, event: Event) -> Trust:
+    restored = event.detail.get(INHERITED) if TAKES_BACK in event.detail else None
+    if restored in LEVELS:
+        return Trust(restored)
     if event.event not in _WRITING:
         return trust
     if AGREED in event.detail:

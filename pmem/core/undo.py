@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from pmem.values.records import Event
 
+TAKES_BACK: Final = "undo"
+"""What an event's detail has that takes a command back: which one."""
 BRANCH: Final = "branch"
 """Where a merge's event says, by field, when the branch whose value it did not take changed it."""
 

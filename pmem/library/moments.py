@@ -12,6 +12,7 @@ from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
+from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Memory
 from pmem.values.requests import NoArguments, RangeRequest
 from pmem.vcs.changelog import Changelog
@@ -53,6 +54,18 @@ class Moments(Asking):
     def due(self, until: datetime | None = None) -> DueListing:
         """Return what is to be looked at again until a moment, now when None."""
         return self._run(table.DUE, DueRequest(until=until))
+
+    def inbox(self, *kinds: str, limit: int | None = None) -> Inbox:
+        """Return what needs somebody, with the commands that settle it.
+
+        Args:
+            kinds: Only these of `pmem.core.inbox.InboxKind`; all when none is named.
+            limit: So many items at the most.
+
+        Raises:
+            InvalidValue: There is no such kind.
+        """
+        return self._run(table.INBOX, made(InboxRequest, kinds=kinds, limit=limit))
 
     def week(self, since: datetime | None = None) -> Week:
         """Return what was learned, changed and forgotten since a moment, and by whom.

@@ -6,9 +6,13 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
+from pmem.core.retention import changed
+from pmem.core.trust import Trust, trust_of
+from pmem.errors import Refused
 from pmem.project.events import event_of
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
+from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Memory, Record
 
 Removable = Memory | Episode
@@ -99,3 +103,32 @@ def _apply(
     event = event_of(workspace, kind)
     new = apply(record, event)
     return record if new is record else store.put(new)
+
+
+def check_mark(memory: Memory) -> None:
+    """See that a memory may be marked to stop edits.
+
+    Raises:
+        Refused: No person wrote it.
+    """
+    from pmem.core.stopping import may_be_marked
+
+    if not may_be_marked(memory):
+        raise Refused(
+            f"no person wrote {short(memory.id)}, so it cannot stop edits",
+            "add what is to stop them yourself, and mark that",
+        )
+
+
+def vouched(workspace: Workspace, memory: Memory, event: Event) -> Memory:
+    """Return a memory that a person has looked at, which is trusted from now on.
+
+    Args:
+        workspace: Who asks.
+        memory: The memory.
+        event: What happens; a memory that is trusted already, or that an agent looks at, has none.
+    """
+    is_person = workspace.caller.agent is None and workspace.caller.app is None
+    if not is_person or trust_of(memory) is Trust.HIGH:
+        return memory
+    return changed(memory, msgspec.structs.replace(event, detail={"reviewed": True}))

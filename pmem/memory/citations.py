@@ -21,6 +21,7 @@ from pmem.core.citations import (
 from pmem.core.filters import Filter
 from pmem.core.journal import one_line
 from pmem.core.retention import changed
+from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
@@ -338,7 +339,7 @@ def _chosen(workspace: Workspace, references: Sequence[str]) -> Iterator[Memory]
         found = (workspace.resolve(reference, Memory)[1] for reference in references)
         yield from (workspace.memories.get(identifier) for identifier in dict.fromkeys(found))
     else:
-        yield from (one for one in workspace.memories.find(Filter()) if one.citations)
+        yield from workspace.memories.select(Selection(wanted=Filter(), least=(("cites", 1),)))
 
 
 def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdicts, bool]:

@@ -140,6 +140,7 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Declined:
     """
     done = []
     for proposal in _find_proposals(workspace, request.references):
+        workspace.forgot = True
         with workspace.transaction():
             _check_waiting(workspace, proposal)
             _check_not_kept(workspace, proposal)

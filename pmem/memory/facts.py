@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -12,9 +12,10 @@ from pmem.core.extraction.facts import key
 from pmem.core.filters import Filter
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
-from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.errors import Ambiguous, BuiltOn, InvalidValue, NotFound
 from pmem.memory import memories
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.fact_standing import settled_fact, with_standing, write_standing
 from pmem.memory.noted_facts import new_facts
 from pmem.memory.reading import conversation_named
 from pmem.memory.requests import Added, AddRequest
@@ -71,6 +72,9 @@ class FactsRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
     at: datetime | None = None
     revision: str | None = None
+
+
+EVERY_FACT: Final = FactsRequest(standing=None)
 
 
 class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,7 +167,7 @@ def promoted_at_once(
                 unpromoted += made.unpromoted
     settled |= {short(item.fact.id): item.fact for item in done}
     promotions = Promotions(items=tuple(done), held=tuple(held), unpromoted=tuple(unpromoted))
-    return _with_standing(conversation, settled), promotions
+    return with_standing(conversation, settled), promotions
 
 
 def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
@@ -205,7 +209,7 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
         for name, item in chosen.items()
     ]
     done = tuple(item for each in made for item in each.items)
-    _settle(workspace, [item.fact for item in done])
+    write_standing(workspace, [item.fact for item in done])
     held = tuple(item for each in made for item in each.held)
     if not any(item.memory.scope.app for item in done):
         return Promotions(items=done, held=held)
@@ -230,8 +234,31 @@ def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
             )
         at = fact.settled_at or workspace.now()
         rejected.append(msgspec.structs.replace(fact, standing=Standing.REJECTED, settled_at=at))
-    _settle(workspace, rejected)
+    write_standing(workspace, rejected)
     return Rejected(items=tuple(rejected))
+
+
+def unsettle(workspace: Workspace, left: Mapping[str, tuple[Standing, str | None]]) -> None:
+    """Make facts pending again, as before they were promoted or rejected.
+
+    What is gone is let go.
+
+    Args:
+        workspace: Inside a transaction.
+        left: By the short part of each fact's id what it became, and as which memory.
+
+    Raises:
+        BuiltOn: One has become something else since.
+    """
+    known = {short(item.fact.id): item.fact for item in _distinct(workspace, EVERY_FACT)}
+    pending = []
+    for name in known.keys() & left.keys():
+        fact = known[name]
+        if (fact.standing, fact.memory) != left[name]:
+            raise BuiltOn(f"the fact {name} is {fact.standing} now", "`pmem facts list --all`")
+        new = {"standing": Standing.PENDING, "memory": None, "settled_at": None}
+        pending.append(msgspec.structs.replace(fact, **new))
+    write_standing(workspace, pending)
 
 
 def settle(workspace: Workspace, reference: str, memory: str) -> None:
@@ -240,7 +267,7 @@ def settle(workspace: Workspace, reference: str, memory: str) -> None:
         for item in _each_named(workspace, [reference]).values():
             at, standing = workspace.now(), Standing.PROMOTED
             new = {"standing": standing, "memory": memory, "settled_at": at}
-            _settle(workspace, [msgspec.structs.replace(item.fact, **new)])
+            write_standing(workspace, [msgspec.structs.replace(item.fact, **new)])
 
 
 def _all(workspace: Workspace) -> Iterator[Stated]:
@@ -259,7 +286,7 @@ def _distinct(workspace: Workspace, wanted: FactsRequest) -> Iterator[Stated]:
     settled = _settlements(everything)
     seen: set[str] = set()
     for item in everything:
-        fact = _settled_fact(item.fact, settled)
+        fact = settled_fact(item.fact, settled)
         name = short(fact.id)
         fits = wanted.standing in (None, fact.standing) and fact.confidence >= wanted.above
         fits = fits and (not wanted.types or fact.type in wanted.types)
@@ -420,46 +447,3 @@ def _agreement_of(workspace: Workspace, fact: Fact, *, is_named: bool) -> dict[s
     """
     is_person = workspace.caller.agent is None and workspace.caller.app is None
     return {AGREED: {"fact": short(fact.id)}} if is_named and is_person else {}
-
-
-def _settle(workspace: Workspace, facts: Sequence[Fact]) -> None:
-    """Write what became of facts wherever they were stated."""
-    settled = {short(fact.id): fact for fact in facts}
-    active: dict[str, list[str]] = {}
-    for chunk in [chunk for chunk in workspace.chunks.find() if _holds(chunk.facts, settled)]:
-        own = tuple(_settled_fact(fact, settled) for fact in chunk.facts)
-        workspace.chunks.put(msgspec.structs.replace(chunk, facts=own))
-        active.setdefault(chunk.conversation, []).extend(_promoted_to(own, settled))
-    for conversation in list(workspace.conversations.find()):
-        if conversation.id in active or _holds(conversation.facts, settled):
-            changed = _with_standing(conversation, settled, active.get(conversation.id, ()))
-            at = max(workspace.now(), conversation.updated_at)
-            workspace.conversations.put(msgspec.structs.replace(changed, updated_at=at))
-
-
-def _with_standing(
-    conversation: Conversation, settled: Mapping[str, Fact], elsewhere: Sequence[str] = ()
-) -> Conversation:
-    """Return a conversation with what became of its facts; `elsewhere` are its chunks' memories."""
-    own = tuple(_settled_fact(fact, settled) for fact in conversation.facts)
-    memories_ = (*conversation.active_facts, *elsewhere, *_promoted_to(own, settled))
-    return msgspec.structs.replace(
-        conversation, facts=own, active_facts=tuple(dict.fromkeys(memories_))
-    )
-
-
-def _holds(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> bool:
-    return any(short(fact.id) in settled for fact in facts)
-
-
-def _promoted_to(facts: Sequence[Fact], settled: Mapping[str, Fact]) -> list[str]:
-    return [fact.memory for fact in facts if short(fact.id) in settled and fact.memory]
-
-
-def _settled_fact(fact: Fact, settled: Mapping[str, Fact]) -> Fact:
-    same = settled.get(short(fact.id))
-    if same is None:
-        return fact
-    return msgspec.structs.replace(
-        fact, standing=same.standing, memory=same.memory, settled_at=same.settled_at
-    )

@@ -11,7 +11,7 @@ from pmem.core.lifecycle.scopes import concern_of
 from pmem.core.retention import changed
 from pmem.core.versions import CONVERSATION
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import Removable, change, change_all
+from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
 from pmem.memory.neighbours import NOTHING, compare_with_known, link_to_all, link_to_judged
 from pmem.memory.requests import (
     AddAllRequest,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _PARTS: Final = (
     "reference", "add_tags", "remove_tags", "cite", "uncite", "places", "not_places", "settled",
-    "reviewed", "conversation",
+    "reviewed", "no_end", "conversation",
 )  # fmt: skip
 """Fields of a request to edit that are no new values of a memory's fields."""
 
@@ -163,9 +163,9 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
         wanted = fields | edited_parts(workspace, memory, request, fields)
         fresh = {name: value for name, value in wanted.items() if value != getattr(memory, name)}
         if not fresh:
-            return memory
+            return vouched(workspace, memory, event) if request.reviewed and not source else memory
         if fresh.get("stops_edits"):
-            _check_mark(memory)
+            check_mark(memory)
         if "content" in fresh:
             _content(workspace, fresh["content"], memory.scope.app)
         if workspace.caller.agent is not None:
@@ -322,6 +322,8 @@ def edited_parts(
         from pmem.core.places import changed_places
 
         parts["places"] = changed_places(memory.places, request.places, request.not_places)
+    if request.no_end:
+        parts["valid_until"] = None
     if request.reviewed:
         parts |= {"review_at": None, "review_if": None}
     if request.settled is not None:
@@ -414,17 +416,6 @@ def _content(workspace: Workspace, content: str, app: str | None) -> str:
     limits = workspace.settings.limits
     content = checks.text(content, "a memory", limits.memory)
     return checks.text(content, "an app's memory", limits.app_memory) if app else content
-
-
-def _check_mark(memory: Memory) -> None:
-    """See that a memory may be marked to stop edits."""
-    from pmem.core.stopping import may_be_marked
-
-    if not may_be_marked(memory):
-        raise Refused(
-            f"no person wrote {short(memory.id)}, so it cannot stop edits",
-            "add what is to stop them yourself, and mark that",
-        )
 
 
 def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:

@@ -157,8 +157,10 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     `tags` take the place of all its tags; `add_tags` and `remove_tags` change some of them.
     `cite` and `uncite` name files, or lines of them, that it is to cite as well, or not any more,
     `places` and `not_places` patterns of files that it is to apply to as well, or not any more.
+    With `no_end` it holds on: `valid_until` goes.
     `instead_of` are all the alternatives that it was taken instead of; an empty `review_if` takes
-    that away, and one that was `reviewed` is not to be looked at again.
+    that away, and one that was `reviewed` is not to be looked at again, and is trusted where a
+    person says so.
     `settled` says why a dead end is none any more; an empty reason makes it one again. Whether it
     `stops_edits` is for a person to say. `conversation` is where the change comes from.
     """
@@ -174,6 +176,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
     importance: float | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    no_end: bool = False
     cite: tuple[str, ...] = ()
     uncite: tuple[str, ...] = ()
     places: tuple[str, ...] = ()

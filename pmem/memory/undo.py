@@ -9,6 +9,9 @@ import msgspec
 from pmem.core.journal import one_line
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import before_event, changed, json_value, purge_time
+from pmem.core.threeway.conflicts import REOPENED, open_conflicts
+from pmem.core.trust import INHERITED, trust_of
+from pmem.core.undo import TAKES_BACK
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import Removable
 from pmem.project.events import event_of
@@ -16,13 +19,17 @@ from pmem.project.workspace import Workspace
 from pmem.storage.git.tracked import check_own
 from pmem.storage.local.commands import LoggedChange, LoggedCommand, digest_of
 from pmem.values.ids import short
-from pmem.values.records import Episode, EventKind, Memory, State
+from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, State, plain
 from pmem.values.times import iso
 
-TAKES_BACK: Final = "undo"
-"""What the detail of an event says that takes a command back: when that one was noted."""
+Returnable = Memory | Episode | Conversation
+"""What keeps the earlier values of its fields; a conversation those of some."""
 _BOOKS: Final = ("history", "updated_at", "tokens", "access")
-_TYPES: Final[dict[str, type[Removable]]] = {"memory": Memory, "episode": Episode}
+_TYPES: Final[dict[str, type[Returnable]]] = {
+    "memory": Memory,
+    "episode": Episode,
+    "conversation": Conversation,
+}
 
 
 class UndoRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,11 +59,17 @@ class UndoneChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UndoneCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A command that was taken back: its operation, when it was run, what became of its records."""
+    """A command that was taken back: its operation, when it was run, what became of its records.
+
+    `facts` are those that are pending again. `stays` says that what was said in conversations is
+    still there.
+    """
 
     operation: str
     at: datetime
     changes: tuple[UndoneChange, ...]
+    facts: tuple[str, ...] = ()
+    stays: bool = False
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +110,7 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
     check_own(workspace.root, workspace.environment)
     left = _standing(workspace.own.commands.all())
     if request.reference is not None:
-        _, identifier = workspace.resolve(request.reference, Memory, Episode)
+        _, identifier = workspace.resolve(request.reference, Memory, Episode, Conversation)
         about = [one for one in left if any(each.id == identifier for each in one.changes)]
         if not about:
             raise NotFound(
@@ -126,14 +139,23 @@ def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:
 
 def _undo(workspace: Workspace, command: LoggedCommand) -> UndoneCommand:
     name = f"`{command.operation}` of {iso(command.at)}"
-    if command.beyond:
+    if command.forgot:
         raise InvalidValue(
-            f"{name} changed a conversation, which keeps no earlier state",
-            "take its memories back one by one, with `pmem rm` or `pmem edit`",
+            f"{name} forgot for good what was proposed", "whoever proposed it may do so again"
         )
     changes = tuple(_undo_change(workspace, each, name) for each in reversed(command.changes))
+    if command.facts:
+        from pmem.memory.facts import unsettle
+
+        unsettle(workspace, {one.fact: (one.standing, one.memory) for one in command.facts})
     workspace.taken_back.append(command.key)
-    return UndoneCommand(operation=command.operation, at=command.at, changes=changes)
+    return UndoneCommand(
+        operation=command.operation,
+        at=command.at,
+        changes=changes,
+        facts=tuple(one.fact for one in command.facts),
+        stays=command.beyond,
+    )
 
 
 def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> UndoneChange:
@@ -143,7 +165,7 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
         )
     store = workspace.store(_TYPES[change.kind])
     try:
-        record: Removable = store.get(change.id)
+        record: Returnable = store.get(change.id)
     except NotFound:
         raise BuiltOn(f"{short(change.id)} is gone, so {name} cannot be taken back") from None
     first, last = _place_of(record, change, name)
@@ -155,8 +177,8 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
             f"`pmem history {short(record.id)}` shows how; take that back first",
         )
     event = event_of(workspace, EventKind.UPDATE, **{TAKES_BACK: name})
-    if change.is_new:
-        new = _removed(workspace, record, event)
+    if change.is_new and not isinstance(record, Conversation):
+        new: Returnable = _removed(workspace, record, event)
     else:
         new = _brought_back(workspace, record, before_event(record, first), event)
     store.put(new)
@@ -172,13 +194,12 @@ def _undo_change(workspace: Workspace, change: LoggedChange, name: str) -> Undon
     )
 
 
-def _place_of(record: Removable, change: LoggedChange, name: str) -> tuple[int, int]:
+def _place_of(record: Returnable, change: LoggedChange, name: str) -> tuple[int, int]:
     """Return where the events of a change begin in a history, and where those behind them do."""
     digests = [digest_of(event) for event in record.history]
     places = [digests.index(each) for each in change.events if each in digests]
-    if len(places) != len(change.events) or places != list(
-        range(places[0], places[0] + len(places))
-    ):
+    start = change.place if change.place is not None or not places else places[0]
+    if start is None or places != list(range(start, start + len(change.events))):
         raise BuiltOn(
             f"the history of {short(record.id)} was merged since {name}",
             f"`pmem history {short(record.id)}` shows it",
@@ -186,7 +207,7 @@ def _place_of(record: Removable, change: LoggedChange, name: str) -> tuple[int, 
     return places[0], places[-1] + 1
 
 
-def _removed(workspace: Workspace, record: Removable, event: Any) -> Removable:
+def _removed(workspace: Workspace, record: Removable, event: Event) -> Removable:
     """Return a record out of recall, as `rm` leaves it."""
     gone = msgspec.structs.replace(event, event=EventKind.DELETE)
     if not can_move(record.state, EventKind.DELETE):
@@ -195,25 +216,47 @@ def _removed(workspace: Workspace, record: Removable, event: Any) -> Removable:
 
 
 def _brought_back(
-    workspace: Workspace, record: Removable, then: Removable, event: Any
-) -> Removable:
+    workspace: Workspace, record: Returnable, then: Returnable, event: Event
+) -> Returnable:
     """Return a record that is what it was, with what happened to it since in its history."""
     fields = {
         name: getattr(then, name)
         for name in record.__struct_fields__
         if name not in _BOOKS and getattr(then, name) != getattr(record, name)
     }
+    if isinstance(record, Conversation):
+        return changed(record, event, **fields)
     comes_back = fields.get("state") is State.ACTIVE
     if comes_back and isinstance(record, Memory) and record.scope.app is not None:
         from pmem.memory.app_limit import check_room
 
         check_room(workspace, record.scope.app)
     kind = EventKind.RESTORE if comes_back else EventKind.UPDATE
-    new = changed(record, msgspec.structs.replace(event, event=kind), **fields)
-    return msgspec.structs.replace(new, tokens=workspace.count(_text(new)))
+    fields["tokens"] = workspace.count(_text(then))
+    event = msgspec.structs.replace(event, event=kind)
+    new = changed(record, event, **fields)
+    follows = _what_follows(then, new)
+    if not follows:
+        return new
+    event = msgspec.structs.replace(event, detail={**event.detail, **follows})
+    return changed(record, event, **fields)
 
 
-def _differences(one: Removable, other: Removable) -> list[str]:
+def _what_follows(then: Returnable, new: Returnable) -> dict[str, Any]:
+    """Return what the detail of an event must say so that what follows from a history is as then.
+
+    That is how far the record is trusted, and which contradictions of branches are open.
+    """
+    detail: dict[str, Any] = {}
+    trust, was = trust_of(then), open_conflicts(plain(then.history))
+    if trust is not None and trust is not trust_of(new):
+        detail[INHERITED] = trust
+    if was != open_conflicts(plain(new.history)):
+        detail[REOPENED] = was
+    return detail
+
+
+def _differences(one: Returnable, other: Returnable) -> list[str]:
     """Return the fields in which two states of a record differ, the books apart."""
     return [
         name.replace("_", " ")
@@ -222,5 +265,7 @@ def _differences(one: Removable, other: Removable) -> list[str]:
     ]
 
 
-def _text(record: Removable) -> str:
+def _text(record: Returnable) -> str:
+    if isinstance(record, Conversation):
+        return record.title or "(conversation)"
     return record.content if isinstance(record, Memory) else record.summary

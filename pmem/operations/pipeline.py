@@ -67,6 +67,7 @@ def run(
     unit.has_written, told = False, len(unit.notes)
     unit.written.clear()
     unit.taken_back.clear()
+    unit.forgot = False
     request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
     try:
         with unit.transaction() if writes == "records" else unit.whole.moment():
@@ -76,7 +77,7 @@ def run(
             raise Unfinished(error.message) from None
         raise
     finally:
-        if unit.written:
+        if unit.written or unit.forgot:
             from pmem.project.noting import note_command
 
             note_command(unit, operation.name)

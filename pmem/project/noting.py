@@ -2,16 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pmem.values.records import Episode, Event, Memory
+from pmem.values.records import Chunk, Conversation, Episode, Event, Memory, Standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pmem.project.workspace import Workspace
     from pmem.storage.backend import Change
-    from pmem.storage.local.commands import LoggedChange
+    from pmem.storage.local.commands import LoggedChange, LoggedFact
 
-_KINDS = {Memory: "memory", Episode: "episode"}
+_KINDS = {Memory: "memory", Episode: "episode", Conversation: "conversation"}
+_TALK = frozenset({"messages", "recent_messages", "chunks", "pruned", "pruned_at", "summary"})
+"""The fields of conversations and chunks whose earlier values nothing keeps."""
 
 
 def note_command(workspace: "Workspace", operation: str) -> None:
@@ -24,41 +26,80 @@ def note_command(workspace: "Workspace", operation: str) -> None:
     from pmem.storage.local.commands import LoggedCommand
 
     written, workspace.written[:] = list(workspace.written), []
-    changes = tuple(_changes(written))
-    if not changes:
-        return
-    beyond = any(change.type not in _KINDS for change, _ in written)
-    workspace.own.commands.note(
-        LoggedCommand(
-            at=workspace.now(),
-            operation=operation,
-            changes=changes,
-            beyond=beyond,
-            took_back=tuple(workspace.taken_back),
-        )
+    pairs = _first_and_last(written)
+    command = LoggedCommand(
+        at=workspace.now(),
+        operation=operation,
+        changes=tuple(_changes(pairs)),
+        facts=tuple(_settled_facts(pairs)),
+        beyond=any(_is_beyond(change, old) for change, old in pairs),
+        forgot=workspace.forgot,
+        took_back=tuple(workspace.taken_back),
     )
+    if not command.is_empty:
+        workspace.own.commands.note(command)
 
 
-def _changes(written: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
-    """Yield the records that were changed, each once, whatever number of transactions did so."""
-    from pmem.storage.local.commands import LoggedChange, digest_of
-
+def _first_and_last(written: "list[tuple[Change, Any]]") -> "list[tuple[Change, Any]]":
+    """Return each record once, whatever number of transactions changed it, and what it was."""
     first: dict[str, Any] = {}
     last: dict[str, Change] = {}
     for change, old in written:
-        if change.type in _KINDS:
-            first.setdefault(change.id, old)
-            last[change.id] = change
-    for identifier, change in last.items():
-        record, old = change.record, first[identifier]
+        first.setdefault(change.id, old)
+        last[change.id] = change
+    return [(change, first[identifier]) for identifier, change in last.items()]
+
+
+def _changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
+    """Yield what was changed of records that keep what they were; of a new conversation nothing."""
+    from pmem.storage.local.commands import LoggedChange, digest_of
+
+    for change, old in pairs:
+        if change.type not in _KINDS:
+            continue
         known = {digest_of(event) for event in _history(old)}
-        digests = [digest_of(event) for event in _history(record)]
+        digests = [digest_of(event) for event in _history(change.record)]
+        events = tuple(digest for digest in digests if digest not in known)
+        if change.type is Conversation and (old is None or not events):
+            continue
         yield LoggedChange(
-            kind="memory" if change.type is Memory else "episode",
-            id=identifier,
-            events=tuple(digest for digest in digests if digest not in known),
+            kind=_KINDS[change.type],  # type: ignore[arg-type]
+            id=change.id,
+            events=events,
             is_new=old is None,
+            place=len(known),
         )
+
+
+def _settled_facts(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedFact]":
+    """Yield the facts that were promoted or rejected, each once."""
+    from pmem.storage.local.commands import LoggedFact
+    from pmem.values.ids import short
+
+    before: dict[str, Standing] = {}
+    after: dict[str, LoggedFact] = {}
+    for change, old in pairs:
+        if change.type in (Conversation, Chunk):
+            before |= {short(fact.id): fact.standing for fact in getattr(old, "facts", ())}
+            after |= {
+                short(fact.id): LoggedFact(
+                    fact=short(fact.id), standing=fact.standing, memory=fact.memory
+                )
+                for fact in getattr(change.record, "facts", ())
+            }
+    for name, fact in after.items():
+        was = before.get(name, Standing.PENDING)
+        if was is Standing.PENDING is not fact.standing:
+            yield fact
+
+
+def _is_beyond(change: "Change", old: Any) -> bool:
+    """Tell whether what keeps no earlier values was changed as well."""
+    if change.type not in (Conversation, Chunk):
+        return False
+    if change.record is None or old is None:
+        return True
+    return any(getattr(change.record, name, None) != getattr(old, name, None) for name in _TALK)
 
 
 def _history(record: Any) -> "tuple[Event, ...]":

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from pmem.storage.local.access import AccessLog
     from pmem.storage.local.commands import Commands
-    from pmem.storage.local.inbox import Inbox
     from pmem.storage.local.kept_prompts import KeptPrompts
+    from pmem.storage.local.noted_transcripts import NotedTranscripts
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
     from pmem.storage.local.seen_pairs import JudgedPairs
@@ -64,7 +64,7 @@ class OwnState:
 
     @cached_property
     def shared_state(self) -> "LocalState":
-        """What the work trees of a repository share: threads, what they were shown, the inbox.
+        """What the work trees of a repository share: threads, what they saw, noted transcripts.
 
         It stands in the main work tree, if the memory folder is there as well.
 
@@ -95,15 +95,15 @@ class OwnState:
         return Proposals(self.state)
 
     @property
-    def inbox(self) -> "Inbox":
+    def noted_transcripts(self) -> "NotedTranscripts":
         """The transcripts of assistants' sessions that wait to be taken in.
 
         Raises:
             Refused: See `root`.
         """
-        from pmem.storage.local.inbox import Inbox
+        from pmem.storage.local.noted_transcripts import NotedTranscripts
 
-        return Inbox(self.shared_state)
+        return NotedTranscripts(self.shared_state)
 
     @property
     def shown(self) -> "ShownItems":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pmem.errors import ReadOnly, Refused
 from pmem.storage.backend import Change
 from pmem.storage.git.tracked import check_own
-from pmem.values.records import Episode, Memory, RecordType
+from pmem.values.records import Chunk, Conversation, Episode, Memory, RecordType
 
 if TYPE_CHECKING:
     from pmem.core.operations import LoggedOperation
@@ -79,8 +79,9 @@ def _commit(workspace: "Workspace") -> bool:
     if workspace.caller.agent is not None:
         _check_agreed(workspace, changes)
     workspace.gate.refuse_new_secrets(changes, lambda change: _before(workspace, change))
+    noted = [(change, _replaced(workspace, change)) for change in changes]
     workspace.backend.commit(changes)
-    workspace.written += [(change, _before(workspace, change)) for change in changes]
+    workspace.written += noted
     _note_written(workspace, changes)
     return bool(changes)
 
@@ -112,6 +113,13 @@ def _changes(workspace: "Workspace") -> list[Change]:
 def _before(workspace: "Workspace", change: Change) -> Any:
     """Return a changed record as it was read; None for a new one."""
     return workspace.store(change.type).before(change.id)
+
+
+def _replaced(workspace: "Workspace", change: Change) -> Any:
+    """Return what a change replaces; talk is changed by those who never asked for it by its id."""
+    old = _before(workspace, change)
+    is_talk = change.type in (Conversation, Chunk)
+    return _as_kept(workspace, change) if old is None and is_talk else old
 
 
 def _check_agreed(workspace: "Workspace", changes: Sequence[Change]) -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -90,7 +91,7 @@ class JsonFiles:
 
     @property
     def problems(self) -> Sequence[Problem]:
-        return list(self._problems.values())
+        return sorted(self._problems.values(), key=attrgetter("path"))
 
     def ids(self, type_: type[Record], reference: str = "") -> list[str]:
         names = self._files.names(type_)

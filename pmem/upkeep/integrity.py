@@ -88,8 +88,7 @@ def check(workspace: Workspace, request: CheckRequest) -> Checked:
         memories = _with_successors(workspace, read.gave_way())
         known = names if is_whole else None
         findings += find_unsound_successions(workspace.root, memories, known)
-        on_subjects = _on_one_subject(workspace)
-        findings += same_subjects(workspace.root, on_subjects, workspace.now())
+        findings += same_subjects(workspace.root, on_one_subject(workspace), workspace.now())
     findings += read.repeats() if is_whole else ()
     findings += lagging(workspace)
     read.remember()
@@ -220,14 +219,13 @@ def _conversation_of(record: Record) -> str:
     return record.id if isinstance(record, Conversation) else ""
 
 
-def _on_one_subject(workspace: Workspace) -> dict[str, Memory]:
-    """Return the active memories that share a subject, by id, without texts and histories."""
+def on_one_subject(workspace: Workspace) -> list[Memory]:
+    """Return the active memories that share their subject with another one, by id."""
     tally = workspace.memories.tally(Selection(wanted=Filter()), ("subject",), least=2)
     shared = tuple(subject for (subject,) in tally if subject)
     if not shared:
-        return {}
-    found = workspace.memories.select(Selection(wanted=Filter(), subjects=shared))
-    return {each.id: msgspec.structs.replace(each, content="", history=()) for each in found}
+        return []
+    return workspace.memories.select(Selection(wanted=Filter(), subjects=shared))
 
 
 def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> dict[str, Memory]:

@@ -1,24 +1,25 @@
 """What in the memory needs somebody: how many there are of each kind, and what to do about it."""
 
-from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Final
 
 import msgspec
 
-from pmem.core.filters import Filter, fold
+from pmem.core.filters import Filter
 from pmem.core.selection import Selection, ticks
 from pmem.errors import PmemError
 from pmem.memory import recalls
 from pmem.memory.consent import WaitingRequest, list_waiting
 from pmem.memory.facts import FactsRequest, list_facts
-from pmem.memory.reading import Staleness, disputed
+from pmem.memory.reading import Staleness
 from pmem.project.workspace import Workspace
+from pmem.upkeep.integrity import on_one_subject
 from pmem.values.records import State
+from pmem.vcs.doubts import pairs_on_one_subject
 
-_ACTIVE: Final = Selection(wanted=Filter())
+DISPUTED: Final = Selection(wanted=Filter(), least=(("disputed", 1),))
+"""What two branches contradict each other about."""
+_CITING: Final = Selection(wanted=Filter(), least=(("cites", 1),))
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,20 +30,6 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
-class _Doubtful(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be told of active memories without the clock and the project's files.
-
-    Attributes:
-        citing: The ids of those that cite something.
-        disputed: How many branches contradict each other about.
-        shared_subjects: How many subjects more than one of them holds.
-    """
-
-    citing: tuple[str, ...]
-    disputed: int
-    shared_subjects: int
-
-
 def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need, ...]:
     """Return what needs somebody, the most urgent first; what nobody waits for is left out.
 
@@ -50,17 +37,20 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
         due: Memories that have faded.
         duplicates: Memories that say what another one says.
     """
-    known = workspace.memories.figure("doubtful", _Doubtful, partial(_doubtful, workspace))
     now = ticks(workspace.now())
     needs = (
         ("damaged files", len(workspace.problems), "pmem check"),
-        ("disputed between branches", known.disputed, "pmem check"),
-        ("stale, as what they cite has changed", _stale(workspace, known.citing), "pmem verify"),
-        ("proposals that wait for consent", _proposals(workspace), "pmem consent list"),
-        ("facts to review", list_facts(workspace, FactsRequest(limit=0)).total, "pmem facts list"),
-        ("decisions to look at again", _count(workspace, "review_at", now), "pmem due"),
-        ("expired", _count(workspace, "valid_until", now), "pmem list"),
-        ("subjects held more than once", known.shared_subjects, "pmem subjects"),
+        ("disputed between branches", _disputed(workspace), "pmem inbox --kind contradiction"),
+        ("stale, as what they cite has changed", _stale(workspace), "pmem inbox --kind citation"),
+        ("proposals that wait for consent", _proposals(workspace), "pmem inbox --kind proposal"),
+        ("facts to review", _facts(workspace), "pmem inbox --kind fact"),
+        (
+            "decisions to look at again",
+            _count(workspace, "review_at", now),
+            "pmem inbox --kind due",
+        ),
+        ("expired", _count(workspace, "valid_until", now), "pmem inbox --kind expired"),
+        ("on the subject of another one", _on_one_subject(workspace), "pmem inbox --kind subject"),
         ("duplicates to merge", duplicates, "pmem consolidate --dry-run"),
         ("faded, to archive", due, "pmem consolidate --dry-run"),
         ("removed, to delete for good", _purgeable(workspace, now), "pmem sweep --dry-run"),
@@ -71,26 +61,25 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
     )
 
 
-def _doubtful(workspace: Workspace) -> _Doubtful:
-    active = workspace.memories.select(_ACTIVE)
-    subjects = Counter(fold(memory.subject) for memory in active if memory.subject)
-    return _Doubtful(
-        citing=tuple(memory.id for memory in active if memory.citations),
-        disputed=sum(bool(disputed(memory)) for memory in active),
-        shared_subjects=sum(many > 1 for many in subjects.values()),
-    )
+def _disputed(workspace: Workspace) -> int:
+    return workspace.memories.count(DISPUTED) + workspace.episodes.count(DISPUTED)
 
 
-def _stale(workspace: Workspace, citing: tuple[str, ...]) -> int:
+def _facts(workspace: Workspace) -> int:
+    return list_facts(workspace, FactsRequest(limit=0)).total
+
+
+def _on_one_subject(workspace: Workspace) -> int:
+    return sum(1 for _ in pairs_on_one_subject(on_one_subject(workspace), workspace.now()))
+
+
+def _stale(workspace: Workspace) -> int:
     """Count the memories whose citations do not hold in the project's files any more."""
-    if not citing or workspace.is_past:
+    if workspace.is_past:
         return 0
+    citing = workspace.memories.select(_CITING)
     staleness = Staleness(workspace)
-    return sum(bool(staleness(memory)) for memory in _chosen(workspace, citing))
-
-
-def _chosen(workspace: Workspace, ids: tuple[str, ...]) -> Iterator[object]:
-    yield from workspace.memories.select(Selection(wanted=Filter(), ids=ids))
+    return sum(bool(staleness(memory)) for memory in citing)
 
 
 def _count(workspace: Workspace, column: str, now: int) -> int:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -15,22 +15,18 @@ from pmem.core.chunking import each_once
 from pmem.core.filters import Filter
 from pmem.core.histogram import Period, by_age, growth
 from pmem.core.journal import one_line
-from pmem.core.lifecycle.consolidation import faded
-from pmem.core.lifecycle.presence import with_recalls
 from pmem.core.lifecycle.similar import duplicates
 from pmem.core.operations import LoggedOperation, OperationCount, counts
-from pmem.core.retention import days_until
 from pmem.core.selection import ALL, Selection, day_of, ticks
 from pmem.memory import recalls
 from pmem.memory.journal import ran
 from pmem.memory.uses import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.upkeep.consolidation import rules_of
+from pmem.upkeep.faded import UNPINNED, counted, faded_memories
 from pmem.upkeep.needs import Need, list_needs
-from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, MemoryType, State
+from pmem.values.records import Access, Chunk, Conversation, Episode, Memory, State
 from pmem.values.requests import AtRequest
-from pmem.values.times import shifted
 
 if TYPE_CHECKING:
     from pmem.storage.local.use_counts import UseCount
@@ -42,7 +38,6 @@ LEAST_SHOWN: Final = 3
 _LOOKED_AT: Final = 100
 _TEXT: Final = 120
 _ACTIVE: Final = Selection(wanted=Filter())
-_UNPINNED: Final = Selection(wanted=Filter(pinned=False))
 _LABELS: Final = ("type", "category", "pinned")
 
 
@@ -210,7 +205,7 @@ def _count_all(workspace: Workspace) -> _Tallies:
         tokens=sum(tokens * many for (tokens,), many in lengths.items()),
         importance=[
             (str(type_), importance)
-            for type_, importance in memories.tally(_UNPINNED, ("type", "importance"))
+            for type_, importance in memories.tally(UNPINNED, ("type", "importance"))
         ],
         duplicates=duplicates(memories.select(_ACTIVE)),
     )
@@ -224,30 +219,8 @@ def _made_after(workspace: Workspace, at: datetime) -> int:
 def _count_due(
     workspace: Workspace, known: _Tallies, recalled: Mapping[str, Access], many: int
 ) -> int:
-    """Count the memories that are due to be archived, of so many that are active.
-
-    Of one importance those that nobody has used for long enough are looked at.
-    """
-    rules, now = rules_of(workspace), workspace.now()
-    found: list[Memory] = []
-    for type_, importance in known.importance:
-        half_life = rules.fading.half_lives.get(MemoryType(type_))
-        if half_life is None:
-            continue
-        days = days_until(rules.archive_below, importance, half_life)
-        wanted = replace(
-            _UNPINNED.wanted, types=(type_,), importance_min=importance, importance_max=importance
-        )
-        unused = (("used", ticks(shifted(now, -timedelta(days=days))) + 1),)
-        found += workspace.memories.select(Selection(wanted=wanted, below=unused))
-    return len(faded(_counted(found, recalled), now, rules, many))
-
-
-def _counted(memories: Iterable[Memory], recalled: Mapping[str, Access]) -> list[Memory]:
-    return [
-        with_recalls(memory, recalled[memory.id]) if memory.id in recalled else memory
-        for memory in memories
-    ]
+    """Count the memories that are due to be archived, of so many that are active."""
+    return len(faded_memories(workspace, known.importance, recalled, many))
 
 
 def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, Any]:
@@ -257,7 +230,7 @@ def _of_use(workspace: Workspace, recalled: Mapping[str, Access]) -> dict[str, A
     downwards = memories.select(_ACTIVE, tuple(f"-{name}" for name in order), LISTED)
     noted = memories.select(replace(_ACTIVE, ids=tuple(recalled))) if recalled else []
     found = {memory.id: memory for memory in (*upwards, *downwards, *noted)}
-    uses = [(memory.access, memory) for memory in _counted(found.values(), recalled)]
+    uses = [(memory.access, memory) for memory in counted(found.values(), recalled)]
     uses.sort(key=lambda use: (use[0].count, _last(*use), use[1].id))
     most = [use for use in uses[-LISTED:] if use[0].count][::-1]
     least = uses[: max(0, min(LISTED, len(uses) - len(most)))]

@@ -1,7 +1,7 @@
 """What branches leave in doubt that git brought together without a word: reasons to look."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -115,21 +115,34 @@ def kept_twice(root: str, conversation: str, count: int) -> Finding:
     return Finding(path, "twice", sentence, severity="warning")
 
 
-def same_subjects(root: str, memories: Mapping[str, Memory], now: datetime) -> Iterator[Finding]:
+def same_subjects(root: str, memories: Iterable[Memory], now: datetime) -> Iterator[Finding]:
     """Report memories on one subject that know nothing of each other, as two branches add them.
 
     Args:
         root: The memory folder.
-        memories: The memories by their ids.
+        memories: Some memories.
+        now: The present.
+    """
+    for older, newer in pairs_on_one_subject(memories, now):
+        yield _on_subject(root, older, newer)
+
+
+def pairs_on_one_subject(
+    memories: Iterable[Memory], now: datetime
+) -> Iterator[tuple[Memory, Memory]]:
+    """Yield an older and a newer memory on one subject that know nothing of each other.
+
+    Args:
+        memories: Some memories.
         now: The present.
     """
     latest: dict[tuple[Any, str], Memory] = {}
-    for memory in sorted(memories.values(), key=lambda memory: (memory.created_at, memory.id)):
+    for memory in sorted(memories, key=lambda memory: (memory.created_at, memory.id)):
         if memory.subject and memory.state is State.ACTIVE and valid_at(memory, now):
             key = (memory.scope, fold(memory.subject))
             older = latest.get(key)
             if older is not None and not _is_linked(memory, older):
-                yield _on_subject(root, older, memory)
+                yield older, memory
             latest[key] = memory
 
 

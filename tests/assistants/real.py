@@ -22,7 +22,7 @@ from typing import Any, Final
 from pmem import Project
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, STOPS
-from pmem.storage.local.inbox import Inbox
+from pmem.storage.local.noted_transcripts import NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.cli.shell import BIN
 
@@ -168,7 +168,7 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     _see_what_is_said_at_calls(told)
     assert "= 5" in (project / FILE).read_text()
     _see_what_helped(project)
-    (noted,) = Inbox(LocalState(str(project / ".project-memory"))).all()
+    (noted,) = NotedTranscripts(LocalState(str(project / ".project-memory"))).all()
     assert noted.harness == name
     assert ASKED in Path(noted.path).read_text(encoding="utf-8")
     assert not (project / ".project-memory" / "local" / "pmem.log").exists()
@@ -179,7 +179,7 @@ def _try(name: str, folder: Path, run: Any, url: str) -> None:
     assert ERROR in said, said
     for text in (ANSWER, TRIED, ABOUT_FILE, ABOUT_ERROR, STOPS):
         assert text not in said, (text, said)
-    assert not Inbox(LocalState(str(project / ".project-memory"))).all()
+    assert not NotedTranscripts(LocalState(str(project / ".project-memory"))).all()
     _call(["pmem", "setup", name, "--remove"], project, around)
     assert sorted(os.listdir(project)) == [".project-memory", FILE]
 

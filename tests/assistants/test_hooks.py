@@ -32,7 +32,7 @@ from pmem.assistants.events import (
 from pmem.cli.hook import quick_answer
 from pmem.core.error_fingerprint import evidence_of
 from pmem.project.setup import initialise
-from pmem.storage.local.inbox import Inbox, NotedTranscript
+from pmem.storage.local.noted_transcripts import NotedTranscript, NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.cli.shell import installed
 from tests.conftest import NOW
@@ -251,13 +251,13 @@ def test_codex_is_given_no_key_that_it_does_not_know() -> None:
 
 
 @pytest.mark.parametrize("event", ["stop", "pre-compact", "session-end"])
-def test_where_a_transcript_is_waits_in_the_inbox(event: str, root: str, tmp_path: Path) -> None:
+def test_the_place_of_a_transcript_is_noted(event: str, root: str, tmp_path: Path) -> None:
     transcript = tmp_path / "talk.jsonl"
     transcript.write_text("{}\n")
     told = {"session_id": "s", "transcript_path": str(transcript)}
     for _ in range(2):
         assert hook(event, told, "--harness", "codex") == {}
-    (entry,) = Inbox(LocalState(root)).all()
+    (entry,) = NotedTranscripts(LocalState(root)).all()
     assert entry == NotedTranscript(
         harness="codex", path=str(transcript), offset=3, session="s", noted_at=NOW
     )
@@ -276,18 +276,18 @@ def test_where_a_transcript_is_waits_in_the_inbox(event: str, root: str, tmp_pat
 def test_what_is_no_transcript_of_a_session_is_not_noted(told: Any, root: str) -> None:
     Path("talk.jsonl").write_text("{}")
     assert hook("stop", told) == {}
-    assert Inbox(LocalState(root)).all() == []
+    assert NotedTranscripts(LocalState(root)).all() == []
 
 
 def test_what_grew_while_it_was_taken_in_waits_on(root: str) -> None:
-    inbox = Inbox(LocalState(root))
+    noted = NotedTranscripts(LocalState(root))
     first = NotedTranscript(harness="codex", path="/a", offset=1, session="s", noted_at=NOW)
-    inbox.note(first)
-    inbox.note(NotedTranscript(**{**_fields(first), "offset": 2, "noted_at": NOW.replace(hour=15)}))
-    inbox.remove([first])
-    assert [entry.offset for entry in inbox.all()] == [2]
-    inbox.remove(inbox.all())
-    assert inbox.all() == []
+    noted.note(first)
+    noted.note(NotedTranscript(**{**_fields(first), "offset": 2, "noted_at": NOW.replace(hour=15)}))
+    noted.remove([first])
+    assert [entry.offset for entry in noted.all()] == [2]
+    noted.remove(noted.all())
+    assert noted.all() == []
 
 
 def _fields(entry: NotedTranscript) -> dict[str, Any]:
@@ -303,7 +303,7 @@ def test_hooks_can_be_turned_off(environment: dict[str, str], orders: str) -> No
     told = {"session_id": "s", "prompt": ASKED, "transcript_path": __file__}
     for event in EVENTS:
         assert hook(event, told, **environment) == {}
-    assert Inbox(LocalState(orders)).all() == []
+    assert NotedTranscripts(LocalState(orders)).all() == []
 
 
 def test_vs_code_is_not_told_twice_where_it_runs_claude_codes_hooks_too(orders: str) -> None:

@@ -14,7 +14,7 @@ from pmem.cli.completion.line import asked
 from pmem.cli.completion.shells import SCRIPTS, joined, unquoted
 from pmem.cli.documents import read_table
 from pmem.storage.index import suggestions
-from pmem.values.records import STORES, Conversation, Episode, Memory
+from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory
 from tests.cli.shell import pmem
 
 
@@ -150,9 +150,42 @@ def test_conversations_and_episodes_are_offered_to_their_commands(project: Path)
     pmem("episode", "list")
     pmem("conversation", "list")
     known = offered("conversation", "show", "")
-    assert set(known) <= {short(talk)}
+    assert known == {short(talk): "Database choice"}
+    assert offered("conversation", "pause", short(talk)[:3]) == known
+    assert offered("search", "x", "--conversation", short(talk)[:3]) in (known, {})
     assert short(episode) not in offered("edit", "")
     assert set(offered("episode", "show", "")) == {short(episode)}
+
+
+def test_facts_are_offered_until_they_are_settled(project: Path) -> None:
+    pmem("conversation", "start", "Talk")
+    pmem("conversation", "say", "I think we prefer tabs in the parser")
+    pmem("list")
+    (fact,) = json.loads(pmem("facts", "list", "--json").out)["data"]["items"]
+    text = "I think we prefer tabs in the parser"
+    assert offered("facts", "promote", "") == {short(fact["id"]): text}
+    assert offered("facts", "reject", short(fact["id"])[:3]) == {short(fact["id"]): text}
+    assert offered("facts", "reject", short(fact["id"]), "") == {}
+    assert pmem("facts", "reject", fact["id"]).code == 0
+    assert offered("facts", "promote", "") == {}
+
+
+def test_what_waits_for_consent_is_offered_to_who_decides(project: Path) -> None:
+    pmem("add", "The user lives in Graz", "--agent", "planner")
+    (item,) = json.loads(pmem("consent", "list", "--json").out)["data"]["items"]
+    known = {item["short"]: "The user lives in Graz"}
+    assert offered("consent", "approve", "") == offered("consent", "reject", "") == known
+    assert offered("consent", "approve", item["short"], "") == {}
+    assert offered("--agent", "planner", "consent", "approve", "") == {}
+
+
+def test_threads_are_offered_by_their_names(project: Path) -> None:
+    for thread in ("review-42", "release"):
+        assert pmem("checkpoint", "save", thread, "{}").code == 0
+    assert set(offered("checkpoint", "load", "")) == {"review-42", "release"}
+    assert set(offered("checkpoint", "rm", "rev")) == {"review-42"}
+    assert pmem("delta", "--thread", "nightly").code == 0
+    assert set(offered("delta", "--thread", "")) == {"nightly"}
 
 
 @pytest.mark.parametrize("words", [("add", "x", "--cite", ""), ("why", "src"), ("eval", "run", "")])
@@ -260,6 +293,7 @@ def test_the_index_calls_the_stores_what_the_records_do() -> None:
     assert suggestions.MEMORIES == STORES[Memory]
     assert suggestions.EPISODES == STORES[Episode]
     assert suggestions.CONVERSATIONS == STORES[Conversation]
+    assert suggestions.CHUNKS == STORES[Chunk]
 
 
 def test_nothing_heavy_is_loaded(project: Path) -> None:

@@ -526,6 +526,8 @@ class UndoneCommand(Strict):
     operation: str
     at: datetime
     changes: list[UndoneChange]
+    facts: list[Short]
+    stays: bool
 
 
 class Undone(Strict):
@@ -808,6 +810,28 @@ class Week(Strict):
     forgotten: list[Forgotten]
     by: dict[str, list[str]]
     people: dict[str, int]
+    total: int
+
+
+class SettlingChoice(Strict):
+    key: str
+    does: str
+    command: str
+
+
+class NeedsSomebody(Strict):
+    kind: str
+    id: str
+    short: str
+    text: str
+    why: str
+    since: datetime
+    commands: list[SettlingChoice]
+
+
+class InboxListing(Strict):
+    items: list[NeedsSomebody]
+    counts: dict[str, int]
     total: int
 
 
@@ -1128,6 +1152,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("outcome REF good", Memory),
     ("due", Due),
     ("undo REF --dry-run", Undone),
+    ("inbox", InboxListing),
     ("week", Week),
     ("tags", Names),
     ("subjects", Names),

@@ -26,7 +26,7 @@ from pmem.memory.reading import LookRequest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.storage.local.inbox import NotedTranscript
+from pmem.storage.local.noted_transcripts import NotedTranscript
 from pmem.values.programs import SessionProgram
 from pmem.values.records import Message
 from tests.asking import ask
@@ -568,12 +568,12 @@ def test_what_hooks_noted_is_taken_in_once(workspace: Workspace, tmp_path: Path)
     path = tmp_path / "noted.jsonl"
     path.write_bytes(claude().bytes())
     for name, place in (("claude-code", path), ("codex", tmp_path / "gone"), ("zed", path)):
-        workspace.own.inbox.note(
+        workspace.own.noted_transcripts.note(
             NotedTranscript(
                 harness=name, path=str(place), offset=0, session=SESSION, noted_at=workspace.now()
             )
         )
     done = ask(workspace, table.IMPORT_SESSIONS, SessionsRequest(pending=True))
     assert (done.sessions, done.added) == (1, 2)
-    assert workspace.own.inbox.all() == []
+    assert workspace.own.noted_transcripts.all() == []
     assert ask(workspace, table.IMPORT_SESSIONS, SessionsRequest(pending=True)).sessions == 0

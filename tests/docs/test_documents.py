@@ -93,6 +93,7 @@ def test_the_list_of_documents_says_what_to_type() -> None:
     assert [name.removesuffix(".md") for name in typed] == documents.documents()
     assert {name for name in typed if name.endswith(".md")} == {
         "consent.md",
+        "inbox.md",
         "review.md",
         "types.md",
     }

@@ -286,6 +286,7 @@ IN_SPITE_OF_SETTINGS = (
     ("why", "retry.py"),
     ("due",),
     ("week",),
+    ("inbox",),
     ("tags",),
     ("subjects",),
     ("types",),

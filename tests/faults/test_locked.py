@@ -103,6 +103,7 @@ READING = {
     "show",
     "why",
     "due",
+    "inbox",
     "week",
     "tags",
     "subjects",

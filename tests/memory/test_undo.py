@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,17 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.conversation.notes import NotesRequest
 from pmem.core.filters import Filter
-from pmem.errors import BuiltOn, InvalidValue, NotFound
+from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.trust import trust_of
+from pmem.errors import BuiltOn, InvalidValue, NotFound, Refused
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.facts import FactsRequest, list_facts
 from pmem.memory.requests import AddRequest
 from pmem.memory.undo import UndoRequest
 from pmem.operations import table
+from pmem.operations.operation import Operation
 from pmem.project.setup import initialise
 from pmem.storage.local.commands import FILE
-from pmem.values.records import Memory
+from pmem.values.records import Episode, Memory, Source, Standing, plain
 from tests.asking import ask
+from tests.conftest import NOW
 from tests.effort import examples
-from tests.storage.folders import opened
+from tests.storage.folders import contradict, opened
 
 _BOOKS: Final = ("history", "updated_at", "access")
 
@@ -31,6 +39,43 @@ Step = Callable[[Project, list[str], int], Any]
 
 def _ref(ids: list[str], number: int) -> str:
     return ids[number % len(ids)]
+
+
+AHEAD: Final = datetime(2999, 1, 1, tzinfo=UTC)
+
+
+def _asked(project: Project, operation: Operation[Any, Any], request: Any) -> Any:
+    return ask(opened(project.workspace.root), operation, request)
+
+
+def _fact(project: Project, number: int) -> str:
+    return _ref([item.fact.id for item in project.facts().items] or ["none"], number)
+
+
+def _cite(project: Project, reference: str, number: int) -> None:
+    """Cite a file that says something else from now on."""
+    file = Path(project.workspace.root).parent / f"file{number}.py"
+    file.write_text(f"N = {number}\nM = 1\n", encoding="utf-8")
+    try:
+        project.edit(reference, cite=(f"{file}:1",))
+    finally:
+        said = f"# N\n\nN = {number}\n" if number % 2 else f"N = {number + 1}\n"
+        file.write_text(said, encoding="utf-8")
+
+
+def _approve(project: Project, number: int) -> None:
+    project.add(f"The user lives in Town{number}.", agent="planner")
+    project.approve(*(item.id for item in project.waiting().items))
+
+
+def _of_app(project: Project, number: int) -> str:
+    return _ref([item.id for item in project.apps.list("calendar").items] or ["none"], number)
+
+
+def _notes(project: Project, number: int) -> None:
+    file = Path(project.workspace.root).parent / f"N{number}.md"
+    file.write_text(f"- The notes say that {number} is enough.\n", encoding="utf-8")
+    _asked(project, table.IMPORT_NOTES, NotesRequest(paths=(str(file),)))
 
 
 STEPS: Final[dict[str, Step]] = {
@@ -52,17 +97,50 @@ STEPS: Final[dict[str, Step]] = {
     "outcome": lambda p, ids, n: p.outcome(_ref(ids, n), "bad", f"It lost {n}"),
     "episode": lambda p, _, n: p.add_episode(f"A turn of {n}", title=f"Turn {n}"),
     "consolidate": lambda p, _ids, _n: p.consolidate(),
+    "sweep": lambda p, _ids, _n: p.sweep(),
+    "batch": lambda p, _, n: p.add_all([AddRequest(content=f"Thing {n} of {one}") for one in "ab"]),
+    "imported": lambda p, _, n: p.add(f"Imported {n}", source=Source(kind="import:notes")),
+    "vouch": lambda p, ids, n: p.edit(_ref(ids, n), reviewed=True),
+    "holds until": lambda p, ids, n: p.edit(_ref(ids, n), valid_until=AHEAD),
+    "holds on": lambda p, ids, n: p.edit(_ref(ids, n), no_end=True),
+    "superseded by": lambda p, ids, n: p.supersede_by(_ref(ids, n), _ref(ids, n + 1)),
+    "restore since": lambda p, _ids, _n: p.restore(since=NOW - timedelta(days=1)),
+    "say": lambda p, _, n: p.add_message("user", f"We decided to use tool {n} for the build."),
+    "state": lambda p, _, n: p.add_message("user", f"I think we prefer {n} spaces."),
+    "promote": lambda p, _, n: p.promote_facts(_fact(p, n)),
+    "reject": lambda p, _, n: p.reject_facts(_fact(p, n)),
+    "pause": lambda p, _ids, _n: p.pause_conversation(),
+    "resume": lambda p, _ids, _n: p.resume_conversation(),
+    "clear": lambda p, _ids, _n: p.clear_conversation(),
+    "cite": lambda p, ids, n: _cite(p, _ref(ids, n), n),
+    "accept": lambda p, ids, n: _asked(p, table.ACCEPT, RecordsRequest(references=(_ref(ids, n),))),
+    "verify": lambda p, _ids, _n: p.verify(update=True),
+    "approve": lambda p, _, n: _approve(p, n),
+    "app": lambda p, _, n: p.apps.remember("calendar", f"Meetings begin after {n} o'clock."),
+    "app delete": lambda p, _, n: p.apps.delete("calendar", _of_app(p, n)),
+    "notes": lambda p, _, n: _notes(p, n),
+    "settle": lambda p, ids, n: p.settle(ids[0], other=n % 2 == 0),
 }
 
 
 def seen(root: str) -> dict[str, Any]:
-    """Return what lists, searches and contexts go by: every active record, the books apart."""
+    """Return what lists, searches and contexts go by: every active record, the books apart.
+
+    With how far each is trusted and what of it is disputed, what became of facts, and how
+    conversations stand.
+    """
     workspace = opened(root)
-    found = [*workspace.memories.find(Filter()), *workspace.episodes.find(Filter())]
-    return {
-        one.id: {k: v for k, v in msgspec.structs.asdict(one).items() if k not in _BOOKS}
-        for one in found
-    }
+    found: dict[str, Any] = {}
+    kept: list[Memory | Episode] = [*workspace.memories.find(Filter())]
+    for one in (*kept, *workspace.episodes.find(Filter())):
+        fields = {k: v for k, v in msgspec.structs.asdict(one).items() if k not in _BOOKS}
+        found[one.id] = fields, trust_of(one), open_conflicts(plain(one.history))
+    for talk in workspace.conversations.find():
+        found[talk.id] = talk.status, talk.title, talk.cleared_turns, talk.active_facts
+    for item in list_facts(workspace, FactsRequest(standing=None)).items:
+        if item.fact.standing is not Standing.PENDING:
+            found[item.fact.id] = item.fact.standing, item.fact.memory
+    return found
 
 
 def commands(root: str) -> int:
@@ -76,21 +154,24 @@ def test_whatever_was_done_is_undone_step_by_step(steps: list[tuple[str, int]]) 
     root = os.path.join(tempfile.mkdtemp(prefix="undo-", dir="."), ".project-memory")
     initialise(root)
     project = Project(root)
-    project.add("The first memory of all", tags=("first",))
+    contradict(root, project.add("The first memory of all", tags=("first",)).memory.id)
+    project.start_conversation("Talk")
+    Path(root, "local", FILE).unlink()  # what another clone did
     before = [seen(root)]
     for name, number in steps:
         ids = sorted(one.id for one in opened(root).memories.find() if isinstance(one, Memory))
         known = commands(root)
         try:
             STEPS[name](project, ids or ["none"], number)
-        except (InvalidValue, NotFound):
+        except (InvalidValue, NotFound, Refused):
             continue
-        if commands(root) > known:
-            before.append(seen(root))
-    for state in reversed(before):
+        now = seen(root)
+        before += [now] * (commands(root) - known)
+        assert commands(root) > known or now == before[-1]
+    for state in reversed(before[1:]):
         assert seen(root) == state
         project.undo()
-    assert seen(root) == {}
+    assert seen(root) == before[0]
     with pytest.raises(NotFound):
         project.undo()
 

@@ -67,6 +67,7 @@ from pmem.search.search import SearchRequest
 from pmem.search.threads import CheckpointRequest, CheckpointsRequest, SaveRequest, ThreadRequest
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.doctor import DoctorRequest
+from pmem.upkeep.inbox import InboxRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
 from pmem.values.records import OutcomeVerdict
@@ -179,6 +180,7 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "due": lambda _: DueRequest(),
     "undo": lambda kept: UndoRequest(reference=kept.memory),
     "week": lambda _: WeekRequest(),
+    "inbox": lambda _: InboxRequest(),
     "names": lambda _: NamesRequest(of="tags"),
     "types": lambda _: NoArguments(),
     "why": lambda _: WhyRequest(place="src/gear.py"),

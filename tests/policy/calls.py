@@ -36,6 +36,7 @@ CALLS: Final[dict[str, Call]] = {
     "restore": lambda p, g: p.restore(g.ref),
     "purge": lambda p, g: p.purge(g.ref, force=g.flag),
     "share": lambda p, g: p.share(g.ref, force=g.flag),
+    "inbox": lambda p, _: p.inbox(),
     "undo": lambda p, g: p.undo(reference=g.ref, dry_run=g.flag),
     "pin": lambda p, g: p.pin(g.ref, pinned=g.flag),
     "link": lambda p, g: p.link(g.ref, g.other),

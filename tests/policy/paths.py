@@ -31,6 +31,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "events": ("--limit", "0"),
     "outcome": ("REF", "good"),
     "due": (),
+    "inbox": (),
     "week": (),
     "tags": (),
     "subjects": (),

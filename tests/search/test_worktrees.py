@@ -10,7 +10,7 @@ from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.search.search import SearchRequest
-from pmem.storage.local.inbox import NotedTranscript
+from pmem.storage.local.noted_transcripts import NotedTranscript
 from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.conftest import NOW
@@ -120,8 +120,8 @@ def test_what_hooks_noted_in_one_work_tree_waits_in_all(root: str, second: Path)
     noted = NotedTranscript(
         harness="codex", path="/w/a.jsonl", offset=0, session="s", noted_at=there.now()
     )
-    there.own.inbox.note(noted)
-    assert Workspace(root, now=NOW).own.inbox.all() == [noted]
+    there.own.noted_transcripts.note(noted)
+    assert Workspace(root, now=NOW).own.noted_transcripts.all() == [noted]
 
 
 def test_checkpoints_and_consent_stay_a_work_trees_own(root: str, second: Path) -> None:

@@ -25,8 +25,6 @@ _STATES: "Mapping[str, tuple[str, ...]]" = {
     "restore": _REMOVED, "purge": (), "show": (), "history": (), "export audit": (),
 }  # fmt: skip
 """The states of records that a command is given; the active ones where none are listed."""
-_OTHERWISE_NAMED = ("facts", "consent")
-"""Commands whose ids are in no index."""
 _ALL_IDS = ("show", "history", "rm", "purge", "restore", "export", "events")
 """Commands that take the ids of memories and of episodes."""
 
@@ -105,6 +103,9 @@ def _remembered(what: "Asked", environment: "Mapping[str, str]") -> Found:
         or ("--agent" in what.given and what.command != "add")
     ):
         return {}
+    local = _kept_here(folder, what)
+    if local is not None:
+        return local
     from pmem.storage.index.suggestions import Suggestions
 
     index = Suggestions(folder)
@@ -112,6 +113,22 @@ def _remembered(what: "Asked", environment: "Mapping[str, str]") -> Found:
         return _asked_of(index, what)
     finally:
         index.close()
+
+
+def _kept_here(folder: str, what: "Asked") -> Found | None:
+    """Return what only this clone knows: threads, proposals; None where others are asked for."""
+    flags = (what.param or {}).get("flags", ())
+    group = what.command.partition(" ")[0]
+    if "--thread" not in flags and (flags or group not in ("checkpoint", "consent")):
+        return None
+    from pmem.storage.local import completions
+
+    if "--thread" in flags:
+        return completions.known_threads(folder)
+    if group == "consent":
+        found = completions.proposals(folder)
+        return {name: text for name, text in found.items() if name not in what.positionals}
+    return {} if what.positionals else completions.checkpoint_threads(folder)
 
 
 def _user() -> int:
@@ -136,8 +153,9 @@ def _ids(index: "Suggestions", what: "Asked", flag: str) -> Found:
     from pmem.storage.index.suggestions import CONVERSATIONS, EPISODES, MEMORIES
 
     group = what.command.partition(" ")[0]
-    if group in _OTHERWISE_NAMED:
-        return {}
+    if group == "facts" and not flag:
+        rows = index.facts(what.incomplete)
+        return {id_: text for id_, text in rows if id_ not in what.positionals}
     states = _STATES.get(what.command, ("active",))
     if flag == "--conversation" or group == "conversation":
         rows = index.ids(what.incomplete, [CONVERSATIONS])

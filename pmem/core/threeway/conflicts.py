@@ -1,9 +1,12 @@
 """Contradictions that a merge left in a record, until somebody settles them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pmem.core.threeway.history import SOURCE
+
+REOPENED: Final = "reopened"
+"""What an event's detail has that takes back what settled contradictions: those that are open."""
 
 
 def open_conflicts(events: Iterable[Any]) -> dict[str, Any]:
@@ -22,6 +25,9 @@ def open_conflicts(events: Iterable[Any]) -> dict[str, Any]:
         before, detail = event.get("before", {}), event.get("detail", {})
         for field in (*before, *_fields(detail, "settled")):
             found.pop(field, None)
+        again = detail.get(REOPENED) if isinstance(detail, Mapping) else None
+        if isinstance(again, Mapping):  # a command that settled some was taken back
+            found = {field: again[field] for field in again if isinstance(field, str)}
         if event.get("event") == "MERGE" and event.get("source") == SOURCE:
             found |= {field: before.get(field) for field in _fields(detail, "conflict")}
     return dict(sorted(found.items()))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
     from pmem.upkeep.doctor import DoctorRequest, Examination
+    from pmem.upkeep.inbox import Inbox, InboxRequest
     from pmem.upkeep.integrity import Checked, CheckRequest
     from pmem.upkeep.secret_scan import Scanned, ScanRequest
     from pmem.upkeep.statistics import MemoryFigures
@@ -68,6 +69,10 @@ SWEEP: Final[Operation[UpkeepRequest, UpkeepReport]] = Operation(
 STATS: Final[Operation[AtRequest, MemoryFigures]] = Operation(
     "stats", "Show what the memory holds", "upkeep.statistics:statistics"
 )
+INBOX: Final[Operation[InboxRequest, Inbox]] = Operation(
+    "inbox", "Collect what needs somebody, with the commands that settle it",
+    "upkeep.inbox:collect_inbox", "whole", doing="look into the inbox"
+)  # fmt: skip
 VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
     "verify", "See whether the files, lines and names that memories cite still say the same",
     "memory.citations:verify", "whole", doing="verify citations",

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 MEMORIES = "long-term-memory"
 EPISODES = "episodic-memory"
 CONVERSATIONS = "conversations"
+CHUNKS = "conversation-chunks"
 MOST_IDS = 60
 """Ids that are suggested at once: more is no help to anybody."""
 MOST_VALUES = 1000
+_PENDING = "pending"
 _FILE = "index.sqlite3"
 _SUFFIX = ".json"
 _SECONDS = 0.1
@@ -92,10 +94,32 @@ class Suggestions:
             texts.pop(id_, None)
             if (not states or fields.get("state", "active") in states) and _app_of(fields) == app:
                 texts[id_] = fields
+        for store in stores:
+            if not self._ask("select 1 from looked where store = ?", [store]):
+                texts |= self._latest(store)
         latest = sorted(texts, reverse=True)
         offered = [(_short(id_), id_) for id_ in latest if _short(id_).startswith(start)]
         offered += [(id_, id_) for id_ in latest if start and id_.startswith(start)]
         return [(shown, _text_of(texts[id_])) for shown, id_ in offered[: 2 * MOST_IDS]]
+
+    def facts(self, start: str) -> list[tuple[str, str]]:
+        """Return short ids that start so of the facts that are pending, and what they say.
+
+        Args:
+            start: What was typed.
+        """
+        pending: dict[str, str] = {}
+        settled: set[str] = set()
+        for store in (CONVERSATIONS, CHUNKS):
+            for fields in self._latest(store).values():
+                for fact in fields.get("facts", ()):
+                    name = _short(str(fact["id"]))
+                    if fact.get("standing", _PENDING) == _PENDING:
+                        pending.setdefault(name, str(fact["content"]))
+                    else:
+                        settled.add(name)
+        wanted = (name for name in pending if name.startswith(start) and name not in settled)
+        return [(name, pending[name]) for name in wanted][:MOST_IDS]
 
     def subjects(self) -> list[str]:
         """Return what active memories are about, in their own spelling."""
@@ -153,6 +177,20 @@ class Suggestions:
             for name in sorted(names)[-MOST_IDS:]:
                 found[name.removesuffix(_SUFFIX)] = _record_in(os.path.join(folder, name))
         return found
+
+    def _latest(self, store: str) -> "dict[str, dict[str, Any]]":
+        """Return what the latest records of a store say, which no index has looked at."""
+        folder = os.path.join(self._folder, store)
+        with os.scandir(folder) as entries:
+            names = [
+                entry.name
+                for entry in entries
+                if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False)
+            ]
+        return {
+            name.removesuffix(_SUFFIX): _record_in(os.path.join(folder, name))
+            for name in sorted(names)[-MOST_IDS:]
+        }
 
     def _fields(self, number: int) -> "dict[str, Any]":
         rows = self._ask(

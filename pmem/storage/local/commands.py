@@ -13,7 +13,8 @@ from typing import Final, Literal
 import msgspec
 
 from pmem.storage.local.operations import LineLog
-from pmem.values.records import Event, Part, Time, dump_line
+from pmem.values.records import Event, Part, Standing, Time, dump_line
+from pmem.values.times import iso
 
 FILE: Final = "commands.log"
 BEFORE: Final = "commands.1.log"
@@ -23,31 +24,52 @@ _DIGEST_BYTES: Final = 8
 class LoggedChange(Part, frozen=True, kw_only=True):
     """A record that a command changed: the events that it left there, and whether it is new.
 
-    Of a record that was deleted for good there are no events.
+    Of a record that was deleted for good there are no events. `place` is how many events were in
+    its history before these.
     """
 
-    kind: Literal["memory", "episode"]
+    kind: Literal["memory", "episode", "conversation"]
     id: str
     events: tuple[str, ...]
     is_new: bool = False
+    place: int | None = None
+
+
+class LoggedFact(Part, frozen=True, kw_only=True):
+    """A fact that a command promoted or rejected: the short part of its id, and what it became."""
+
+    fact: str
+    standing: Standing
+    memory: str | None = None
 
 
 class LoggedCommand(Part, frozen=True, kw_only=True):
     """A command: when it ended, which operation it was, what it changed.
 
-    `beyond` says that it changed a conversation as well, which keeps no earlier values, and
+    `facts` are those that it promoted or rejected. `beyond` says that it also changed what keeps no
+    earlier values, as what is said in a conversation, `forgot` that it forgot what no record has.
     `took_back` names the commands that it took back.
     """
 
     at: Time
     operation: str
-    changes: tuple[LoggedChange, ...]
+    changes: tuple[LoggedChange, ...] = ()
+    facts: tuple[LoggedFact, ...] = ()
     beyond: bool = False
+    forgot: bool = False
     took_back: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to take back, nor to be told that it cannot be."""
+        return not (self.changes or self.facts or self.forgot)
 
     @property
     def key(self) -> str:
         """What names it among the commands of the clone."""
+        if not self.changes:
+            named = self.facts[0].fact if self.facts else "gone"
+            return f"{self.operation}:{iso(self.at)}:{named}"
         first = self.changes[0]
         return f"{first.id}:{first.events[-1] if first.events else 'gone'}"
 
@@ -74,7 +96,7 @@ class Commands:
                 command = msgspec.json.decode(line, type=LoggedCommand)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 continue
-            if command.changes:
+            if not command.is_empty:
                 found.append(command)
         return found
 

@@ -12,7 +12,7 @@ from pmem.storage.local.state import LocalState
 from pmem.values.records import Time
 from pmem.values.times import iso
 
-_TABLE: Final = (
+_TABLE: Final = (  # clones have it by this name
     "create table if not exists inbox (harness text, path text, offset integer, session text,"
     " noted_at text, primary key (harness, path))"
 )
@@ -38,7 +38,7 @@ class NotedTranscript(msgspec.Struct, frozen=True, kw_only=True):
     noted_at: Time
 
 
-class Inbox:
+class NotedTranscripts:
     """The transcripts that wait, each file once.
 
     Args:

@@ -1,0 +1,141 @@
+"""What needs somebody: which kinds there are, and the commands that settle an item of each."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from pmem.values.ids import short
+
+
+class InboxKind(StrEnum):
+    """Why something needs somebody, what matters most first."""
+
+    CONTRADICTION = "contradiction"
+    PROPOSAL = "proposal"
+    FACT = "fact"
+    SUBJECT = "subject"
+    CITATION = "citation"
+    DUE = "due"
+    EXPIRED = "expired"
+    TRUST = "trust"
+    FADING = "fading"
+
+
+class InboxChoice(msgspec.Struct, frozen=True):
+    """One way to settle an item: the key for it, what that does, and the command that it runs."""
+
+    key: str
+    does: str
+    command: str
+
+
+class InboxItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that needs somebody.
+
+    Attributes:
+        kind: why.
+        id: the record, the fact or the proposal.
+        short: the short part of its id.
+        text: what it says, on one line.
+        why: what is the matter with it, in one sentence.
+        since: since when, as far as that is known.
+        commands: what settles it.
+    """
+
+    kind: InboxKind
+    id: str
+    short: str
+    text: str
+    why: str
+    since: datetime
+    commands: tuple[InboxChoice, ...]
+
+
+_EDIT: Final = InboxChoice("e", "edit it", "edit {id}")
+_REMOVE: Final = InboxChoice("r", "remove it", "rm {id}")
+_SHOW: Final = InboxChoice("v", "view it", "show {id}")
+_CHOICES: Final[dict[InboxKind, tuple[InboxChoice, ...]]] = {
+    InboxKind.CONTRADICTION: (
+        InboxChoice("k", "keep what holds now", "settle {id}"),
+        InboxChoice("o", "take what the other branch says", "settle {id} --other"),
+        _EDIT, _REMOVE, _SHOW,
+    ),
+    InboxKind.PROPOSAL: (
+        InboxChoice("k", "agree", "consent approve {id}"),
+        InboxChoice("e", "agree, and edit it", "consent approve {id} --edit"),
+        InboxChoice("r", "reject it for good", "consent reject {id}"),
+    ),
+    InboxKind.FACT: (
+        InboxChoice("k", "promote it to a memory", "facts promote {id}"),
+        InboxChoice("e", "promote and edit it", "facts promote {id} --edit"),
+        InboxChoice("r", "reject it", "facts reject {id}"),
+        InboxChoice("v", "view the message", "show {other}"),
+    ),
+    InboxKind.SUBJECT: (
+        InboxChoice("k", "keep both", "link {id} {other}"),
+        InboxChoice("n", "keep the newer one alone", "edit {other} --superseded-by {id}"),
+        InboxChoice("o", "keep the older one alone", "edit {id} --superseded-by {other}"),
+        _EDIT, InboxChoice("r", "remove the newer one", "rm {id}"), _SHOW,
+    ),
+    InboxKind.CITATION: (
+        InboxChoice("k", "it still holds: cite the text as it is now", "verify {id} --accept"),
+        InboxChoice("u", "stop citing that", "edit {id} {other}"),
+        _EDIT, _REMOVE, _SHOW,
+    ),
+    InboxKind.DUE: (
+        InboxChoice("k", "it still holds", "edit {id} --reviewed"),
+        InboxChoice("l", "look again in four weeks", "edit {id} --review 4w"),
+        InboxChoice("g", "it turned out well", "outcome {id} good"),
+        InboxChoice("b", "it turned out badly", "outcome {id} bad"),
+        _EDIT, _REMOVE, _SHOW,
+    ),
+    InboxKind.EXPIRED: (
+        InboxChoice("k", "it holds on", "edit {id} --valid-until never"), _EDIT, _REMOVE, _SHOW,
+    ),
+    InboxKind.TRUST: (
+        InboxChoice("k", "it is right: trust it", "edit {id} --reviewed"), _EDIT, _REMOVE, _SHOW,
+    ),
+    InboxKind.FADING: (
+        InboxChoice("k", "pin it, so that it never fades", "pin {id}"), _EDIT, _REMOVE,
+    ),
+}  # fmt: skip
+
+
+def inbox_item(
+    kind: InboxKind,
+    identifier: str,
+    text: str,
+    why: str,
+    since: datetime,
+    other: str = "",
+    without: Sequence[str] = (),
+) -> InboxItem:
+    """Make an item, with the commands that settle it.
+
+    Args:
+        kind: Why it needs somebody.
+        identifier: The record, the fact or the proposal.
+        text: What it says.
+        why: What is the matter with it.
+        since: Since when.
+        other: What else its commands name; those that name something else are left out without it.
+        without: Keys of commands that would be refused.
+    """
+    name = short(identifier)
+    known = (
+        InboxChoice(one.key, one.does, "pmem " + one.command.format(id=name, other=other))
+        for one in _CHOICES[kind]
+        if one.key not in without and (other or "{other}" not in one.command)
+    )
+    return InboxItem(
+        kind=kind,
+        id=identifier,
+        short=name,
+        text=" ".join(text.split()),
+        why=why,
+        since=since,
+        commands=tuple(known),
+    )

@@ -1,0 +1,210 @@
+"""The inbox: everything in the memory that needs somebody, collected from where it waits."""
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+
+from pmem.core.citations import CitationState
+from pmem.core.filters import Filter
+from pmem.core.inbox import InboxItem, InboxKind, inbox_item
+from pmem.core.lifecycle.presence import last_use
+from pmem.core.selection import Selection, ticks
+from pmem.core.threeway.conflicts import open_conflicts
+from pmem.core.trust import LEVELS, Trust
+from pmem.memory import recalls
+from pmem.memory.citations import BrokenCitation, VerifyRequest, verify
+from pmem.memory.consent import WaitingProposal, WaitingRequest, list_waiting
+from pmem.memory.facts import FactsRequest, list_facts
+from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
+from pmem.project.workspace import Workspace
+from pmem.upkeep.faded import UNPINNED, faded_memories
+from pmem.upkeep.integrity import on_one_subject
+from pmem.upkeep.needs import DISPUTED
+from pmem.values.ids import short
+from pmem.values.records import Citation, Episode, Memory, plain
+from pmem.values.times import day
+from pmem.vcs.doubts import pairs_on_one_subject
+
+_ACTIVE: Final = Selection(wanted=Filter())
+_LOW: Final = LEVELS.index(Trust.LOW)
+
+
+class InboxRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to collect: some kinds, or all when none is named; so many items at the most."""
+
+    kinds: tuple[InboxKind, ...] = ()
+    limit: int | None = None
+
+
+class Inbox(msgspec.Struct, frozen=True, kw_only=True):
+    """What needs somebody, by kind and then the longest waiting first.
+
+    `counts` says how much there is of each kind that was asked for, `total` how much in all.
+    """
+
+    items: tuple[InboxItem, ...]
+    counts: dict[str, int]
+    total: int
+
+
+def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
+    """Collect what needs somebody. Nothing is changed.
+
+    Raises:
+        Damaged, StorageRefused: What waits for consent cannot be read.
+    """
+    found: list[InboxItem] = []
+    for kind in request.kinds or InboxKind:
+        found += sorted(_SOURCES[kind](workspace), key=lambda item: (item.since, item.id))
+    counts = Counter(item.kind for item in found)
+    return Inbox(
+        items=tuple(found[: request.limit]),
+        counts={str(kind): counts[kind] for kind in request.kinds or InboxKind},
+        total=len(found),
+    )
+
+
+def _disputed(workspace: Workspace) -> list[Memory | Episode]:
+    return [*workspace.memories.select(DISPUTED), *workspace.episodes.select(DISPUTED)]
+
+
+def _contradictions(workspace: Workspace) -> Iterator[InboxItem]:
+    for record in _disputed(workspace):
+        fields = open_conflicts(plain(record.history))
+        if "state" in fields:
+            why = "one branch took it out of recall, another one kept it"
+        else:
+            named = ", ".join(name.replace("_", " ") for name in fields)
+            why = f"two branches changed its {named}; the other one says: {_other(fields)}"
+        yield inbox_item(
+            InboxKind.CONTRADICTION, record.id, _text(record), why, record.history[-1].at
+        )
+
+
+def _other(fields: dict[str, object]) -> str:
+    """Return what the other branch says, on one line."""
+    return "; ".join(" ".join(str(value).split()) for value in fields.values())
+
+
+def _text(record: Memory | Episode) -> str:
+    if isinstance(record, Episode):
+        return f"{record.title}: {record.summary}" if record.title else record.summary
+    return f"{record.subject}: {record.content}" if record.subject else record.content
+
+
+def _proposals(workspace: Workspace) -> Iterator[InboxItem]:
+    if not workspace.own.is_ours:
+        return
+    for item in list_waiting(workspace, WaitingRequest()).items:
+        text = item.content or "(only people see what it says)"
+        if item.subject:
+            text = f"{item.subject}: {text}"
+        yield inbox_item(InboxKind.PROPOSAL, item.id, text, _proposed(item), item.at)
+
+
+def _proposed(item: WaitingProposal) -> str:
+    by, field = item.agent or "a conversation", item.field.replace("_", " ")
+    of = f" of {short(item.target)}" if item.target is not None else ""
+    waits = "a second signal" if item.kind == "signals" else "consent"
+    return f"{by} proposes it ({field}{of}); it waits for {waits} until {day(item.until)}"
+
+
+def _facts(workspace: Workspace) -> Iterator[InboxItem]:
+    for item in list_facts(workspace, FactsRequest()).items:
+        fact = item.fact
+        why = f"a message states this {fact.type} (confidence {fact.confidence:.2f})"
+        yield inbox_item(
+            InboxKind.FACT, fact.id, fact.content, why, fact.extracted_at, fact.message or ""
+        )
+
+
+def _subjects(workspace: Workspace) -> Iterator[InboxItem]:
+    for older, newer in pairs_on_one_subject(on_one_subject(workspace), workspace.now()):
+        why = f"{short(older.id)} is on the same subject: {' '.join(older.content.split())}"
+        kind = InboxKind.SUBJECT
+        yield inbox_item(kind, newer.id, _text(newer), why, newer.created_at, short(older.id))
+
+
+def _citations(workspace: Workspace) -> Iterator[InboxItem]:
+    broken: dict[str, list[BrokenCitation]] = {}
+    for item in verify(workspace, VerifyRequest()).items:
+        broken.setdefault(item.id, []).append(item)
+    for memory in workspace.memories.select(Selection(ids=tuple(broken))) if broken else ():
+        found = [(_place(item), item.state) for item in broken[memory.id]]
+        is_gone = any(state is CitationState.GONE for _, state in found)
+        yield inbox_item(
+            InboxKind.CITATION,
+            memory.id,
+            _text(memory),
+            "what it cites does not stand there any more: "
+            + ", ".join(f"{place} {state}" for place, state in found),
+            memory.updated_at,
+            " ".join(f"--uncite {shlex.quote(place)}" for place, _ in found),
+            without="k" if is_gone else "",
+        )
+
+
+def _place(item: BrokenCitation) -> str:
+    return Citation(file=item.file, lines=item.lines, symbol=item.symbol, digest="").place
+
+
+def _due(workspace: Workspace) -> Iterator[InboxItem]:
+    listing = list_due(workspace, DueRequest())
+    for memory in listing.items:
+        if memory.review_at is not None and memory.review_at <= listing.moment:
+            why = f"it is due since {day(memory.review_at)}"
+            why += f", and due if {memory.review_if}" if memory.review_if else ""
+            left_out = "gb" if memory.type in WITHOUT else ""
+            yield inbox_item(
+                InboxKind.DUE, memory.id, _text(memory), why, memory.review_at, without=left_out
+            )
+
+
+def _expired(workspace: Workspace) -> Iterator[InboxItem]:
+    below = (("valid_until", ticks(workspace.now()) + 1),)
+    for memory in workspace.memories.select(msgspec.structs.replace(_ACTIVE, below=below)):
+        assert memory.valid_until is not None  # else it is below nothing
+        why = f"it was valid until {day(memory.valid_until)}"
+        yield inbox_item(InboxKind.EXPIRED, memory.id, _text(memory), why, memory.valid_until)
+
+
+def _untrusted(workspace: Workspace) -> Iterator[InboxItem]:
+    """Yield what nobody vouches for; what two branches contradict each other about is told so."""
+    disputed = {record.id for record in _disputed(workspace)}
+    low = msgspec.structs.replace(_ACTIVE, below=(("trust", _LOW + 1),))
+    for memory in workspace.memories.select(low):
+        if memory.id not in disputed:
+            kind = memory.source.kind
+            came = f"it came by {kind}" if kind.startswith("import") else "others wrote in it"
+            why = f"{came}, and no person has looked at it since"
+            yield inbox_item(InboxKind.TRUST, memory.id, _text(memory), why, memory.updated_at)
+
+
+def _fading(workspace: Workspace) -> Iterator[InboxItem]:
+    importances = [
+        (str(type_), importance)
+        for type_, importance in workspace.memories.tally(UNPINNED, ("type", "importance"))
+    ]
+    many = workspace.memories.count(_ACTIVE)
+    recalled = recalls.waiting(workspace)
+    for memory, left in faded_memories(workspace, importances, recalled, many):
+        used = last_use(memory)
+        why = f"nobody used it since {day(used)}: `pmem consolidate` archives it"
+        why += f" (importance {memory.importance:g} x presence {left:.2f})"
+        yield inbox_item(InboxKind.FADING, memory.id, _text(memory), why, used)
+
+
+_SOURCES: Final[dict[InboxKind, Callable[[Workspace], Iterator[InboxItem]]]] = {
+    InboxKind.CONTRADICTION: _contradictions,
+    InboxKind.PROPOSAL: _proposals,
+    InboxKind.FACT: _facts,
+    InboxKind.SUBJECT: _subjects,
+    InboxKind.CITATION: _citations,
+    InboxKind.DUE: _due,
+    InboxKind.EXPIRED: _expired,
+    InboxKind.TRUST: _untrusted,
+    InboxKind.FADING: _fading,
+}

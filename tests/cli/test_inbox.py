@@ -1,0 +1,164 @@
+"""Going through the inbox at a terminal, one key each."""
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import pmem
+from tests.cli.terminal import READY, Terminal
+
+PROGRAM = os.path.join(os.path.dirname(sys.executable), "pmem")
+
+
+@pytest.fixture
+def typist(tmp_path: Path) -> Iterator[Terminal]:
+    """A shell in a folder with a memory, and an editor that puts a word before each text."""
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "1s/^/Surely: /" "$1"\n')
+    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    environment = {
+        **os.environ,
+        "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}",
+        "EDITOR": str(editor),
+        "PS1": READY,
+        "PMEM_ACTOR": "ada",
+    }
+    for name in ("VISUAL", "COLUMNS"):
+        environment.pop(name, None)
+    with Terminal(["/bin/sh"], str(tmp_path), environment) as shell:
+        shell.wait_for(READY)
+        ran(shell, "pmem init --no-git")
+        ran(shell, "pmem add 'We use MySQL' --subject database")
+        ran(shell, "pmem add 'We use PostgreSQL' --subject database --force")
+        ran(shell, "pmem add 'Ten seats' --type decision --review 2020-01-01")
+        ran(shell, "pmem add 'The beta runs' --valid-from 2020-01-01 --valid-until 2020-02-02")
+        ran(shell, "pmem conversation start Talk")
+        ran(shell, "pmem conversation say 'I think we prefer tabs in the parser'")
+        yield shell
+
+
+def ran(shell: Terminal, line: str) -> str:
+    shell.type(f"{line}; echo =$?=\n")
+    shell.wait_for("\n")
+    return shell.wait_for(READY)
+
+
+def begun(shell: Terminal, line: str) -> str:
+    """Start a command that asks, and return what it shows first."""
+    shell.type(f"{line}; echo =$?=\n")
+    shell.wait_for("\n")
+    return shell.wait_for("> ")
+
+
+def pressed(shell: Terminal, key: str) -> str:
+    """Press a key, and return what is on the screen before the next question."""
+    shell.type(key)
+    return shell.wait_for("> ")
+
+
+def test_each_item_is_settled_by_one_key_and_undo_takes_it_back(typist: Terminal) -> None:
+    shown = begun(typist, "pmem inbox")
+    assert "1 of 4  fact" in shown
+    assert "I think we prefer tabs in the parser" in shown
+    assert "[k] promote it to a memory" in shown
+    assert "[s] skip it   [q] quit" in shown
+    shown = pressed(typist, "k")
+    assert "promoted" in shown
+    assert "2 of 4  subject" in shown
+    assert "[n] keep the newer one alone" in shown
+    shown = pressed(typist, "n")
+    assert "3 of 4  due" in shown
+    shown = pressed(typist, "s")
+    assert "4 of 4  expired" in shown
+    typist.type("r")
+    said = typist.wait_for(READY)
+    assert "removed" in said
+    assert "3 settled, 1 left; `pmem undo` takes the last one back" in said
+    assert "=0=" in said
+    assert "The beta runs" not in ran(typist, "pmem list --all-states 2>&1 | grep -v deleted")
+    assert "took back rm" in ran(typist, "pmem undo")
+    assert "The beta runs" in ran(typist, "pmem list")
+    assert "took back supersede_by" in ran(typist, "pmem undo")
+    assert "took back facts.promote" in ran(typist, "pmem undo")
+    left = ran(typist, "pmem inbox --list | cut -c1-14")
+    assert re.findall(r"^[a-z]+", left, re.MULTILINE) == ["fact", "subject", "due", "expired"]
+
+
+def test_a_look_and_a_slip_settle_nothing(typist: Terminal) -> None:
+    begun(typist, "pmem inbox --kind due")
+    shown = pressed(typist, "v")
+    assert "state:         active" in shown
+    assert "press one of k, l, g, b, e, r, v, s, q" in pressed(typist, "x")
+    assert "press one of" in pressed(typist, "\x1b[A")
+    typist.type("q")
+    said = typist.wait_for(READY)
+    assert "0 settled, 1 left" in said
+    assert "undo" not in said
+
+
+def test_e_opens_the_editor(typist: Terminal) -> None:
+    begun(typist, "pmem inbox --kind fact --kind expired")
+    shown = pressed(typist, "e")
+    assert "Surely: I think we prefer tabs in the parser" in shown
+    typist.type("e")
+    assert "Surely: The beta runs" in typist.wait_for(READY)
+
+
+def test_what_is_refused_leaves_the_item_where_it_is(typist: Terminal) -> None:
+    begun(typist, "EDITOR=false pmem inbox --kind due")
+    assert "the editor false failed" in pressed(typist, "e")
+    typist.type("g")
+    assert "noted" in typist.wait_for(READY)
+
+
+def test_the_end_of_the_keys_and_ctrl_c_leave_everything_as_it_is(typist: Terminal) -> None:
+    begun(typist, "pmem inbox --kind due")
+    typist.type("\x04")
+    assert "0 settled, 1 left" in typist.wait_for(READY)
+    typist.type("pmem inbox --kind due\n")
+    typist.wait_for("> ")
+    typist.type("\x03")
+    typist.wait_for(READY)
+    typist.type("echo code=$?\n")
+    typist.wait_for("code=130")
+    typist.settle()
+    assert "due since 2020-01-01" in ran(typist, "pmem due")
+
+
+def test_what_one_key_settled_for_two_is_asked_once(typist: Terminal) -> None:
+    ran(typist, "pmem add 'We use SQLite' --subject database --force")
+    shown = begun(typist, "pmem inbox --kind subject")
+    assert "1 of 2  subject" in shown
+    typist.type("r")  # the one in the middle of the three
+    shown = typist.wait_for("> ")
+    assert "We use SQLite" in shown
+    typist.type("k")
+    assert "2 settled; nothing of that kind needs you any more" in typist.wait_for(READY)
+
+
+def test_a_narrow_terminal_breaks_lines_between_words(typist: Terminal) -> None:
+    shown = begun(typist, "stty cols 40; pmem inbox --kind subject")
+    assert max(map(len, shown.splitlines())) <= 40
+    assert "  [n] keep the newer one alone\n" in shown
+    typist.type("q")
+    typist.wait_for(READY)
+
+
+def test_a_pipe_a_quiet_one_and_json_ask_nothing(typist: Terminal) -> None:
+    for rest in ("| cat", "--quiet", "--json", "--list"):
+        said = ran(typist, f"pmem inbox {rest}")
+        assert "> " not in said
+        assert "=0=" in said
+        assert "We use PostgreSQL" in said
+
+
+def test_an_empty_inbox_says_so(typist: Terminal) -> None:
+    assert "nothing of that kind needs you\n" in ran(typist, "pmem inbox --kind contradiction")
+    ran(typist, "rm -r .project-memory && pmem init --no-git")
+    assert "nothing needs you\n" in ran(typist, "pmem inbox")
+    assert pmem("inbox", "--kind", "nothing").code == 2
