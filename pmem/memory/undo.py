@@ -106,10 +106,8 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
             )
         return about[:1]
     if len(left) < request.many:
-        known = f"of {len(left)} commands at the most" if left else "of no command"
-        raise NotFound(
-            f"this clone knows {known} how to take them back", "`pmem events` shows what happened"
-        )
+        known = f"only the last {len(left)}" if left else "no command"
+        raise NotFound(f"this clone can take back {known}", "`pmem events` shows what happened")
     return left[: request.many]
 
 
