@@ -87,6 +87,7 @@ def page_of(path: Path) -> Page:
             if child.type == "link_open":
                 child.attrSet("href", link(str(child.attrGet("href"))))
     body = markdown.renderer.render(tokens, markdown.options, {})
+    body = body.replace("&lt;br&gt;", "<br>")  # the one sign of HTML in the tables of documents
     body = body.replace("<table>", '<div class="wide"><table>').replace(
         "</table>", "</table></div>"
     )
