@@ -4,48 +4,57 @@
 
 var pmemIndex = null;
 
+const pmemSmall = new Set("a an and are can do does for how i in is it my of on or the to what with you".split(" "));
+
 function pmemWords(text) {
-  return text.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) || [];
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) || [];
+  const large = words.filter((word) => !pmemSmall.has(word));
+  return large.length ? large : words;
 }
 
-function pmemScore(entry, words) {
-  const [title, , heading, text] = entry;
+// How well one word stands in a field: at its start, whole, and how often.
+function pmemWorth(field, word) {
+  const low = field.toLowerCase();
+  const at = low.indexOf(word);
+  if (at < 0) return 0;
+  const letter = /[\p{L}\p{N}]/u;
+  const starts = at === 0 || !letter.test(low[at - 1]);
+  const end = at + word.length;
+  const isWhole = starts && (end >= low.length || !letter.test(low[end]));
+  return (starts ? 1 : 0.3) + (isWhole ? 0.7 : 0) + Math.min(low.split(word).length - 2, 3) * 0.1;
+}
+
+// Pages that say how come first; records, measurements and the list of changes come last.
+function pmemPlace(address) {
+  if (address.startsWith("docs/how-to/")) return 1.4;
+  return /decisions|CHANGELOG|architecture|benchmarks|conformance|mutation/.test(address) ? 0.4 : 1;
+}
+
+function pmemScore([title, address, heading, text], words) {
   let score = 0;
+  let met = 0;
   for (const word of words) {
-    const fields = [[heading, 12], [title, 6], [text, 1]];
-    let best = 0;
-    for (const [field, weight] of fields) {
-      const low = field.toLowerCase();
-      const at = low.indexOf(word);
-      if (at < 0) continue;
-      const starts = at === 0 || !/[\p{L}\p{N}]/u.test(low[at - 1]);
-      const ends = at + word.length >= low.length || !/[\p{L}\p{N}]/u.test(low[at + word.length]);
-      const count = Math.min(low.split(word).length - 1, 4);
-      best = Math.max(best, weight * ((starts ? 1 : 0.3) + (starts && ends ? 0.7 : 0)) + count * 0.2);
-    }
-    if (!best) return 0;
+    const best = Math.max(
+      10 * pmemWorth(heading, word),
+      6 * pmemWorth(title, word),
+      2 * pmemWorth(text, word),
+    );
     score += best;
+    if (best) met += 1;
   }
-  return score;
+  return score * (met / words.length) ** 2 * pmemPlace(address);
 }
 
-// Every word must be there; where no section has them all, those with most of them are shown.
+// The sections that say most of the words, the best first.
 function pmemFind(index, query, most) {
   const words = pmemWords(query);
   if (!words.length) return [];
-  const rank = (wanted) =>
-    index
-      .map((entry) => [pmemScore(entry, wanted), entry])
-      .filter(([score]) => score > 0)
-      .sort((one, other) => other[0] - one[0]);
-  let found = rank(words);
-  if (!found.length && words.length > 1) {
-    const merged = new Map();
-    for (const word of words.filter((one) => one.length > 2))
-      for (const [score, entry] of rank([word])) merged.set(entry, (merged.get(entry) || 0) + score);
-    found = [...merged].map(([entry, score]) => [score, entry]).sort((a, b) => b[0] - a[0]);
-  }
-  return found.slice(0, most).map(([, entry]) => entry);
+  return index
+    .map((entry) => [pmemScore(entry, words), entry])
+    .filter(([score]) => score > 0)
+    .sort((one, other) => other[0] - one[0])
+    .slice(0, most)
+    .map(([, entry]) => entry);
 }
 
 function pmemExcerpt(text, words) {
