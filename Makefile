@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(abspath $(VENV))/bin
 
-.PHONY: demo test thorough assistants faults check format lint types docs bench mutants clean
+.PHONY: demo test thorough assistants faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
@@ -39,6 +39,9 @@ types: $(VENV)/.developing
 
 docs: $(VENV)/.developing
 	$(BIN)/python -m pytest -n auto tests/docs
+
+site: $(VENV)/.developing  # the documents as a website, in build/site
+	$(BIN)/python docs/site/build.py
 
 format: $(VENV)/.developing
 	$(BIN)/ruff format .

@@ -264,23 +264,35 @@ def _section(words: str, command: Any, context: Any) -> str:
     return f"## {words}\n\n```text\n{command.get_help(context)}\n```\n\n"
 
 
+_EXIT_CODES = {
+    0: "Done.",
+    1: "It ran, and the answer is no: it found something wrong, or nothing at all.",
+    2: "The command line does not make sense.",
+    3: "What you named is not there or could be several things, or a value is not allowed.",
+    4: "There is no memory in this folder or any folder above it.",
+    5: "A file is damaged, too large, has conflict markers, or was written by a newer pmem.",
+    6: "Another process is writing, or changed the same record; try again.",
+    7: "It is not allowed: a secret, a policy, `--read-only`, or a person has to agree first.",
+    9: "Something is there already, so nothing was written: `add` found a memory to update, "
+    "`undo` found newer changes.",
+    70: "A bug in pmem.",
+    74: "The disk or a file refused: full, read-only, or no permission. The message says what was "
+    "done.",
+    130: "You interrupted it.",
+}
+
+
 def _exit_codes() -> Iterator[tuple[int, str, str]]:
-    """Yield exit code, machine code and meaning; those without an error class are added."""
-    found = [
-        (0, "", "Done."),
-        (1, "", "It ran, and the answer is no: something was found wrong, or nothing was found."),
-        (
-            9,
-            "",
-            "`add` found a memory to update, `undo` that others built on it; nothing was written.",
-        ),
-        (130, "", "Interrupted."),
-    ]
+    """Yield each exit code with the error codes that JSON has for it, and when it comes.
+
+    Raises:
+        KeyError: An error's exit code has no meaning here.
+    """
+    names: dict[int, set[str]] = {code: set() for code in _EXIT_CODES}
     for class_ in _classes(errors.PmemError):
-        first = (class_.__doc__ or "").partition("\n")[0]
-        when = "A bug in pmem." if class_ is errors.PmemError else first
-        found.append((class_.exit_code, f"`{class_.code}`", when))
-    yield from sorted(found)
+        names[class_.exit_code].add(f"`{class_.code}`")
+    for code, when in _EXIT_CODES.items():
+        yield code, ", ".join(sorted(names[code])), when
 
 
 def _classes(class_: type[errors.PmemError]) -> Iterator[type[errors.PmemError]]:

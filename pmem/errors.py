@@ -71,7 +71,7 @@ class Damaged(PmemError):
 
     exit_code = 5
     code = "damaged"
-    default_hint = "mend the file or take it from git; `pmem check` lists every problem"
+    default_hint = "fix the file or take it from git; `pmem check` lists every problem"
 
 
 class TooLarge(Damaged):
@@ -133,7 +133,7 @@ class StorageRefused(PmemError):
 
     exit_code = 74
     code = "storage"
-    default_hint = "nothing was lost; free the disk or mend the permissions and run it again"
+    default_hint = "nothing was lost; free the disk or fix the permissions and run it again"
 
 
 class Unfinished(StorageRefused):

@@ -231,7 +231,7 @@ def _change(workspace: Workspace, request: AssistantSetupRequest, file: SetupFil
     try:
         state, after, why = _decide(workspace, request, file, before)
     except (NotStrictJson, UnicodeError) as error:
-        raise Damaged(f"{path} is not JSON to the letter: {error}", _hint(request)) from None
+        raise Damaged(f"{path} is not strict JSON: {error}", _hint(request)) from None
     except (NoPlace, managed_block.Unclear) as error:
         why = str(error) or "the lines that pmem put there cannot be told from the rest"
         raise Refused(f"{path} stays as it is: {why}", _hint(request)) from None

@@ -43,12 +43,12 @@ def hook(
 ) -> Answer:
     """Answer a hook of a coding assistant.
 
-    The assistant says on standard input what happened. A session's start is answered with a
-    context, a prompt with what answers it and this session has not been shown. Before a file is
-    read or edited, what applies to it or cites it is told, and after a command failed, what failed
-    or fixed that error before: three lines at the most, each once a session. The other events note
-    where the session's transcript is. It always exits with 0; on any trouble the answer is empty,
-    and the memory's log says why. `pmem setup` tells the assistants to call it; PMEM_HOOKS=off and
+    The assistant says on standard input what happened. When a session starts, pmem answers with a
+    context; at a prompt, with memories that answer it and that the session has not seen. Before a
+    file is read or edited, it names memories about that file, and after a command failed, what
+    failed or fixed that error earlier: at most three lines, each once a session. For other events
+    it notes where the transcript is. It always exits with 0; if anything goes wrong, the answer is
+    empty and the memory's log says why. `pmem setup` connects the assistants; PMEM_HOOKS=off and
     the setting hooks.enabled keep it quiet.
     """
     session: CommandSession = ctx.obj

@@ -80,7 +80,7 @@ def edit(
     settled: Annotated[
         str | None,
         typer.Option(
-            metavar="REASON", help="Why it is no dead end any more ['': it is one again]."
+            metavar="REASON", help="Why it is no longer a dead end ['': it is one again]."
         ),
     ] = None,
     conversation: Annotated[
@@ -214,14 +214,14 @@ def restore(
         str | None, typer.Option(metavar="TIME", help="All that left recall since this time.")
     ] = None,
     by: Annotated[
-        Literal["consolidate"] | None, typer.Option(help="All that upkeep took out of recall.")
+        Literal["consolidate"] | None, typer.Option(help="All that consolidate and sweep took out.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what it would do.")] = False,
 ) -> Answer:
     """Bring back what was removed or archived.
 
-    With --since or --by it is all that was removed, archived or merged; what a newer memory
-    replaced stays replaced.
+    With --since or --by it brings back everything that was removed, archived or merged. A memory
+    that a newer one replaced stays replaced.
     """
     session: CommandSession = ctx.obj
     if not reference and since is None and by is None:
@@ -293,8 +293,8 @@ def settle(
 ) -> Answer:
     """Resolve a conflict between two merged branches.
 
-    What the memory says now is kept. With --other the other branch wins, also where it removed,
-    archived or replaced what still holds here.
+    It keeps what the memory says now. With --other the other branch wins, even if it removed,
+    archived or replaced the memory.
     """
     session: CommandSession = ctx.obj
     request = SettleRequest(references=tuple(reference), other=other)

@@ -33,12 +33,12 @@ def check(
 ) -> Answer:
     """Check the memory for errors; exits with 1 if there are any.
 
-    A record that was found sound is not read again until it changes.
+    It reads a sound record again only when that has changed.
 
-    What speaks to the model that reads it, and what merged branches left in doubt, is a warning,
-    which is no fault unless --strict says so.
+    It warns of texts that give orders to the model that reads them, and of doubts that merged
+    branches left. Warnings only fail with --strict.
 
-    With --staged, only what the next commit brings is wrong: for a commit hook.
+    With --staged it only judges what the next commit brings: for a commit hook.
     """
     session: CommandSession = ctx.obj
     if session.json and format_ != "text":
@@ -75,8 +75,8 @@ def scan(
 ) -> Answer:
     """Look for secrets in the memory; exits with 1 if there are any.
 
-    What comes in through pmem is looked at by itself; this finds what got in another way. The
-    secrets themselves are never shown.
+    pmem checks everything that comes in through it; this finds what got in another way. It never
+    shows the secrets themselves.
     """
     session: CommandSession = ctx.obj
     if session.json and format_ != "text":

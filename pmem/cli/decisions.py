@@ -29,8 +29,8 @@ def outcome(
 ) -> Answer:
     """Note how a decision turned out.
 
-    What went badly is shown as a dead end in contexts. Constraints, entities and dead ends have no
-    outcome.
+    Contexts show a decision that went badly as a dead end. Constraints, entities and dead ends have
+    no outcome.
     """
     session: CommandSession = ctx.obj
     if retract is (verdict is not None):
@@ -53,7 +53,7 @@ def due(
 ) -> Answer:
     """List what needs another look, the longest overdue first.
 
-    What waits for something to happen (`--review-if`) stands below what is due.
+    Memories that wait for something to happen (`--review-if`) come after those that are due.
     """
     session: CommandSession = ctx.obj
     found = session.run(table.DUE, DueRequest(until=session.ahead(within)))

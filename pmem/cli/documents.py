@@ -6,12 +6,13 @@ import os
 TYPE_CHECKING = False  # as checkers know it, without the time that importing typing takes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ENDING = ".md"
-_FOR_DEVELOPERS = ("architecture", "benchmarks", "conformance", "mutation")
-"""Documents that are left out of the installed program."""
+_INDEX = "README"
+"""The document that lists the others, one to a line, below a heading for each section."""
 
 
 def read_table() -> "dict[str, Any]":
@@ -20,20 +21,55 @@ def read_table() -> "dict[str, Any]":
         return json.load(file)  # type: ignore[no-any-return]
 
 
+def sections() -> dict[str, dict[str, str]]:
+    """Return the documents as the index lists them: for each section their names and titles."""
+    found: dict[str, dict[str, str]] = {}
+    for line in text_of(_INDEX).splitlines():
+        if line.startswith("## "):
+            found[line[3:]] = {}
+        elif line.startswith("- ["):
+            title, _, rest = line[3:].partition("](")
+            found[list(found)[-1]][rest.partition(")")[0].removesuffix(ENDING)] = title
+    return found
+
+
 def documents() -> list[str]:
-    """Return the names of the documents that `pmem help` prints, sorted."""
-    names = [name.removesuffix(ENDING) for name in os.listdir(_folder()) if name.endswith(ENDING)]
-    return sorted(set(names) - {*_FOR_DEVELOPERS})
+    """Return the names of the documents that the index lists, in its order."""
+    return [name for titles in sections().values() for name in titles]
+
+
+def find_document(name: str) -> str | None:
+    """Return the document that a name or a path means; None where there is none.
+
+    Args:
+        name: Such as `merging`, `docs/how-to/install.md`, or `install` alone.
+    """
+    wanted = name.removeprefix("../").removeprefix("docs/").removesuffix(ENDING)
+    pages = set(_pages())
+    if wanted in pages:
+        return wanted
+    alike = [page for page in pages if page.rpartition("/")[2].lower() == wanted.lower()]
+    return alike[0] if len(alike) == 1 else None
 
 
 def text_of(name: str) -> str:
     """Return what a document says.
 
     Args:
-        name: One of `documents`.
+        name: What `documents` or `find_document` gave.
     """
     with open(os.path.join(_folder(), name + ENDING), encoding="utf-8") as file:
         return file.read()
+
+
+def _pages() -> "Iterator[str]":
+    """Yield the names of all documents, the records of decisions too."""
+    top = _folder()
+    for folder, _, files in os.walk(top):
+        for name in files:
+            if name.endswith(ENDING):
+                path = os.path.relpath(os.path.join(folder, name), top)
+                yield path.removesuffix(ENDING).replace(os.sep, "/")
 
 
 def _folder() -> str:

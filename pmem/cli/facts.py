@@ -100,7 +100,7 @@ def promote(
 
 
 def reject(ctx: typer.Context, references: options.References) -> Answer:
-    """Reject facts: they are not pending any more, and never noted again."""
+    """Reject facts: they are no longer pending, and never noted again."""
     session: CommandSession = ctx.obj
     done = session.run(table.REJECT_FACTS, RecordsRequest(references=tuple(references)))
     lines = ([("rejected ", "green"), *_fact_line(fact)] for fact in done.items)

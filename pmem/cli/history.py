@@ -26,9 +26,9 @@ def git(
 ) -> Answer:
     """Propose what the project's commits say, as pending facts.
 
-    Reverts become dead ends, trailers such as Constraint: and Rejected: what they say, and messages
-    that give a reason decisions and facts. `pmem facts list` shows them, `pmem facts promote` makes
-    memories of those that are right. Importing again adds nothing.
+    Reverts become dead ends, trailers such as Constraint: and Rejected: become what they say, and
+    messages that give a reason become decisions and facts. `pmem facts list` shows them, and
+    `pmem facts promote` makes memories of the right ones. Importing again adds nothing.
     """
     session: CommandSession = ctx.obj
     told = render.progress(session, "commits")
@@ -75,10 +75,9 @@ def adr(
 ) -> Answer:
     """Import architecture decision records that were taken.
 
-    Both Nygard's form and MADR's are read. A decision holds from its date, cites the section that
-    says it, and has the options that were rejected. One that was superseded makes room for its
-    successor; what is only proposed, rejected or deprecated is left out. Importing again changes
-    what has changed.
+    It reads Nygard's form and MADR's. A decision holds from its date, cites the section that says
+    it, and names the rejected options. A superseded one makes room for its successor. Records that
+    are only proposed, rejected or deprecated are left out. Import again after a change.
     """
     session: CommandSession = ctx.obj
     request = DecisionsRequest(paths=tuple(files), dry_run=dry_run)

@@ -96,7 +96,7 @@ def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
             settled += 1
             found = _collected(session, request)
     found = _collected(session, request)
-    left = f", {found.total} left" if found.total else f"; {_counted(found)} any more"
+    left = f", {found.total} left" if found.total else f"; {_counted(found)}"
     said = f"{settled} settled{left}"
     return f"{said}; `pmem undo` takes the last one back" if settled else said
 

@@ -1,12 +1,20 @@
 """`pmem help`: a command's help, a document, or the table of all commands."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Any
 
 import typer
 
-from pmem.cli.documents import ENDING, documents, read_table, text_of
-from pmem.cli.session import Answer, CommandSession
+from pmem.cli.documents import (
+    ENDING,
+    documents,
+    find_document,
+    read_table,
+    sections,
+    text_of,
+)
+from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound
 
 
@@ -30,9 +38,10 @@ def help_(
         text = found.get_help()
         data = reference()["commands"][" ".join(words)] if session.json else None
         return Answer(data=data, raw=f"{text}\n")
-    name = " ".join(words).removeprefix("docs/").removesuffix(ENDING)
-    if name not in documents():
-        raise NotFound(f"there is no command or document {' '.join(words)!r}", _nearest(ctx, name))
+    wanted = " ".join(words)
+    name = find_document(wanted)
+    if name is None:
+        raise NotFound(f"there is no command or document {wanted!r}", _nearest(ctx, wanted))
     text = text_of(name)
     return Answer(data={"document": name, "title": _title(text), "text": text}, raw=text)
 
@@ -51,16 +60,24 @@ def _overview(session: CommandSession) -> Answer:
     if session.json:
         found = reference()
         return Answer(data={**found, "documents": documents()})
+    return Answer(
+        data=None,
+        lines=list(_contents()),
+        note="`pmem help NAME` prints one; `pmem --help` lists the commands",
+    )
+
+
+def _contents() -> Iterator[Line]:
+    """Yield the documents below their sections, each as it has to be typed."""
     from pmem.cli.commands import COMMANDS, GROUPS
 
     shared = {*COMMANDS, *GROUPS}
-    titles = {name + ENDING * (name in shared): _title(text_of(name)) for name in documents()}
-    width = max(map(len, titles)) + 2
-    return Answer(
-        data=None,
-        lines=[[(f"{name:<{width}}", "cyan"), (title, "")] for name, title in titles.items()],
-        note="`pmem help NAME` prints one; `pmem --help` lists the commands",
-    )
+    width = max(map(len, documents())) + 2
+    for place, (section, titles) in enumerate(sections().items()):
+        yield [(("\n" if place else "") + f"{section}:", "bold")]
+        for name, title in titles.items():
+            typed = name + ENDING * (name in shared)
+            yield [(f"  {typed:<{width}}", "cyan"), (title, "")]
 
 
 def _command_context(context: Any, words: list[str]) -> Any:
@@ -78,7 +95,8 @@ def _nearest(ctx: Any, name: str) -> str:
     from difflib import get_close_matches
 
     commands = ctx.find_root().command.list_commands(ctx)
-    close = get_close_matches(name, [*commands, *documents()])
+    titles = [one.rpartition("/")[2] for one in documents()]
+    close = get_close_matches(name, [*commands, *documents(), *titles])
     if not close:
         return "`pmem help` lists the documents, `pmem --help` the commands"
     return f"did you mean {' or '.join(dict.fromkeys(close))}?"

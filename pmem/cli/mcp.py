@@ -38,8 +38,8 @@ def mcp(
 ) -> None:
     """Serve the memory over the Model Context Protocol (MCP).
 
-    It talks on standard input and output. Whoever calls is an agent: the one that --agent names,
-    else `assistant`.
+    It talks on standard input and output. Its caller is the agent `assistant`, or the one that you
+    name with --agent.
     """
     session: CommandSession = ctx.obj
     from pmem.server.tools import chosen

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SUGGESTED = 9
 """The exit code of `add` when a memory should be updated instead."""
-_NOTHING = "nothing was added; mend that line and run it again"
+_NOTHING = "nothing was added; fix that line and run it again"
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 

@@ -35,7 +35,7 @@ def init(
 ) -> Answer:
     """Start a memory in this folder; safe to repeat.
 
-    In a git work tree, git is told in this clone to merge records field by field.
+    In a git work tree it also tells git, in this clone, to merge records field by field.
     """
     session: CommandSession = ctx.obj
     folder = (
@@ -146,7 +146,7 @@ def config_set(
 
 
 def config_unset(ctx: typer.Context, name: Name) -> Answer:
-    """Take one of the project's settings back to what holds without it."""
+    """Remove one of the project's settings, so that the default holds."""
     session: CommandSession = ctx.obj
     done = session.run(table.RESET_SETTING, SettingRequest(name=name))
     return Answer(data=done, lines=[_now(done.name, done.value)])

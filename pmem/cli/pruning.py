@@ -53,8 +53,8 @@ _TRIGGERS = {
 def stats(ctx: typer.Context, reference: Which = None, at: options.At = None) -> Answer:
     """Show what a conversation holds and what of it a context sees.
 
-    Every message is in the context, pruned, or in a chunk with a summary. Pruning begins at
-    80 % of max_tokens and goes further from 90 % on; it only decides what contexts show.
+    Each message is in the context, pruned, or in a chunk with a summary. Pruning begins at 80 % of
+    max_tokens and goes further from 90 % on. It only decides what contexts show.
     """
     session: CommandSession = ctx.obj
     found = session.run(table.USAGE, LookRequest(conversation=reference, **session.when(at)))
@@ -80,7 +80,7 @@ def prune(
 ) -> Answer:
     """Leave messages out of contexts; every one stays kept and searchable.
 
-    Without --keep or --tokens, what is due goes: finished tasks, and what passes the limits.
+    Without --keep or --tokens it takes finished tasks, and messages beyond the limits.
     """
     session: CommandSession = ctx.obj
     request = PruneRequest(

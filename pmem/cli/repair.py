@@ -35,11 +35,11 @@ def repair(
     """Finish a merge of the memory that git could not finish.
 
     It works from git's three stages, else from the text between the conflict markers. It asks
-    nothing and says why it decides what; two sides that contradict each other stay in the record,
-    and `pmem check` reports them. What it decides is added to git's index; committing is yours. It
-    exits with 1 if it had to leave a file. Where no merge is open, it mends what is wrong between
-    records: links to nothing, memories that gave way to one that is gone, and messages that are
-    kept twice.
+    nothing and gives the reason for each decision. Two sides that contradict each other stay in
+    the record, and `pmem check` reports them. It adds what it decided to git's index; you commit.
+    It exits with 1 if it had to leave a file. Where no merge is open, it fixes what is wrong
+    between records: links to nothing, memories that gave way to one that is gone, and messages
+    that are there twice.
     """
     session: CommandSession = ctx.obj
     done = session.run(table.REPAIR, RepairRequest(dry_run=dry_run))

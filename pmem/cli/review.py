@@ -63,9 +63,9 @@ def review(
 ) -> Answer:
     """Show which memories a change of the project touches.
 
-    It names memories whose cited text is edited, rules and dead ends at the files, dead ends that
-    are settled, memories without a source, and those that clash. Reformatting, moves and changes
-    elsewhere in a file concern nobody. Nothing fails unless --strict says so.
+    It names memories whose cited text you edit, rules and dead ends for the files, dead ends that
+    you settle, memories without a source, and those that clash. It ignores reformatting, moves and
+    changes elsewhere in a file. It only fails with --strict.
     """
     session: CommandSession = ctx.obj
     if session.json and format_ != "text":

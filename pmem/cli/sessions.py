@@ -157,10 +157,10 @@ def notes(
 ) -> Answer:
     """Import instruction files: each bullet becomes a memory.
 
-    Its headings are its tags, and it cites its lines, so that `pmem verify` sees when they change.
-    Importing a file again changes the memories of bullets that have changed, and names those of
-    bullets that are gone: remove them if they do not hold any more. Code, tasks, and blocks that
-    other tools keep are left out.
+    Its headings become tags, and it cites its lines, so that `pmem verify` sees when they change.
+    Import the file again after a change: pmem updates the memories of changed bullets, and names
+    those whose bullets are gone, so that you can remove them. It leaves out code, tasks, and
+    blocks that other tools keep.
     """
     session: CommandSession = ctx.obj
     request = NotesRequest(paths=tuple(files))
@@ -173,5 +173,5 @@ def notes(
     lines += [[(one.id, "cyan"), (f"  gone from {one.file}: {one.text}", "")] for one in done.gone]
     told = [f"skipped {item.where}: it {item.why}" for item in done.skipped]
     if done.gone:
-        told.append(f"what does not hold any more: pmem rm {' '.join(g.id for g in done.gone)}")
+        told.append(f"what no longer holds: pmem rm {' '.join(g.id for g in done.gone)}")
     return Answer(data=done, lines=lines, note="\n".join(told))

@@ -54,8 +54,8 @@ def rules(
 
     AGENTS.md gets a block of what every task needs: what is pinned, dead ends, constraints and
     preferences, within 600 tokens. Cursor, Copilot and Claude Code get that as a rule, and a rule
-    for each place (`--for`) that they apply to its files. `pmem check` says when one lags behind,
-    and `pmem repair` makes it anew.
+    for each place (`--for`) that they apply to its files. `pmem check` says when one is out of
+    date, and `pmem repair` writes it again.
     """
     session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, False)
@@ -88,10 +88,10 @@ def pre_commit(
     """Check every commit; safe to repeat.
 
     `pmem check --staged` and `pmem scan --staged` can stop a commit. `pmem review --staged` says
-    what the memory has to do with it, and stops nothing.
+    which memories it touches, and stops nothing.
 
-    Where the project has a .pre-commit-config.yaml, it gets an entry; elsewhere git's own hook
-    gets a few lines. Exits with 1 if there is no safe place for the entry, and prints it.
+    If the project has a .pre-commit-config.yaml, pmem adds an entry to it, else a few lines to
+    git's own hook. If there is no safe place for the entry, it prints it and exits with 1.
     """
     session: CommandSession = ctx.obj
     _one_at_the_most(check, remove, print_)

@@ -24,9 +24,9 @@ def undo(
 ) -> Answer:
     """Take back the last command of this clone.
 
-    What it changed in memories and episodes becomes what it was, as a new event: histories grow.
-    It refuses where something else has changed the same record since. What was said in
-    conversations stays; settings and what was deleted for good are not taken back.
+    Memories, episodes, facts and the standing of conversations become what they were, as a new
+    event: histories grow. It refuses if something else has changed the same record since. It
+    does not take back messages, settings or a purge.
     """
     session: CommandSession = ctx.obj
     is_number = what.isdecimal() and len(what) <= _MOST_DIGITS

@@ -110,7 +110,7 @@ def _lines(done: UpkeepReport) -> Iterator[Line]:
             if len(steps) > _MOST:
                 yield [(f"  and {len(steps) - _MOST} more; --json has them all", "dim")]
     for planned in done.missing:
-        yield [("not as planned any more  ", "yellow"), (_missing(planned), "")]
+        yield [("no longer as planned  ", "yellow"), (_missing(planned), "")]
     for notice in done.notices:
         yield [("left alone", "bold dim"), (f"  {notice.why}", "dim")]
         for id_, text in zip(notice.records, notice.texts, strict=True):

@@ -76,7 +76,7 @@ def note_files(project: str, paths: Iterable[str]) -> Iterator[NoteFile]:
         paths: Files and folders.
 
     Raises:
-        InvalidValue: There is no such file, it is no text, or it lies outside of the project.
+        InvalidValue: There is no such file, it is no text, or it lies outside the project.
         StorageRefused: One may not be read.
     """
     for path in paths:
@@ -87,7 +87,7 @@ def note_files(project: str, paths: Iterable[str]) -> Iterator[NoteFile]:
         real = os.path.realpath(path)
         place = os.path.relpath(real, os.path.realpath(project))
         if place.startswith(os.pardir):
-            raise InvalidValue(f"{path} lies outside of {project}", "copy it into the project")
+            raise InvalidValue(f"{path} lies outside {project}", "copy it into the project")
         try:
             data, _ = read_bytes(real, TEXT_BYTES, "a file of notes")
             yield NoteFile(file=place.replace(os.sep, "/"), text=data.decode("utf-8-sig"))

@@ -96,11 +96,11 @@ _MEANINGS: Final = {
 }
 _ADVICE: Final = {
     ReviewKind.STANDING: (
-        '`pmem edit {name} --settled "WHY"` if it is none any more;'
+        '`pmem edit {name} --settled "WHY"` if it is no longer one;'
         " then `pmem verify {name} --accept` cites the text as it is now"
     ),
     ReviewKind.CITED: (
-        "`pmem edit {name} TEXT` if it does not hold any more;"
+        "`pmem edit {name} TEXT` if it no longer holds;"
         " then `pmem verify {name} --accept` cites the text as it is now"
     ),
     ReviewKind.CLASH: (

@@ -49,7 +49,7 @@ GUIDE: Final[Mapping[MemoryType, TypeGuide]] = {
         effect="Recalled where it answers, in no standing block; never fades.",
     ),
     MemoryType.CONSTRAINT: TypeGuide(
-        meaning="What must or must not be, whoever does the work.",
+        meaning="What must or must not be, for everyone.",
         example="The API answers within 200 ms",
         effect="First in contexts; told at its files, in rule files; never fades.",
     ),

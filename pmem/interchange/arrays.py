@@ -38,7 +38,7 @@ FILES: Final[dict[str, RecordType]] = {f"{folder}.json": type_ for type_, folder
 MOST_LEVELS: Final = 64
 """How deep an entry may be nested, as records are."""
 
-_MEND: Final = "mend that file; nothing was imported"
+_MEND: Final = "fix that file; nothing was imported"
 _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _RENAMED: Final = {
     "emotional_valence": "valence",

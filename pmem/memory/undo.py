@@ -119,10 +119,8 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
             )
         return about[:1]
     if len(left) < request.many:
-        known = f"of {len(left)} commands at the most" if left else "of no command"
-        raise NotFound(
-            f"this clone knows {known} how to take them back", "`pmem events` shows what happened"
-        )
+        known = f"only the last {len(left)}" if left else "no command"
+        raise NotFound(f"this clone can take back {known}", "`pmem events` shows what happened")
     return left[: request.many]
 
 
@@ -140,9 +138,7 @@ def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:
 def _undo(workspace: Workspace, command: LoggedCommand) -> UndoneCommand:
     name = f"`{command.operation}` of {iso(command.at)}"
     if command.forgot:
-        raise InvalidValue(
-            f"{name} forgot for good what was proposed", "whoever proposed it may do so again"
-        )
+        raise InvalidValue(f"{name} forgot for good what was proposed", "it can be proposed again")
     changes = tuple(_undo_change(workspace, each, name) for each in reversed(command.changes))
     if command.facts:
         from pmem.memory.facts import unsettle

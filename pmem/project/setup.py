@@ -224,7 +224,7 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
         )
     if is_liberty(name, kept):
         raise InvalidValue(
-            f"{name} cannot be {kept!r} for whoever has this project",
+            f"{name} cannot be {kept!r} for everyone who has this project",
             f"set it in your own configuration, or {known(name).variable} for one run",
         )
     with locked(workspace):

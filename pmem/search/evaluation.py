@@ -319,7 +319,7 @@ def _accepted(path: str) -> Run | None:
         return None
     except (exactjson.InexactJson, msgspec.ValidationError) as error:
         why = decode_errors.sentence(error) if isinstance(error, msgspec.ValidationError) else error
-        hint = "take it from git, or write it anew with `pmem eval --accept`"
+        hint = "take it from git, or write it again with `pmem eval --accept`"
         raise Damaged(f"{path} is no accepted run: {why}", hint) from None
     except OSError as error:
         raise StorageRefused(f"{path} cannot be read: {error.strerror}") from None

@@ -139,7 +139,7 @@ FOR_MODELS: Final = (
     ),
     ModelTool(
         "forget", table.REMOVE,
-        "Remove a memory that is wrong or not needed any more; a person can bring it back. What a"
+        "Remove a memory that is wrong or no longer needed; a person can bring it back. What a"
         " person wrote goes once a person agrees.",
         (Argument("id", "references", is_needed=True, hint=str),),
     ),

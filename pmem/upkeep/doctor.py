@@ -120,7 +120,7 @@ def _tried(look: _Look, workspace: Workspace, *, fix: bool) -> Diagnosis:
         if not fix or not any(link_findings(workspace.root)):
             raise
         left = look(workspace, fix=False)
-        detail = f"{left.detail}; not mended, as {error.message}"
+        detail = f"{left.detail}; not fixed, as {error.message}"
         return msgspec.structs.replace(left, detail=detail)
 
 
@@ -178,7 +178,7 @@ def _writable(workspace: Workspace) -> Diagnosis:
     kind = kind_of(workspace.root)
     refused = "" if closed or workspace.read_only else durable.refusal(workspace.root, LOCAL)
     if refused:
-        detail = f"nothing can be written: {refused}; free the disk or mend the permissions"
+        detail = f"nothing can be written: {refused}; free the disk or fix the permissions"
     elif kind is not None and is_shared(kind):
         detail += f"; on {kind} a lock may not exclude other computers: write from one at a time"
     return Diagnosis(name="writable", ok=not (closed or refused), detail=detail)
@@ -218,7 +218,7 @@ def _records(workspace: Workspace, *, fix: bool) -> Diagnosis:
     if fix and any(finding.code in CODES for finding in checked.findings):
         mended = mend(workspace)
         left = _records(workspace, fix=False)
-        detail = f"{left.detail}; {len(mended)} mended"
+        detail = f"{left.detail}; {len(mended)} fixed"
         return msgspec.structs.replace(left, detail=detail, fixed=bool(mended) and left.ok)
     wrong = sum(finding.severity == "error" for finding in checked.findings)
     detail = f"{checked.records} record{'s' * (checked.records != 1)}"

@@ -139,7 +139,7 @@ def _citations(workspace: Workspace) -> Iterator[InboxItem]:
             InboxKind.CITATION,
             memory.id,
             _text(memory),
-            "what it cites does not stand there any more: "
+            "what it cites is no longer there: "
             + ", ".join(f"{place} {state}" for place, state in found),
             memory.updated_at,
             " ".join(f"--uncite {shlex.quote(place)}" for place, _ in found),

@@ -40,7 +40,11 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
     now = ticks(workspace.now())
     needs = (
         ("damaged files", len(workspace.problems), "pmem check"),
-        ("disputed between branches", _disputed(workspace), "pmem inbox --kind contradiction"),
+        (
+            "disputed between branches",
+            _count_disputed(workspace),
+            "pmem inbox --kind contradiction",
+        ),
         ("stale, as what they cite has changed", _stale(workspace), "pmem inbox --kind citation"),
         ("proposals that wait for consent", _proposals(workspace), "pmem inbox --kind proposal"),
         ("facts to review", _facts(workspace), "pmem inbox --kind fact"),
@@ -61,7 +65,7 @@ def list_needs(workspace: Workspace, *, due: int, duplicates: int) -> tuple[Need
     )
 
 
-def _disputed(workspace: Workspace) -> int:
+def _count_disputed(workspace: Workspace) -> int:
     return workspace.memories.count(DISPUTED) + workspace.episodes.count(DISPUTED)
 
 

@@ -34,9 +34,9 @@ from pmem.values.rules import (
 
 ENVIRONMENT_PREFIX: Final = "PMEM_"
 _MENDING: Final = {
-    "project": "`pmem config set {name} VALUE` mends it, `pmem config unset {name}` takes it out",
-    "user": "mend it in your own config.toml",
-    "environment": "mend or unset the variable that says so",
+    "project": "`pmem config set {name} VALUE` fixes it, `pmem config unset {name}` takes it out",
+    "user": "fix it in your own config.toml",
+    "environment": "fix or unset the variable that says so",
 }
 """What to do about a wrong setting, by where it comes from."""
 Layer = tuple[str, Mapping[str, Any]]
@@ -70,10 +70,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         int, number(50, "The model's whole context window, in tokens.")
     ] = 128_000
     working_memory_tokens: Annotated[
-        int, number(0, "Kept free for the current turn when no budget is given, in tokens.")
+        int, number(0, "Tokens kept free for the current turn when no budget is given.")
     ] = 8000
     system_prompt_tokens: Annotated[
-        int, number(0, "Kept free for the system prompt when no budget is given, in tokens.")
+        int, number(0, "Tokens kept free for the system prompt when no budget is given.")
     ] = 2000
     recent_share: Annotated[
         float, share("Share of a context's budget for recent messages; the rest is recall's.")
@@ -90,10 +90,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         number(1, "How many chunks keep a summary of their own; older ones are merged."),
     ] = 50
     summary_share: Annotated[
-        float, share("A chunk summary's tokens at the most, as a share of its messages'.")
+        float, share("The most tokens of a chunk's summary, as a share of its messages'.")
     ] = 0.15
     max_messages: Annotated[
-        int, number(1, "How many messages of a conversation a context shows at the most.")
+        int, number(1, "The most messages of a conversation that a context shows.")
     ] = 50
     max_tokens: Annotated[
         int,
@@ -126,12 +126,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         float,
         share("Confidence from which a fact that is said becomes a memory at once; 1 is never."),
     ] = 0.9
-    max_facts: Annotated[int, number(0, "How many facts one message states at the most.")] = 5
+    max_facts: Annotated[int, number(0, "The most facts noted of one message.")] = 5
     max_promotions: Annotated[
-        int, number(0, "How many facts of one message become memories at once at the most.")
+        int, number(0, "The most facts of one message that become memories at once.")
     ] = 3
     max_promotions_per_day: Annotated[
-        int, number(0, "How many facts that are said become memories on one day at the most.")
+        int, number(0, "The most facts that become memories at once on one day.")
     ] = 100
     detect_episodes: Annotated[bool, says("Keep an episode for every key moment.")] = True
     consolidation_threshold_days: Annotated[
@@ -150,11 +150,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0.3
     link_on_add: Annotated[bool, says("Link a memory to its neighbours when it is added.")] = True
     link_at: Annotated[float, share("Similarity from which two memories are linked.")] = 0.6
-    max_links: Annotated[
-        int, number(0, "How many neighbours are linked to one memory at the most.")
-    ] = 3
+    max_links: Annotated[int, number(0, "The most neighbours that are linked to one memory.")] = 3
     max_pairs: Annotated[
-        int, number(0, "How many pairs one consolidation merges or links at the most.")
+        int, number(0, "The most pairs that one consolidation merges or links.")
     ] = 500
     note_insights: Annotated[
         bool, says("Let consolidation note what histories say, at most three a day.")
@@ -181,7 +179,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         share("In the weighted sum, what scores below it is not recalled into a context."),
     ] = 0.3
     related_memories: Annotated[
-        int, number(0, "How many linked memories recall brings along at the most.")
+        int, number(0, "The most linked memories that recall brings along.")
     ] = 2
     ranking: Annotated[
         Literal["structure", "weighted_sum"],

@@ -79,16 +79,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     `record` is in bytes, and for reading: what pmem writes never has more than the default.
     """
 
-    memory: Annotated[int, number(1, "A memory's content, at the most.")] = 4000
-    app_memory: Annotated[int, number(1, "The content of an app's memory, at the most.")] = 200
-    subject: Annotated[int, number(1, "A memory's subject, at the most.")] = 200
-    category: Annotated[int, number(1, "A category's name, at the most.")] = 50
-    message: Annotated[int, number(1, "A message, at the most.")] = 1_000_000
-    agent: Annotated[int, number(1, "What an agent adds or edits, at the most.")] = 500
-    agent_least: Annotated[int, number(0, "What an agent adds or edits, at the least.")] = 5
+    memory: Annotated[int, number(1, "The most characters of a memory's content.")] = 4000
+    app_memory: Annotated[int, number(1, "The most characters of an app's memory.")] = 200
+    subject: Annotated[int, number(1, "The most characters of a subject.")] = 200
+    category: Annotated[int, number(1, "The most characters of a category's name.")] = 50
+    message: Annotated[int, number(1, "The most characters of a message.")] = 1_000_000
+    agent: Annotated[int, number(1, "The most characters of what an agent adds or edits.")] = 500
+    agent_least: Annotated[
+        int, number(0, "The fewest characters of what an agent adds or edits.")
+    ] = 5
     record: Annotated[
         int,
-        number(RECORD_BYTES, "A record's file, at the most, in bytes; a project cannot set it."),
+        number(RECORD_BYTES, "The most bytes of a record's file; a project cannot set it."),
     ] = RECORD_BYTES
 
 
@@ -103,7 +105,7 @@ class Categories(msgspec.Struct, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=MODES.copy)
     rag_length: Annotated[
         dict[str, RagLength],
-        says("How many memories of a category that is shown by `rag` there are at the most."),
+        says("The most memories of a category that a context shows by `rag`."),
     ] = msgspec.field(default_factory=RAG_LENGTHS.copy)
 
 
@@ -135,13 +137,15 @@ class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
 class AppRules(msgspec.Struct, frozen=True, kw_only=True):
     """How many memories an app has, and what a model may spend on them."""
 
-    limit: Annotated[int, number(1, "How many active memories an app has at the most.")] = 10
+    limit: Annotated[int, number(1, "The most active memories that an app may have.")] = 10
     energy: Annotated[float, units("Units that models may spend at once on apps' memories.")] = 100
     energy_per_hour: Annotated[float, units("Units that come back each hour.")] = 20
     energy_floor: Annotated[
         float, share("Share of the units below which work that needs a model waits.")
     ] = 0.2
-    creation_energy: Annotated[float, units("Units that a model costs to sum up a talk.")] = 12
+    creation_energy: Annotated[
+        float, units("Units that a model costs to sum up a conversation.")
+    ] = 12
     compaction_energy: Annotated[float, units("Units that a model costs to compact.")] = 25
     timeout: Annotated[
         float,
@@ -189,7 +193,7 @@ class Consent(msgspec.Struct, frozen=True, kw_only=True):
     ] = ("tone", "goals")
     changes: Annotated[
         bool,
-        says("Whether what an agent changes or removes of what a person wrote waits likewise."),
+        says("Whether an agent's changes of what a person wrote wait, too."),
     ] = True
     days: Annotated[int, number(1, "How long all this waits, in days.")] = 7
 
@@ -200,7 +204,7 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
     gate: Annotated[
         Literal["refuse", "redact", "off"],
         says(
-            "What becomes of a text with a secret: refused, kept without it, kept as it is."
+            "What to do with a text with a secret: refuse it, keep it without it, keep it."
             " A project's own settings cannot say `off`."
         ),
     ] = "refuse"
@@ -225,7 +229,7 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
 
     enabled: Annotated[bool, says("Answer the hooks of coding assistants.")] = True
     session_tokens: Annotated[
-        int, number(1, "Tokens of the context that a session starts with, at the most.")
+        int, number(1, "The most tokens of the context that a session starts with.")
     ] = 1500
     deny: Annotated[
         bool,
@@ -285,6 +289,6 @@ class Writing(msgspec.Struct, frozen=True, kw_only=True):
 
     lint: Annotated[
         Literal["off", "agents", "everyone"],
-        says("Whose memories are held to the writing rules, with a note for each."),
+        says("Whose memories are checked by the writing rules, with a note for each."),
     ] = "agents"
     enforce: Annotated[bool, says("Refuse what an agent writes against the rules.")] = False

@@ -46,7 +46,7 @@ if command -v pmem >/dev/null 2>&1; then
         if [ "$pmem_look" = scan ]; then
           echo 'pmem: this would share a secret: take it out, and renew it if others saw it,' >&2
         else
-          echo 'pmem: this would damage the memory; `pmem repair` mends what a merge left,' >&2
+          echo 'pmem: this would damage the memory; `pmem repair` fixes what a merge left,' >&2
         fi
         echo 'and `git commit --no-verify` commits it all the same' >&2
         exit 1
@@ -71,7 +71,7 @@ if command -v pmem >/dev/null 2>&1; then
       echo 'pmem: this waits for an answer; `git commit --no-verify` commits all the same' >&2
       exit 1
       ;;
-    4 | 7) ;; # 7: whoever commits may not see everything
+    4 | 7) ;; # 7: this agent may not see everything
     *)
       printf '%s\\n' "$pmem_said" >&2
       echo "pmem: this commit was not reviewed (exit $pmem_code)" >&2
@@ -289,7 +289,7 @@ def _check_lines(path: str, text: str) -> None:
     if text and not managed_block.is_shell_script(text):
         raise Refused(f"{path} is no shell script, so no lines can be added to it", hint)
     if text and not os.access(path, os.X_OK):
-        raise Refused(f"{path} cannot be executed, so git does not run it", "mend or remove it")
+        raise Refused(f"{path} cannot be executed, so git does not run it", "fix or remove it")
 
 
 def _text(path: str) -> str:

@@ -39,7 +39,7 @@ def exposed(workspace: Workspace) -> list[Finding]:
     found = []
     if _is_open(workspace, (LOCAL,)):
         sentence = f"{path} does not hide {LOCAL}, which is each clone's own"
-        found.append(Finding(path, "exposed", f"{sentence}: `pmem doctor --fix` mends that"))
+        found.append(Finding(path, "exposed", f"{sentence}: `pmem doctor --fix` fixes that"))
     if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
         sentence = (
             f"{path} does not hide transcripts, which are private: `pmem doctor --fix` hides them,"

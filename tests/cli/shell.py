@@ -65,11 +65,22 @@ class Shell:
     Args:
         folder: Where to start.
         real: Run even plain `pmem` lines through sh and the installed executable.
+        actor: Who works here; None is whom git names.
+        start: The time before the first command.
     """
 
-    def __init__(self, folder: str, *, real: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str,
+        *,
+        real: bool = False,
+        actor: str | None = "ada",
+        start: datetime = START,
+    ) -> None:
         self.folder = folder
         self.real = real
+        self.actor = actor
+        self.start = start
         self._commands = 0
 
     def run(self, line: str, stdin: str = "") -> Outcome:
@@ -80,12 +91,10 @@ class Shell:
             stdin: Given to it; the content, where the line is `cat > FILE`.
         """
         self._commands += 1
-        now = START + timedelta(minutes=self._commands)
-        environment = {
-            "PMEM_NOW": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "PMEM_ACTOR": "ada",
-            "COLUMNS": "80",
-        }
+        now = self.start + timedelta(minutes=self._commands)
+        environment = {"PMEM_NOW": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "COLUMNS": "80"}
+        if self.actor is not None:
+            environment["PMEM_ACTOR"] = self.actor
         words = [] if _SHELL_SIGNS.search(_unquoted(line)) else shlex.split(line)
         while words and (found := _ASSIGNMENT.fullmatch(words[0])):
             environment[found[1]] = found[2]
@@ -100,7 +109,7 @@ class Shell:
 
     def in_a_copy(self, folder: str) -> "Shell":
         """Return a shell in a copy of this one's folder, at the same time of day."""
-        copy = Shell(folder, real=self.real)
+        copy = Shell(folder, real=self.real, actor=self.actor, start=self.start)
         copy._commands = self._commands
         return copy
 

@@ -20,6 +20,10 @@ ROOT = Path(__file__).parents[2]
 WHEEL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"][
     "build"
 ]["targets"]["wheel"]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+LINK = re.compile(r"\]\(([^)#:\s]+\.md)[)#]")
+"""A link to another document."""
 POINTS_TO_HELP = re.compile(r"pmem help ([a-z][a-z.-]*)")
 
 
@@ -61,35 +65,66 @@ def test_every_document_that_a_message_names_can_be_printed() -> None:
     assert [name for name in named if pmem("help", name).code != 0] == []
 
 
-def test_the_wheel_has_the_documents_that_help_lists_and_no_others() -> None:
-    files = [f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.is_file()]
+def test_the_wheel_has_every_document_and_nothing_else_of_their_folder() -> None:
+    files = [path.relative_to(ROOT) for path in DOCS.rglob("*") if path.is_file()]
     left_out = WHEEL["exclude"]
-    shipped = {name for name in files if not any(fnmatch(name, form) for form in left_out)}
-    assert shipped == {f"docs/{name}.md" for name in documents.documents()}
+    shipped = {
+        path
+        for path in files
+        if not any(
+            fnmatch(str(above), form) for above in (path, *path.parents) for form in left_out
+        )
+    }
+    assert shipped == {path.relative_to(ROOT) for path in DOCS.rglob("*.md")}
     assert set(WHEEL["only-include"]) == {"pmem", "docs"}
     assert WHEEL["sources"] == {"docs": "pmem/docs"}
+
+
+def test_the_index_lists_every_document_once() -> None:
+    listed = documents.documents()
+    assert len(listed) == len(set(listed))
+    names = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")}
+    assert {name for name in names if not name.startswith("decisions/")} - {"README"} == {*listed}
+
+
+def test_the_index_has_a_section_for_each_thing_that_a_reader_may_want() -> None:
+    assert list(documents.sections()) == ["Learn", "Do", "Look up", "Why"]
 
 
 def test_an_installed_program_prints_the_documents_in_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "tea.md").write_text("# How to make tea\n\nBoil water.\n")
+    folder = tmp_path / "docs" / "how-to"
+    folder.mkdir(parents=True)
+    (tmp_path / "docs" / "README.md").write_text(
+        "# Tea\n\n## Do\n\n- [Make tea](how-to/tea.md): hot\n"
+    )
+    (folder / "tea.md").write_text("# How to make tea\n\nBoil water.\n")
     monkeypatch.setattr(documents, "_PACKAGE", str(tmp_path))
-    assert pmem("help").text == "tea  How to make tea\n"
+    assert pmem("help").text == "Do:\n  how-to/tea  Make tea\n"
     assert pmem("help", "tea").text == "# How to make tea\n\nBoil water.\n"
 
 
 @pytest.mark.parametrize("name", documents.documents())
 def test_a_document_is_printed_by_its_name_its_file_and_its_path(name: str) -> None:
-    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     ways = [f"{name}.md", f"docs/{name}.md"]
-    ways += [name] if name not in {*COMMANDS, *GROUPS} else []
+    last = name.rpartition("/")[2]
+    ways += [way for way in (name, last, last.upper()) if way not in {*COMMANDS, *GROUPS}]
     assert {pmem("help", way).text for way in ways} == {text}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])
+def test_a_reader_in_a_terminal_can_follow_every_link_to_another_document(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        name = documents.find_document(target)
+        assert name is not None, target
+        assert (DOCS / f"{name}.md").samefile(page.parent / target), target
+
+
 def test_the_list_of_documents_says_what_to_type() -> None:
-    typed = [line.split()[0] for line in pmem("help").text.splitlines()]
+    rows = [line for line in pmem("help").text.splitlines() if line.startswith("  ")]
+    typed = [row.split()[0] for row in rows]
     assert [name.removesuffix(".md") for name in typed] == documents.documents()
     assert {name for name in typed if name.endswith(".md")} == {
         "consent.md",
@@ -97,6 +132,7 @@ def test_the_list_of_documents_says_what_to_type() -> None:
         "review.md",
         "types.md",
     }
+    assert [row for row in rows if len(row) > 80] == []
     printed = (pmem("help", name) for name in typed)
     assert [done.code for done in printed if not done.text.startswith("# ")] == []
 
@@ -125,7 +161,7 @@ def test_what_is_neither_command_nor_document_is_not_found() -> None:
     assert "did you mean merging?" in done.said
     assert "`pmem help` lists" in pmem("help", "xyzzy").said
     assert pmem("help", "config", "sett").code == 3
-    assert pmem("help", "../README").code == 3
+    assert pmem("help", "../../pyproject.toml").code == 3
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")

@@ -37,7 +37,11 @@ pmem printed this
 """
 
 
-@EVERY_PAGE
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page.name != "tutorial.md"],  # it has a test of its own
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_every_command_line_of_a_page_works(page: Path, tmp_path: Path) -> None:
     reader = Reader(new_repository(str(tmp_path / "repository")))
     for example in examples(page.read_text(encoding="utf-8")):
@@ -78,6 +82,24 @@ def test_links_lead_somewhere(page: Path) -> None:
     local = [target for target in targets if "://" not in target]
     missing = [target for target in local if not os.path.exists(page.parent / target)]
     assert missing == []
+
+
+@EVERY_PAGE
+def test_links_to_a_heading_lead_to_one(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    wrong = [
+        f"{target}#{anchor}"
+        for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", text)
+        if anchor not in anchors(page.parent / target if target else page)
+    ]
+    assert wrong == []
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names that GitHub gives to a page's headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_examples_are_found_where_they_stand() -> None:

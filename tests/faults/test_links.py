@@ -65,7 +65,7 @@ def test_what_a_link_keeps_from_being_mended_is_told(place: str, root: str, outs
     done = pmem("doctor", "--fix", "--json")
     (folder,) = (item for item in done.data["items"] if item["name"] == "folder")
     assert (done.code, folder["ok"], folder["fixed"]) == (1, False, False)
-    assert ".gitignore missing; not mended, as" in folder["detail"]
+    assert ".gitignore missing; not fixed, as" in folder["detail"]
     assert not os.path.exists(f"{root}/.gitignore")
 
 

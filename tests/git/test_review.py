@@ -437,7 +437,7 @@ def test_following_the_advice_on_a_clash_ends_it(repository: None) -> None:
 def test_following_the_advice_on_cited_text_ends_it(repository: None) -> None:
     identifier = retries()
     edit()
-    assert "TEXT` if it does not hold any more; then `pmem verify" in items()[0]["advice"]
+    assert "TEXT` if it no longer holds; then `pmem verify" in items()[0]["advice"]
     assert pmem("edit", identifier, "Five retries are allowed").code == 0
     assert pmem("verify", identifier, "--accept").code == 0
     assert kinds() == []

@@ -144,7 +144,7 @@ def _written(data: bytes) -> Make:
     return lambda path: write(path, data)
 
 
-TOO_NEW = "and this pmem knows 1 at the most"
+TOO_NEW = "and this pmem only knows schemas up to 1"
 CASES: list[tuple[str, Make, str, type[PmemError]]] = [
     *((name, _written(data), says, Damaged) for name, (data, says) in BYTES.items()),
     *((name, _written(data), TOO_NEW, NewerSchema) for name, data in NEWER.items()),

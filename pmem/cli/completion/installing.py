@@ -174,7 +174,7 @@ def _block_in(path: str) -> str | None:
     try:
         return managed_block.found(_text(path))
     except managed_block.Unclear as error:
-        raise Refused(f"{path} has half a block of pmem's: {error}", "mend it by hand") from None
+        raise Refused(f"{path} has half a block of pmem's: {error}", "fix it by hand") from None
 
 
 def _check_ours(path: str) -> None:

@@ -167,7 +167,7 @@ PROMOTE: Final[Operation[PromoteRequest, Promotions]] = Operation(
     categories=("activity",), writes="records", gate="request", effect="idempotent"
 )  # fmt: skip
 REJECT_FACTS: Final[Operation[RecordsRequest, Rejected]] = Operation(
-    "facts.reject", "Reject facts: they are not pending any more, and never noted again",
+    "facts.reject", "Reject facts: they are no longer pending, and never noted again",
     "memory.facts:reject",
     categories=("activity",), writes="records", effect="destructive"
 )  # fmt: skip

@@ -45,7 +45,7 @@ CHECK: Final[Operation[CheckRequest, Checked]] = Operation(
     "whole", doing="check the memory"
 )  # fmt: skip
 CHECK_STAGED: Final[Operation[NoArguments, Checked]] = Operation(
-    "check.staged", "Report what is wrong with what is about to be committed, whoever commits",
+    "check.staged", "Report what is wrong with the next commit",
     "upkeep.check_commit:check_staged", "nothing"
 )  # fmt: skip
 SCAN: Final[Operation[ScanRequest, Scanned]] = Operation(

@@ -173,7 +173,9 @@ def _is_regular(status: os.stat_result) -> bool:
 
 def _other_schema(schema: Any, path: str) -> Damaged:
     if isinstance(schema, int) and schema > SCHEMA:
-        return NewerSchema(f"{path} has schema {schema}, and this pmem knows {SCHEMA} at the most")
+        return NewerSchema(
+            f"{path} has schema {schema}, and this pmem only knows schemas up to {SCHEMA}"
+        )
     return Damaged(f"{path} has the schema {schema!r}, which never existed")
 
 

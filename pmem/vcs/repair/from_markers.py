@@ -31,7 +31,7 @@ _LABEL: Final = re.compile(
 )
 """A marker that names the file which its side came from, as git writes it after a renaming."""
 _ORIGIN: Final = "from the text between the markers"
-_BY_HAND: Final = "mend it by hand, or take it from git with `git checkout COMMIT -- FILE`"
+_BY_HAND: Final = "fix it by hand, or take it from git with `git checkout COMMIT -- FILE`"
 Record = dict[str, Any]
 
 

@@ -68,7 +68,7 @@ def _remake_conversations(
         if identifier not in known:
             if writes:
                 workspace.conversations.put(_of_chunks(identifier, parts))
-            why = f"made anew of {len(parts)} chunk{'s' * (len(parts) != 1)}: it was gone"
+            why = f"made again of {len(parts)} chunk{'s' * (len(parts) != 1)}: it was gone"
             yield Mended(Conversation, identifier, "made", why)
 
 
