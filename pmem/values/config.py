@@ -23,6 +23,7 @@ from pmem.values.rules import (
     HookRules,
     Limits,
     OwnRules,
+    ModelRules,
     Scoring,
     Secrets,
     VectorRules,
@@ -230,6 +231,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
     vectors: VectorRules = VectorRules()
+    model: ModelRules = ModelRules()
 
     @property
     def conversation_tokens(self) -> int:
