@@ -79,7 +79,7 @@ class CommandModel:
             raise ModelUnreachable(f"{self.name} gave no answer within {seconds:g} s") from None
         finally:
             end_group(started)
-        said, complained = (output.read() for output in outputs)
+            said, complained = (output.read() for output in outputs)
         if code:
             why = unsecret(" ".join(complained.decode(errors="replace").split())[:_SAID])
             raise ModelUnreachable(f"{self.name} ended with {code}{f': {why}' if why else ''}")
@@ -158,7 +158,7 @@ class _Output:
 
     def _drain(self) -> None:
         size = 0
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), self._pipe:
             while part := self._pipe.read1(65_536):  # type: ignore[attr-defined]
                 if size <= MOST_BYTES:
                     self._parts.append(part)
@@ -167,8 +167,6 @@ class _Output:
     def read(self) -> bytes:
         """Return what was written; what is held open by a stranger is not waited for."""
         self._thread.join(_GRACE_SECONDS)
-        if not self._thread.is_alive():
-            self._pipe.close()
         return b"".join(self._parts)
 
 
