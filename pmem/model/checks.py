@@ -138,7 +138,7 @@ def _compaction(check: _Check, given: CompactionGiven, answer: CompactionAnswer)
     for name in filter(None, (answer.targetMemoryId, answer.mergedMemoryId)):
         if name not in known:
             raise AnswerRefused(f"the decision names {name[:60]!r}, which is no memory of the app")
-    check.form(answer.reason, "the reason", MOST_REASON)
+    check.text(answer.reason, "the reason", MOST_REASON, share=0)
     if answer.action == "edit":
         content = answer.newContent or ""
         check.text(content, "the new content", given.most_characters, style=_FORMAL)

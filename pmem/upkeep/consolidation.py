@@ -44,9 +44,7 @@ PAUSE_SECONDS: Final = 0.06
 PURGED_TOGETHER: Final = 2000
 """The same where records are deleted: what still leads to them is looked for in all records."""
 
-_CATCHING_UP: Final = (
-    *("conversation_summary", "turn_facts", "episode", "chunk_summary", "same_fact", "procedure"),
-)
+_CATCHING_UP: Final = (*("turn_facts", "episode", "chunk_summary", "same_fact", "procedure"),)
 """What a consolidation lets models do that was left."""
 
 Outcome = Literal["planned", "done", "changed"]
@@ -123,12 +121,13 @@ def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     """
     asks = not request.dry_run and request.expected is None and _has_models(workspace)
     if asks:
-        from pmem.upkeep.work.doing import do_work
+        from pmem.upkeep.work.doing import catch_up_apps, do_work
 
         do_work(workspace, ("insight",))  # before rules note some: a day has one turn
     report = _run(workspace, _consolidation, request)
     if asks:
         do_work(workspace, _CATCHING_UP)
+        catch_up_apps(workspace)
     judged = workspace.own.judged(workspace.now())
     known = judged.known()
     fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]

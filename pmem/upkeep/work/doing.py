@@ -45,6 +45,19 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
         workspace.notes.append(f"model: {done['applied']} answers of {models.name} were applied")
 
 
+def catch_up_apps(workspace: Workspace) -> None:
+    """Do what was put off for apps, as far as there is energy for it by now."""
+    from pmem.apps.remembering import catch_up
+    from pmem.memory.app_memories import state_of
+    from pmem.memory.app_models import model_for
+
+    try:
+        for app in dict.fromkeys(work.app for work in state_of(workspace).waiting()):
+            catch_up(workspace, app, model_for(workspace, None))
+    except PmemError as error:
+        workspace.notes.append(f"model: {error.message}; what was put off for apps waits")
+
+
 def _do_one(workspace: Workspace, found: FoundWork) -> str:
     """Do one piece of work, and return what became of it.
 

@@ -95,6 +95,14 @@ def list_work(workspace: Workspace, request: WorkListRequest) -> WorkListing:
     return WorkListing(items=items, total=len(items))
 
 
+def count_waiting(workspace: Workspace) -> int:
+    """Count the work that waits, what was put off for apps with it, up to a point."""
+    from pmem.memory.app_memories import state_of
+
+    found = sum(1 for _ in islice(waiting_work(workspace), MOST_LISTED))
+    return found + len(state_of(workspace).waiting())
+
+
 def hand_out(workspace: Workspace, request: WorkRequest) -> WorkHandedOut:
     """Return the next pieces of work, each with its prompt. Nothing is changed or reserved."""
     found = islice(waiting_work(workspace, request.kinds), max(0, request.limit))

@@ -18,7 +18,7 @@ from pmem.values.records import EpisodeType, MemoryType, Origin, Source
 
 MOST_MESSAGES = 40
 FEWEST_TURNS = 6
-LEAST_SIGNIFICANCE = 0.6
+LEAST_SIGNIFICANCE = 0.5
 _KIND = "conversation"
 
 
