@@ -41,7 +41,7 @@ def next_(
     ] = 1,
     kind: Kinds = None,
 ) -> Answer:
-    """Hand out the next work: its id, its digest and the prompt that asks for it.
+    """Hand out the next work, with its prompt and its digest.
 
     With --json also the schema of the answer. Whoever does it gives `pmem work apply -` the answer,
     with the id and the digest.
@@ -61,10 +61,11 @@ def apply(
         str | None, typer.Argument(metavar="[JSON|-]", help="Answers, one or several.")
     ] = None,
 ) -> Answer:
-    """Apply answers: {"id", "digest", "answer"}, one object, a list, or one a line.
+    """Apply answers, each to the work whose id and digest it has.
 
-    Each is checked, and applied only while what it rests on has not moved. Exit code 9 says that
-    something has, and the answer has the work as it is now; 3, that a check refused one.
+    They are JSON objects {"id", "digest", "answer"}: one, a list, or one a line. Each is checked,
+    and applied only while what it rests on has not moved. Exit code 9 says that something has, and
+    shows the work as it is now; 3 says that a check refused an answer.
     """
     session: CommandSession = ctx.obj
     text = session.input(answers, "the answers")
