@@ -128,7 +128,7 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
         },
     ),
     "work": (
-        "Hand out the work that there is for a model, and apply answers.",
+        "Hand out work for a model, and apply answers.",
         {
             "list": CommandEntry("work", "list_", "pmem work list"),
             "next": CommandEntry("work", "next_", "pmem work next --json"),

@@ -22,13 +22,13 @@ from pmem.upkeep.work.trying import ModelTested, ModelTestRequest
 class ModelWork(Asking):
     """The work that waits for a model, and trying the one that is chosen."""
 
-    def work(self, *kinds: str) -> WorkListing:
+    def work(self, kinds: Iterable[str] = ()) -> WorkListing:
         """List the work that waits.
 
         Args:
             kinds: Only these (see `pmem.model.tasks`).
         """
-        return self._run(table.WORK, made(WorkListRequest, kinds=kinds))
+        return self._run(table.WORK, made(WorkListRequest, kinds=tuple(kinds)))
 
     def next_work(self, limit: int = 1, **request: Any) -> WorkHandedOut:
         """Return the next pieces of work, each with its prompt.
@@ -54,10 +54,10 @@ class ModelWork(Asking):
             raise InvalidValue(f"an answer to work has another form: {error}") from None
         return self._run(table.APPLY_WORK, WorkAnswersRequest(answers=given))
 
-    def test_model(self, *kinds: str) -> ModelTested:
+    def test_model(self, kinds: Iterable[str] = ()) -> ModelTested:
         """Try the project's models with one made-up example of each task.
 
         Args:
             kinds: Only these.
         """
-        return self._run(table.TEST_MODEL, made(ModelTestRequest, kinds=kinds))
+        return self._run(table.TEST_MODEL, made(ModelTestRequest, kinds=tuple(kinds)))

@@ -150,7 +150,7 @@ def test_a_refused_answer_is_asked_for_twice_and_no_more(filled: str) -> None:
     models = Models("liar", episode=wrong)
     for _ in range(4):
         consolidated(filled, models)
-    waiting = opened(filled).work("episode").items
+    waiting = opened(filled).work(["episode"]).items
     assert len(asked) == 2 * len(waiting)
     assert waiting  # others may still do it
 
