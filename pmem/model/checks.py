@@ -43,6 +43,8 @@ MOST_SENTENCES: Final = 4
 _LOOSE: Final = 0.25
 """The share of known words in what is told of several records, or as orders."""
 _FORMAL: Final[Collection[Rule]] = ("third_person", "tone")
+_OTHERS: Final = frozenset("he she they it this that these those his her their its".split())
+"""What no fact begins with: within it, they stand for what it names."""
 _STANDING_ALONE: Final[Collection[Rule]] = ("complete", "third_person", "pronouns", "tone")
 
 
@@ -148,7 +150,10 @@ def _turn_facts(check: _Check, given: Given, answer: FactsAnswer) -> None:  # no
     for fact in answer.facts:
         if len(fact.content) < LEAST_FACT:
             raise AnswerRefused(f"a fact has fewer than {LEAST_FACT} characters")
-        check.text(fact.content, "a fact", MOST_FACT, style=_STANDING_ALONE, private=False)
+        if fact.content.split()[0].lower().strip("\"'") in _OTHERS:
+            raise AnswerRefused("a fact begins with a pronoun: name who or what it is")
+        style: Collection[Rule] = ("complete", *_FORMAL)
+        check.text(fact.content, "a fact", MOST_FACT, style=style, private=False)
 
 
 def _episode(check: _Check, given: Given, answer: EpisodeAnswer) -> None:  # noqa: ARG001

@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.model.scripted import kind_of, say
+import msgspec
+
+from pmem.model.tasks import TASKS
+from tests.model.scripted import data_of, kind_of, say
+from tests.model.talks import Perfect
 
 
 class ChatServer(ThreadingHTTPServer):
@@ -16,7 +20,8 @@ class ChatServer(ThreadingHTTPServer):
 
     Attributes:
         mode: See `tests.model.scripted`; also `busy` (429, then well), `overloaded` (429 always),
-            `plain` (knows no form of answer but text), `drip` (a byte at a time, for long).
+            `plain` (knows no form of answer but text), `drip` (a byte at a time, for long),
+            `perfect` (by what it is given).
         asked: The bodies of the requests, and their headers.
     """
 
@@ -49,7 +54,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(400, b'{"error": "unknown field response_format"}')
             return
         prompt = body["messages"][0]["content"]
-        said = say(mode, kind_of(prompt))
+        kind = kind_of(prompt)
+        said = say(mode, kind) if mode != "perfect" else json.dumps(answered(kind, prompt))
         answer = {"choices": [{"message": {"content": said}}], "usage": {"total_tokens": 321}}
         self._send(200, json.dumps(answer).encode())
 
@@ -66,6 +72,12 @@ class _Handler(BaseHTTPRequestHandler):
                 time.sleep(0.2)
         else:
             self.wfile.write(data)
+
+
+def answered(kind: Any, prompt: str) -> Any:
+    """Return what is right to say to a prompt."""
+    given = msgspec.convert(data_of(prompt), TASKS[kind].given)
+    return getattr(Perfect(), kind)(given)
 
 
 @contextmanager
