@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pmem.core.apps.deciding import AppDecision, EndedConversation, Surplus, Unusable
+from pmem.errors import InvalidValue
 from pmem.model.asking import NoAnswer, ask, clean_given, knows, models_of
 from pmem.model.tasks import (
     CompactionAnswer,
@@ -36,8 +37,7 @@ class AskedAppModel:
     is_checked = True
 
     def __init__(self, workspace: Workspace) -> None:
-        models = models_of(workspace)
-        self.name = "model" if models is None else models.name
+        self.name = _name_of_models(workspace)
         self.made_by: dict[str, str] = {}
         self._workspace = workspace
 
@@ -73,6 +73,14 @@ class AskedAppModel:
         if isinstance(question, Surplus):
             return "compaction", clean_given(self._workspace, crowd_given(question))
         return "conversation_summary", clean_given(self._workspace, talk_given(question))
+
+
+def _name_of_models(workspace: Workspace) -> str:
+    try:
+        models = models_of(workspace)
+    except InvalidValue:  # asking says what is wrong
+        models = None
+    return "model" if models is None else models.name
 
 
 def talk_given(talk: EndedConversation) -> ConversationGiven:

@@ -13,7 +13,7 @@ import msgspec
 from pmem.core import secrets
 from pmem.core.operations import operation
 from pmem.core.visible import visible
-from pmem.errors import PmemError
+from pmem.errors import InvalidValue, PmemError
 from pmem.model.answers import read_model_answer
 from pmem.model.checks import CheckRules, checked_answer
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable
@@ -146,7 +146,7 @@ def ask(
     known = _known_answer(workspace, kind, given, key)
     if known is not None:
         return known
-    models = models_of(workspace)
+    models = _models_for(workspace, kind)
     if models is None or not models.does(kind):
         raise NoAnswer("no model does this", waits=True)
     _count_call(workspace)
@@ -168,6 +168,15 @@ def ask(
         seconds=round(time.monotonic() - started, 3),
         tokens=tokens,
     )
+
+
+def _models_for(workspace: Workspace, kind: TaskKind) -> Models | None:
+    """Return who does tasks; settings that do not fit together are a model that is not there."""
+    try:
+        return models_of(workspace)
+    except InvalidValue as error:
+        note_failure(workspace, kind, f"{error.message}; {error.hint}")
+        raise NoAnswer(error.message, is_down=True) from None
 
 
 def ask_once(

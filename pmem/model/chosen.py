@@ -35,10 +35,14 @@ def _text_model(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
     if rules.use in NEEDS_NAME and not rules.name:
         raise InvalidValue(f"model.use is {rules.use}, and model.name says no model", _NAME_IT)
     if rules.use == "llm":
-        from pmem.model.llm_program import LlmModel, is_installed
+        from shutil import which
+
+        from pmem.model.llm_program import INSTALL, LlmModel, is_installed
 
         if is_installed():
             return LlmModel(rules.name)
+        if not which("llm", path=environment.get("PATH")):
+            raise InvalidValue("model.use is llm, which is not installed", f"run `{INSTALL}`")
     command = preset_command(rules.use, rules.name)
     return CommandModel(rules.name or rules.use, command, environment, rules.key_variable)
 

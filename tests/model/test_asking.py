@@ -311,6 +311,8 @@ def test_settings_that_do_not_fit_are_told_with_what_to_do() -> None:
         chosen_models(ModelRules(use="ollama"), {})
     with pytest.raises(InvalidValue, match="says no model"):
         chosen_models(ModelRules(url="http://localhost:1/v1"), {})
+    with pytest.raises(InvalidValue, match="not installed"):
+        chosen_models(ModelRules(use="llm"), {"PATH": "/nowhere"})
     assert chosen_models(ModelRules(), {}) is None
 
 

@@ -84,6 +84,16 @@ def test_a_model_that_fails_costs_no_conversation_its_end(server: ChatServer) ->
     assert contents(server) == ["Ben: Ben reads mail in the morning only."]
 
 
+def test_settings_that_do_not_fit_cost_nothing_but_a_sentence(server: ChatServer) -> None:
+    done = talk(
+        server, "Ben reads mail in the morning only.", PMEM_MODEL_KEY_VARIABLE="NO_SUCH_KEY"
+    )
+    assert done.code == 0
+    assert "NO_SUCH_KEY, which is not set" in done.err
+    assert contents(server) == ["Ben: Ben reads mail in the morning only."]
+    assert run(server, "consolidate", PMEM_MODEL_KEY_VARIABLE="NO_SUCH_KEY").code == 0
+
+
 def test_strict_is_exit_8_and_the_rules_have_done_their_part(server: ChatServer) -> None:
     server.mode = "half"
     done = talk(server, "Ben reads mail in the morning only.", "--strict-model", "--json")

@@ -24,7 +24,12 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
         kinds: What may be done.
         about: Only what one conversation leads to, by its id.
     """
-    models = models_of(workspace)
+    try:
+        models = models_of(workspace)
+    except PmemError as error:
+        workspace.notes.append(f"model: {error.message}; {error.hint}")
+        workspace.model_failures.append(error.message)
+        return
     if models is None:
         return
     wanted = [kind for kind in kinds if models.does(kind)]
@@ -42,7 +47,9 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
     except PmemError as error:
         workspace.notes.append(f"model: {error.message}; the rest waits")
     if done["applied"]:
-        workspace.notes.append(f"model: {done['applied']} answers of {models.name} were applied")
+        many = done["applied"]
+        said = f"{many} answer{'s were' if many > 1 else ' was'} applied"
+        workspace.notes.append(f"model: {said}, from {models.name}")
 
 
 def catch_up_apps(workspace: Workspace) -> None:
