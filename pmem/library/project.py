@@ -44,17 +44,17 @@ from pmem.vcs.merges import MergesChecked
 from pmem.vcs.repair import Repair, RepairRequest
 
 
-def check_models(models: Any) -> None:
-    """See that models are what a project can ask.
+def checked_models(models: Any) -> Any:
+    """Return models that a project can ask; None where there are none.
 
     Args:
-        models: What was given as such; None where nothing was.
+        models: What was given as such.
 
     Raises:
         InvalidValue: They are something else.
     """
     if models is None:
-        return
+        return None
     from pmem.model.models import Models
 
     if not isinstance(models, Models):
@@ -62,6 +62,7 @@ def check_models(models: Any) -> None:
             f"models must be a `Models`, not {type(models).__name__}",
             "`Models(name, text)` takes what completes prompts, or a function for each task",
         )
+    return models
 
 
 class Project(Memories, Moments, Conversations, ModelWork):
@@ -112,7 +113,6 @@ class Project(Memories, Moments, Conversations, ModelWork):
     ) -> None:
         if not memory_dir:  # it would be the very folder of the program
             raise InvalidValue("memory_dir must not be empty", "name a folder")
-        check_models(models)
         folder, safe = os.path.abspath(memory_dir), settings.get("safe_folders")
         check_borders(folder, os.environ, allowed=safe)
         if backend is None and not read_only and not os.path.isdir(folder):
@@ -127,7 +127,7 @@ class Project(Memories, Moments, Conversations, ModelWork):
             environment=dict(os.environ),
             backend=backend,
             caller=Caller(agent, app),
-            models=models,
+            models=checked_models(models),
         )
         self._caller = Caller(agent, app)
         self._shared, self._process = Shared(), os.getpid()

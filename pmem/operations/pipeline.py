@@ -68,11 +68,8 @@ def run(
     writes = _writes(operation, request)
     if writes:
         check_writable(unit)
-    unit.has_written, told = False, len(unit.notes)
-    unit.written.clear()
-    unit.taken_back.clear()
-    unit.forgot = False
-    unit.model_failures.clear()
+    told = len(unit.notes)
+    _start_afresh(unit)
     request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
     try:
         with unit.transaction() if writes == "records" else unit.whole.moment():
@@ -102,6 +99,14 @@ def run(
         problems=tuple(_problems(workspace, unit, operation, result)),
         has_written=unit.has_written,
     )
+
+
+def _start_afresh(unit: Workspace) -> None:
+    """Forget what an earlier operation of the same unit of work did."""
+    unit.has_written = unit.forgot = False
+    unit.written.clear()
+    unit.taken_back.clear()
+    unit.model_failures.clear()
 
 
 def function_of(operation: Operation[Any, Any]) -> Any:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pmem.storage.local.access import AccessLog
     from pmem.storage.local.commands import Commands
     from pmem.storage.local.kept_prompts import KeptPrompts
-    from pmem.storage.local.noted_transcripts import NotedTranscripts
     from pmem.storage.local.model_answers import ModelAnswers
+    from pmem.storage.local.noted_transcripts import NotedTranscripts
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
     from pmem.storage.local.seen_pairs import JudgedPairs

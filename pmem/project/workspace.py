@@ -64,8 +64,7 @@ class Workspace:
         models: object = None,
     ) -> None:
         self.root = root
-        self.given_actor = actor
-        self.given_now = now
+        self.given_actor, self.given_now = actor, now
         self.environment = dict(environment or {})
         self.read_only = read_only or bool(foreign(root, self.environment))
         self.configuration = Configuration(root, dict(overrides or {}), self.environment)
@@ -77,8 +76,7 @@ class Workspace:
         """What whoever asks is told of secrets that were found, in words."""
         self.settled: list[Settled] = []
         """The proposals that the transaction settles: they leave the queue once it is on disk."""
-        self.model_failures: list[str] = []
-        """Why models gave no answer that could be used."""
+        self.model_failures: list[str] = []  # why models gave no answer that could be used
         self.has_written = False
         """Whether a transaction has changed anything."""
         self.written: list[tuple[Change, Any]] = []
