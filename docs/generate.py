@@ -273,6 +273,7 @@ _EXIT_CODES = {
     5: "A file is damaged, too large, has conflict markers, or was written by a newer pmem.",
     6: "Another process is writing, or changed the same record; try again.",
     7: "It is not allowed: a secret, a policy, `--read-only`, or a person has to agree first.",
+    8: "A model failed, and `--strict-model` wanted no answer of the rules in its place.",
     9: "Something is there already, so nothing was written: `add` found a memory to update, "
     "`undo` found newer changes.",
     70: "A bug in pmem.",

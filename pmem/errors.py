@@ -112,6 +112,14 @@ class BuiltOn(PmemError):
     code = "built_on"
 
 
+class ModelFailed(PmemError):
+    """A model failed where the rules' answer in its place was not wanted."""
+
+    exit_code = 8
+    code = "model"
+    default_hint = "what the rules answered is kept; `pmem model test` says what is wrong"
+
+
 class Refused(PmemError):
     """A policy forbids the operation."""
 

@@ -1,5 +1,7 @@
 """Making memories for an app: from a text, or from a conversation that has ended."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -29,7 +31,7 @@ from pmem.memory.app_memories import (
     shown,
     state_of,
 )
-from pmem.memory.app_models import answer, may_work
+from pmem.memory.app_models import answer, is_checked, made_by, may_work, model_for
 from pmem.memory.chunking import unfold
 from pmem.memory.memories import put_new
 from pmem.memory.reading import conversation_named
@@ -97,7 +99,7 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     """
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
-    app, model = name_of(request.app), request.model or OfflineModel()
+    app, model = name_of(request.app), model_for(workspace, request.model)
     draft = _draft(workspace, app, request)
     before = catch_up(workspace, app, model)
     state_of(workspace).install(app)
@@ -107,7 +109,7 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
 
 def tidy(workspace: Workspace, request: CompactRequest) -> Compacted:
     """Do the work for an app that was put off, and hold it to its limit; see `compact`."""
-    model = request.model or OfflineModel()
+    model = model_for(workspace, request.model)
     before = catch_up(workspace, name_of(request.app), model)
     done = compact(workspace, request.app, model)
     return replace(done, decisions=(*before, *done.decisions))
@@ -202,23 +204,27 @@ def _remember_draft(workspace: Workspace, draft: _Draft, model: Model) -> Rememb
     given = None if share is None else round(share * MOST_IMPORTANT, 6)
     why = "too little energy"
     work = DeferredWork(app, "create", conversation.id, workspace.now(), why, given, wanted.tags)
-    if not may_work(workspace, model, work, workspace.settings.apps.creation_energy):
+    talk = talk_of(workspace, conversation, app)
+    if not may_work(workspace, model, work, workspace.settings.apps.creation_energy, talk):
         return Remembered(action="deferred", app=app, reason=why)
-    text, failure = _summary(workspace, conversation, app, model)
+    text, detail = _summary(talk, model, workspace.settings.apps.timeout)
     if not text:
         most = workspace.settings.limits.app_memory
         reason = f"no sentence that may be kept without consent says something in {most} characters"
         return Remembered(action="skipped", app=app, reason=reason)
     source = Source(kind=KIND, conversation=conversation.id)
-    return _make_memory(workspace, replace(wanted, content=text, source=source), model, failure)
+    return _make_memory(workspace, replace(wanted, content=text, source=source), model, detail)
 
 
-def _summary(
-    workspace: Workspace, conversation: Conversation, app: str, model: Model
-) -> tuple[str, str]:
-    """Sum a conversation up, by the rules where a model fails; return the failure as well."""
+def talk_of(workspace: Workspace, conversation: Conversation, app: str) -> EndedConversation:
+    """Return a conversation that has ended as it is summed up.
+
+    Args:
+        conversation: The conversation.
+        app: The app that is to remember it.
+    """
     settings = workspace.settings
-    talk = EndedConversation(
+    return EndedConversation(
         app=app,
         conversation=conversation.id,
         messages=unfold(workspace, conversation).messages,
@@ -226,48 +232,74 @@ def _summary(
         most=settings.limits.app_memory,
         private=settings.consent.fields,
     )
+
+
+def _summary(talk: EndedConversation, model: Model, seconds: float) -> tuple[str, dict[str, str]]:
+    """Sum a conversation up, by the rules where a model fails; tell who did, or what failed."""
     try:
-        found = answer(model, lambda: model.summarise(talk), settings.apps.timeout)
-        if model.is_free and found == "":
-            return "", ""
+        found = answer(model, lambda: model.summarise(talk), seconds)
+        if (model.is_free or is_checked(model)) and found == "":
+            return "", {}
         text = usable(found, talk.most, f"what {model.name} wrote")
         impersonal(text, talk.private, f"what {model.name} wrote")
-        return text, ""
+        return text, made_by(model)
     except Unusable as unusable:
         failure = str(unusable)
         if sensitive(failure, talk.private):  # an error may quote what it failed at
             failure = f"{model.name} failed"
-        return OfflineModel().summarise(talk), failure
+        return OfflineModel().summarise(talk), {"failure": failure}
 
 
 def _make_memory(
-    workspace: Workspace, wanted: AddRequest, model: Model, failure: str = ""
+    workspace: Workspace,
+    wanted: AddRequest,
+    model: Model,
+    detail: Mapping[str, str] = MappingProxyType({}),
 ) -> Remembered:
     """Make the memory and room for it; with rules that is one commit."""
-    done = once_more(lambda: _commit(workspace, wanted, model, failure))
+    done = once_more(lambda: _commit(workspace, wanted, model, detail))
     if model.is_free:
         return done
     compacted = compact(workspace, done.app, model)
     waits = "compaction waits for energy" if compacted.deferred else ""
-    reason = "; ".join(filter(None, (failure, waits)))
+    reason = "; ".join(filter(None, (done.reason, waits)))
     return replace(done, decisions=compacted.decisions, reason=reason)
 
 
-def _commit(workspace: Workspace, wanted: AddRequest, model: Model, failure: str) -> Remembered:
-    app, detail = wanted.app or "", {"failure": failure} if failure else {}
+def _commit(
+    workspace: Workspace, wanted: AddRequest, model: Model, detail: Mapping[str, str]
+) -> Remembered:
     with workspace.transaction():
-        earlier = _left_before(workspace, wanted)
-        if earlier is None:
-            action, memory = _new(workspace, wanted, detail)
-        else:
-            action, memory = _renewed(workspace, earlier, wanted.content, detail)
-        made = within(workspace, app, model) if model.is_free else ()
-        now = shown(workspace.memories.get(memory.id))
-        return Remembered(action=action, app=app, memory=now, decisions=tuple(made), reason=failure)
+        return put_app_memory(workspace, wanted, model, detail)
 
 
-def _left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
-    """Return the memory that a conversation has left before, if nobody has rewritten it."""
+def put_app_memory(
+    workspace: Workspace, wanted: AddRequest, model: Model, detail: Mapping[str, str]
+) -> Remembered:
+    """Make a memory, or renew the one that the same conversation left, inside a transaction.
+
+    Args:
+        wanted: The memory.
+        model: Who makes room, if it is free.
+        detail: What its history says of how it came about.
+    """
+    app, failure = wanted.app or "", detail.get("failure", "")
+    earlier = left_before(workspace, wanted)
+    if earlier is None:
+        action, memory = _new(workspace, wanted, detail)
+    else:
+        action, memory = _renewed(workspace, earlier, wanted.content, detail)
+    made = within(workspace, app, model) if model.is_free else ()
+    now = shown(workspace.memories.get(memory.id))
+    return Remembered(action=action, app=app, memory=now, decisions=tuple(made), reason=failure)
+
+
+def left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
+    """Return the memory that a conversation has left before, if nobody has rewritten it.
+
+    Args:
+        wanted: The memory that it is to leave now.
+    """
     if wanted.source.conversation is None:
         return None
     for memory in members(workspace, wanted.app or ""):
@@ -283,17 +315,19 @@ def _is_as_made(memory: Memory) -> bool:
 
 
 def _renewed(
-    workspace: Workspace, memory: Memory, content: str, detail: dict[str, str]
+    workspace: Workspace, memory: Memory, content: str, detail: Mapping[str, str]
 ) -> tuple[Action, Memory]:
     if memory.content == content:
         return "known", memory
     at, actor = workspace.now(), workspace.actor
-    event = Event(event=EventKind.UPDATE, at=at, actor=actor, source=KIND, detail=detail)
+    event = Event(event=EventKind.UPDATE, at=at, actor=actor, source=KIND, detail=dict(detail))
     new = changed(memory, event, content=content, tokens=workspace.count(content))
     return "updated", workspace.memories.put(new)
 
 
-def _new(workspace: Workspace, wanted: AddRequest, detail: dict[str, str]) -> tuple[Action, Memory]:
+def _new(
+    workspace: Workspace, wanted: AddRequest, detail: Mapping[str, str]
+) -> tuple[Action, Memory]:
     added = put_new(workspace, wanted)
     if added.is_archived:
         added = put_new(workspace, replace(wanted, force=True))
@@ -302,6 +336,6 @@ def _new(workspace: Workspace, wanted: AddRequest, detail: dict[str, str]) -> tu
         return "known", memory
     if detail:
         first, *later = memory.history
-        told = replace(first, detail=detail)
+        told = replace(first, detail=dict(detail))
         memory = workspace.memories.put(replace(memory, history=(told, *later)))
     return "created", memory

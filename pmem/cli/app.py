@@ -212,6 +212,7 @@ def _shared_options() -> tuple[TyperOption, ...]:
         _option("--now", "now", "TIME", "Pretend that it is this time."),
         _option("--redact", "redact", None, "Save the text with its secrets blanked out."),
         _option("--read-only", "read_only", None, "Write nothing."),
+        _option("--strict-model", "strict_model", None, "Exit with 8 where a model failed."),
         _telling("Show this help and exit.", _help, "--help", "-h"),
     )
 

@@ -127,6 +127,18 @@ GROUPS: Final[dict[str, tuple[str, dict[str, CommandEntry]]]] = {
             "stats": CommandEntry("apps", "stats", "pmem app stats"),
         },
     ),
+    "work": (
+        "Hand out work for a model, and apply answers.",
+        {
+            "list": CommandEntry("work", "list_", "pmem work list"),
+            "next": CommandEntry("work", "next_", "pmem work next --json"),
+            "apply": CommandEntry("work", "apply", "pmem work apply - < answers.jsonl"),
+        },
+    ),
+    "model": (
+        "Try the language model that your own settings choose.",
+        {"test": CommandEntry("work", "try_", "pmem model test")},
+    ),
     "checkpoint": (
         "Save and load the state of a thread of work.",
         {
@@ -214,11 +226,14 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
     "Connect and configure": ("setup", "import", "export", "share", "config", "completion", "help"),
-    "For agents and apps": ("mcp", "hook", "query", "delta", "checkpoint", "app", "consent"),
+    "For agents and apps": (
+        "mcp", "hook", "query", "delta", "checkpoint", "app", "consent",
+        "work", "model",
+    ),
 }  # fmt: skip
 """The sections of `pmem --help`, everyday commands first; each command is in one."""
 
-DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto"}
+DEFAULTS: Final = {"eval": "run", "setup": "list", "import": "auto", "work": "next"}
 """What a group does when its name is not followed by one of its commands."""
-ALONE: Final = ("setup", "import")
+ALONE: Final = ("setup", "import", "work")
 """Groups that do so only when no word follows: what does is a slip in a command's name."""

@@ -60,6 +60,9 @@ def say(
     tool_result: Annotated[
         str | None, typer.Option(metavar="JSON", help="The tool result it brings.")
     ] = None,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Let the model that you chose look at it, too.")
+    ] = False,
 ) -> Answer:
     """Add a message to a conversation."""
     session: CommandSession = ctx.obj
@@ -73,6 +76,7 @@ def say(
             importance=importance,
             tool_call=_json(tool_call, "--tool-call"),
             tool_result=_json(tool_result, "--tool-result"),
+            learn=learn,
         ),
     )
     line: Line = [("said ", "green"), (short(said.message.id), "cyan")]

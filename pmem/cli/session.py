@@ -78,6 +78,12 @@ def utf8(text: str, what: str) -> str:
     return text
 
 
+def _given_settings(session: "CommandSession") -> dict[str, Any]:
+    """Return the settings that global options stand for."""
+    given: dict[str, Any] = {"secrets.gate": "redact"} if session.redact else {}
+    return {**given, "model.strict": True} if session.strict_model else given
+
+
 class CommandSession:
     """One run of the command line.
 
@@ -94,7 +100,7 @@ class CommandSession:
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
         self.read_only = False
-        self.redact = self.exact_times = self.mine = False
+        self.redact = self.exact_times = self.mine = self.strict_model = False
         self.overrides: dict[str, Any] = {}
         self.outcomes: list[Outcome[Any]] = []
 
@@ -134,7 +140,7 @@ class CommandSession:
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,
-            overrides={**self.overrides, **({"secrets.gate": "redact"} if self.redact else {})},
+            overrides={**self.overrides, **_given_settings(self)},
             environment=self.environment,
             caller=self.caller,
         )

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 
 class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A message to keep; without a conversation it joins the latest active one."""
+    """A message to keep; without a conversation it joins the latest active one.
+
+    With `learn`, the project's models look at it as well, where there are any.
+    """
 
     content: str
     role: Role = Role.USER
@@ -43,6 +46,7 @@ class SayRequest(msgspec.Struct, frozen=True, kw_only=True):
     importance: float | None = None
     tool_call: Any = None
     tool_result: Any = None
+    learn: bool = False
 
 
 class SayResult(MessageRef, frozen=True, kw_only=True):
@@ -65,6 +69,11 @@ class SayResult(MessageRef, frozen=True, kw_only=True):
     def noted(self) -> dict[str, str]:
         """What the log of operations says of it."""
         return {"status": "ok" if self.facts else "skipped"}
+
+    @property
+    def worked_on(self) -> str:
+        """The conversation that models look at."""
+        return self.conversation
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +113,11 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     conversation: Conversation
     remembered: "Remembered | None" = None
     withheld: bool = False
+
+    @property
+    def worked_on(self) -> str:
+        """The conversation that models look at."""
+        return self.conversation.id
 
     def to_plain(self) -> Conversation:
         """Return the conversation."""

@@ -10,7 +10,7 @@ import msgspec
 from pmem.values.records import Episode, Event, EventKind, Memory, Part, Time
 
 Status = Literal["ok", "error", "skipped"]
-Node = Literal["hotpath", "context", "episodic", "worker"]
+Node = Literal["hotpath", "context", "episodic", "worker", "model"]
 UPKEEP: Final = "consolidate"
 """The source of events that consolidation and sweeps make."""
 DAYS: Final = 14
@@ -23,7 +23,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
     Attributes:
         ts: when.
         node: which part did it: a command (`hotpath`), a context, an episode, or upkeep
-            (`worker`).
+            (`worker`), or a task that a model was asked to do (`model`).
         op: what it did, such as `create`, `search` or `merge`.
         status: how it went; `skipped` where nothing came of it.
         memory: the id of the record that it was about.
@@ -31,6 +31,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
         sim: how close the nearest other one was, or the best hit's score.
         user: whom the memory concerns.
         thread: for which thread it ran.
+        reason: why it failed, without what it quotes.
     """
 
     ts: Time
@@ -42,6 +43,7 @@ class LoggedOperation(Part, frozen=True, kw_only=True):
     sim: float | None = None
     user: str | None = None
     thread: str | None = None
+    reason: str | None = None
 
 
 class OperationCount(msgspec.Struct, frozen=True, kw_only=True):

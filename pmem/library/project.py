@@ -14,6 +14,7 @@ from pmem.library.apps import Apps
 from pmem.library.asking import A, Q
 from pmem.library.conversations import Conversations
 from pmem.library.memories import Memories
+from pmem.library.models import ModelWork
 from pmem.library.moments import Moments
 from pmem.library.typed import made
 from pmem.memory.citations import Verified, VerifyRequest
@@ -43,7 +44,28 @@ from pmem.vcs.merges import MergesChecked
 from pmem.vcs.repair import Repair, RepairRequest
 
 
-class Project(Memories, Moments, Conversations):
+def checked_models(models: Any) -> Any:
+    """Return models that a project can ask; None where there are none.
+
+    Args:
+        models: What was given as such.
+
+    Raises:
+        InvalidValue: They are something else.
+    """
+    if models is None:
+        return None
+    from pmem.model.models import Models
+
+    if not isinstance(models, Models):
+        raise InvalidValue(
+            f"models must be a `Models`, not {type(models).__name__}",
+            "`Models(name, text)` takes what completes prompts, or a function for each task",
+        )
+    return models
+
+
+class Project(Memories, Moments, Conversations, ModelWork):
     """A project's memory, open for as long as you like.
 
     Threads may share it, `asyncio.to_thread` included, and so may any number of processes work
@@ -65,6 +87,7 @@ class Project(Memories, Moments, Conversations):
         agent: The agent that asks and writes, if it is one: its allowlist says what it sees, and
             what it adds may need consent.
         app: The app that asks, if it is one: it sees nothing of other apps.
+        models: A `pmem.model.models.Models`, in place of the one that the user's settings choose.
         settings: Settings by name, such as `chunk_size=10`; they win over every other source.
             Tables may be nested, such as `categories={"context": {"profile": "rag"}}`.
 
@@ -85,6 +108,7 @@ class Project(Memories, Moments, Conversations):
         backend: Backend | None = None,
         agent: str | None = None,
         app: str | None = None,
+        models: Any = None,
         **settings: Any,
     ) -> None:
         if not memory_dir:  # it would be the very folder of the program
@@ -103,6 +127,7 @@ class Project(Memories, Moments, Conversations):
             environment=dict(os.environ),
             backend=backend,
             caller=Caller(agent, app),
+            models=checked_models(models),
         )
         self._caller = Caller(agent, app)
         self._shared, self._process = Shared(), os.getpid()

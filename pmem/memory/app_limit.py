@@ -22,7 +22,7 @@ from pmem.core.retention import changed, purge_time
 from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory import recalls
 from pmem.memory.app_memories import AppAnswer, members, name_of
-from pmem.memory.app_models import answer, may_work
+from pmem.memory.app_models import answer, may_work, signature
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Event, EventKind, Memory, State
@@ -132,6 +132,30 @@ def check_room(workspace: Workspace, app: str) -> None:
         )
 
 
+def surplus_of(workspace: Workspace, app: str) -> Surplus:
+    """Return an app's memories as a decision is taken about them.
+
+    Args:
+        app: The app's name.
+    """
+    kept = members(workspace, app)
+    return _surplus(workspace, app, kept, _worths(workspace, kept))
+
+
+def carry_out_decision(workspace: Workspace, surplus: Surplus, decision: AppDecision) -> None:
+    """Do what was decided about an app's memories, inside a transaction.
+
+    Args:
+        surplus: The memories as they are.
+        decision: A checked decision.
+
+    Raises:
+        Unusable: It says something of a person that nobody agreed to.
+    """
+    _check_agreed(decision, surplus, workspace.settings.consent.fields)
+    _carry_out(workspace, list(surplus.memories), decision)
+
+
 def _at_once(workspace: Workspace, app: str, model: Model) -> list[AppDecision]:
     with workspace.transaction():
         return within(workspace, app, model)
@@ -144,9 +168,9 @@ def _one_by_one(workspace: Workspace, app: str, model: Model) -> tuple[list[AppD
     overtaken = 0
     while len(kept := members(workspace, app)) > rules.limit:
         work = DeferredWork(app, "compact", "", workspace.now(), "too little energy")
-        if not may_work(workspace, model, work, rules.compaction_energy):
-            return made, True
         surplus = _surplus(workspace, app, kept, _worths(workspace, kept))
+        if not may_work(workspace, model, work, rules.compaction_energy, surplus):
+            return made, True
         decision = _decision(workspace, model, surplus)
         last = overtaken >= _ASKED
         try:
@@ -215,7 +239,7 @@ def _decision(workspace: Workspace, model: Model, surplus: Surplus) -> AppDecisi
         _check_agreed(decision, surplus, settings.consent.fields)
     except Unusable as unusable:
         return _fallback(surplus, str(unusable))
-    return replace(decision, by=model.name)
+    return replace(decision, by=signature(model))
 
 
 def _check_agreed(decision: AppDecision, surplus: Surplus, private: Sequence[str]) -> None:

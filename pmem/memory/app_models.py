@@ -3,7 +3,13 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from pmem.core.apps.deciding import Model, Unusable
+from pmem.core.apps.deciding import (
+    EndedConversation,
+    Model,
+    OfflineModel,
+    Surplus,
+    Unusable,
+)
 from pmem.memory.app_memories import state_of
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
@@ -24,11 +30,57 @@ def answer(model: Model, ask: Callable[[], Any], seconds: float) -> Any:
     Raises:
         Unusable: It failed, or did not answer in time.
     """
-    found = _outcome(ask) if model.is_free else _in_time(ask, seconds)
+    keeps_time = model.is_free or is_checked(model)
+    found = _outcome(ask) if keeps_time else _in_time(ask, seconds)
+    if isinstance(found, Unusable):
+        raise found
     if isinstance(found, Exception):
         said = f"{model.name} failed: {type(found).__name__}: {_error_line(found)}"
         raise Unusable(said.encode(errors="replace").decode())
     return found
+
+
+def model_for(workspace: Workspace, given: Model | None) -> Model:
+    """Return who sums up and decides for apps: who is given, the project's models, else the rules.
+
+    Args:
+        given: Who is to; the project says when None.
+    """
+    if given is not None:
+        return given
+    if workspace.given_models is None and not workspace.settings.model.is_chosen:
+        return OfflineModel()
+    from pmem.memory.asked_app_model import AskedAppModel
+
+    return AskedAppModel(workspace)
+
+
+def is_checked(model: Model) -> bool:
+    """Tell whether a model's answers were checked already, and came in time.
+
+    Args:
+        model: Which one. Where such a one says nothing of a conversation, nothing is to be kept.
+    """
+    return bool(getattr(model, "is_checked", False))
+
+
+def made_by(model: Model) -> dict[str, str]:
+    """Return what a record says of the answer that a model gave last; nothing of one by rules.
+
+    Args:
+        model: Which one.
+    """
+    told: dict[str, str] = getattr(model, "made_by", {})
+    return dict(told)
+
+
+def signature(model: Model) -> str:
+    """Return who decided, in one line: the model, its prompt's version, what it was asked.
+
+    Args:
+        model: Which one.
+    """
+    return " ".join(made_by(model).values()) or model.name
 
 
 def _error_line(error: Exception) -> str:
@@ -59,9 +111,25 @@ def _in_time(ask: Callable[[], Any], seconds: float) -> Any:
         return TimeoutError(f"no answer within {seconds:g} s")
 
 
-def may_work(workspace: Workspace, model: Model, work: DeferredWork, cost: float) -> bool:
-    """Take the units of energy that a model costs; where too few are left, put the work off."""
-    if model.is_free:
+def may_work(
+    workspace: Workspace,
+    model: Model,
+    work: DeferredWork,
+    cost: float,
+    question: EndedConversation | Surplus,
+) -> bool:
+    """Take the units of energy that a model costs; where too few are left, put the work off.
+
+    A question that was answered before costs nothing.
+
+    Args:
+        model: Which one.
+        work: What is to be done.
+        cost: In units.
+        question: What it is asked.
+    """
+    known = getattr(model, "knows", None)
+    if model.is_free or (known is not None and known(question)):
         return True
     state = state_of(workspace)
     if state.spend(cost, workspace.now(), workspace.settings.apps):

@@ -207,7 +207,11 @@ def summarised(workspace: Workspace, chunk: Chunk, cleared: int = 0) -> Chunk:
     told = chunk.messages[cleared:] or chunk.messages
     text = summary.summarise(told, workspace.count, workspace.settings.summary_share)
     return msgspec.structs.replace(
-        chunk, summary=text, key_topics=key_topics(told), tokens=workspace.count(text)
+        chunk,
+        summary=text,
+        key_topics=key_topics(told),
+        tokens=workspace.count(text),
+        made_by=None,
     )
 
 
@@ -261,4 +265,5 @@ def _join_chunks(workspace: Workspace, older: Chunk, newer: Chunk) -> Chunk:
         summary=text,
         key_topics=merged_topics(older.key_topics, newer.key_topics),
         tokens=workspace.count(text),
+        made_by=None,
     )

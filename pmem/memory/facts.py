@@ -137,13 +137,14 @@ class Promotions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def promoted_at_once(
-    workspace: Workspace, conversation: Conversation, before: Conversation
+    workspace: Workspace, conversation: Conversation, before: Conversation, already: int = 0
 ) -> tuple[Conversation, Promotions]:
     """Promote the new facts that are certain enough, inside a transaction.
 
     A fact on a subject that a memory is about already stays pending: somebody must choose. What
     is said in an app stays pending as well: the app's own memory is made when it ends. `before`
-    is the conversation without its new facts.
+    is the conversation without its new facts; `already` is how many of the same message became
+    memories before.
     """
     threshold = workspace.settings.promotion_threshold
     fresh = new_facts(conversation, before)
@@ -152,7 +153,7 @@ def promoted_at_once(
         return conversation, Promotions()
     settled, today = _settled_before(workspace, certain)
     settings = workspace.settings
-    most = min(settings.max_promotions, settings.max_promotions_per_day - today)
+    most = min(settings.max_promotions - already, settings.max_promotions_per_day - today)
     done: list[Promotion] = []
     held: list[Held] = []
     unpromoted: list[UnpromotedFact] = []
@@ -394,6 +395,8 @@ def _promote_fact(
             force=force,
         )
         detail = _agreement_of(workspace, fact, is_named=is_named)
+        if fact.made_by is not None:
+            detail = {**msgspec.structs.asdict(fact.made_by), **detail}
         added = memories.put_new(workspace, request, short(fact.id), **detail)
         if added.held is not None:
             return Promotions(held=(added.held,))

@@ -44,6 +44,9 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
         logged: What the log of operations calls it: a part of pmem, a colon, and what it did. The
             answer's `noted` says how it went.
         embeds: Whether what it leaves is embedded after it, where a model is set.
+        asks: Kinds of work that it leaves, which the project's models do after it, where there are
+            any. Its answer's `worked_on` says for which conversation.
+        asks_if: A field of the request without which they do not.
         effect: What a second run would do.
         by_person: Whether no agent may do it.
     """
@@ -61,5 +64,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
     recalls: bool = False
     logged: str = ""
     embeds: bool = False
+    asks: tuple[str, ...] = ()
+    asks_if: str = ""
     effect: Effect = "safe"
     by_person: bool = False

@@ -8,17 +8,20 @@ all of it is decided here from the operation's row in the table, and nowhere els
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from pmem.errors import Refused, StorageRefused, Unfinished
+from pmem.errors import ModelFailed, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Writes
 from pmem.operations.outcome import Outcome
 from pmem.project.caller import NOBODY, Caller, asked_by
 from pmem.project.transaction import check_writable
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
+
+if TYPE_CHECKING:
+    from pmem.model.tasks import TaskKind
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -43,6 +46,7 @@ def run(
         Refused: Whoever asks may not do it, nothing may be written, or the request holds a
             secret.
         Unfinished: The disk refused something after records had been changed.
+        ModelFailed: A model failed, and the settings are strict; what the rules did is kept.
         PmemError: Whatever the operation itself raises.
     """
     named: tuple[str | None, str | None] = getattr(request, "named_caller", (None, None))
@@ -64,14 +68,13 @@ def run(
     writes = _writes(operation, request)
     if writes:
         check_writable(unit)
-    unit.has_written, told = False, len(unit.notes)
-    unit.written.clear()
-    unit.taken_back.clear()
-    unit.forgot = False
+    told = len(unit.notes)
+    _start_afresh(unit)
     request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
     try:
         with unit.transaction() if writes == "records" else unit.whole.moment():
             result = function_of(operation)(unit, request)
+        _ask_models(unit, operation, request, result)  # nobody waits for the lock meanwhile
     except StorageRefused as error:
         if unit.has_written:
             raise Unfinished(error.message) from None
@@ -88,12 +91,22 @@ def run(
     if getattr(request, "counts", True):
         _count_recalls(unit, operation, result)
         _note_run(unit, operation, result)
+    if unit.model_failures and unit.settings.model.strict:
+        raise ModelFailed(unit.model_failures[0])
     return Outcome(
         result=result,
         notes=tuple(_notes(unit.notes[told:], result)),
         problems=tuple(_problems(workspace, unit, operation, result)),
         has_written=unit.has_written,
     )
+
+
+def _start_afresh(unit: Workspace) -> None:
+    """Forget what an earlier operation of the same unit of work did."""
+    unit.has_written = unit.forgot = False
+    unit.written.clear()
+    unit.taken_back.clear()
+    unit.model_failures.clear()
 
 
 def function_of(operation: Operation[Any, Any]) -> Any:
@@ -149,6 +162,18 @@ def _pass_gate(unit: Workspace, operation: Operation[Q, A], request: Q) -> Q:
         streamed: Any = request
         return cast(Q, msgspec.structs.replace(streamed, admit=unit.gate.admit))
     return request
+
+
+def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result: A) -> None:
+    """Let the project's models do what an operation leaves for them, if there are any."""
+    is_wanted = not operation.asks_if or getattr(request, operation.asks_if)
+    if not operation.asks or not is_wanted or not _writes(operation, request):
+        return
+    if unit.given_models is not None or unit.settings.model.is_chosen:
+        from pmem.upkeep.work.doing import do_work
+
+        kinds = cast("Sequence[TaskKind]", operation.asks)
+        do_work(unit, kinds, getattr(result, "worked_on", None))
 
 
 def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:

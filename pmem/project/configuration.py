@@ -35,6 +35,8 @@ _ONLY_YOURS: Final = (
     "vectors.url",
 )
 """Settings that no project makes at all."""
+_YOUR_OWN: Final = "model."
+"""Begins the names of more of them."""
 _ASKED_FOR: Final = ("consent.fields", "consent.two_signals")
 """Lists of what must be asked for: a project may shorten them, and that is told."""
 _LEAVE: Final = "consent.changes"
@@ -214,7 +216,7 @@ def is_liberty(name: str, value: Any) -> bool:
         value: What it is to be.
     """
     if name not in _NOT_FOR_PROJECTS:
-        return name in _ONLY_YOURS
+        return name in _ONLY_YOURS or name.startswith(_YOUR_OWN)
     try:
         return bool(checked(name, value) == _NOT_FOR_PROJECTS[name])
     except InvalidValue:  # reported as one that is wrong

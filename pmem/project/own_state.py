@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pmem.storage.local.access import AccessLog
     from pmem.storage.local.commands import Commands
     from pmem.storage.local.kept_prompts import KeptPrompts
+    from pmem.storage.local.model_answers import ModelAnswers
     from pmem.storage.local.noted_transcripts import NotedTranscripts
     from pmem.storage.local.operations import Operations
     from pmem.storage.local.proposals import Proposals
@@ -137,6 +138,17 @@ class OwnState:
         from pmem.storage.local.kept_prompts import KeptPrompts
 
         return KeptPrompts(self.shared_state)
+
+    @property
+    def model_answers(self) -> "ModelAnswers":
+        """What models answered, and which work is done.
+
+        Raises:
+            Refused: See `root`.
+        """
+        from pmem.storage.local.model_answers import ModelAnswers
+
+        return ModelAnswers(self.state)
 
     def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately.

@@ -106,6 +106,7 @@ def _view(workspace: "Workspace", backend: Backend, now: datetime | None, name: 
         backend=backend,
         caller=workspace.caller,
         shared=workspace.shared,
+        models=workspace.given_models,
     )
     view.configuration = workspace.configuration
     view.present, view.name, view.notes = workspace, name, workspace.notes

@@ -44,6 +44,7 @@ class Workspace:
         backend: Where records live; JSON files below `root` by default.
         caller: Who asks, or writes: agents and apps have rules of their own.
         shared: What the process keeps of the folder from one unit of work to the next.
+        models: Who does what rules do otherwise (see `pmem.model.asking`).
 
     It is one thread's at a time, and sees the settings as they are when it first asks for one.
     """
@@ -60,21 +61,22 @@ class Workspace:
         backend: Backend | None = None,
         caller: Caller = NOBODY,
         shared: Shared | None = None,
+        models: object = None,
     ) -> None:
         self.root = root
-        self.given_actor = actor
-        self.given_now = now
+        self.given_actor, self.given_now = actor, now
         self.environment = dict(environment or {})
         self.read_only = read_only or bool(foreign(root, self.environment))
         self.configuration = Configuration(root, dict(overrides or {}), self.environment)
         self.shared = shared or Shared()
-        self.given_backend, self.given_caller = backend, caller
+        self.given_backend, self.given_caller, self.given_models = backend, caller, models
         self.name = "present"
         """What a view of the past is of, in words (see `views`)."""
         self.notes: list[str] = []
         """What whoever asks is told of secrets that were found, in words."""
         self.settled: list[Settled] = []
         """The proposals that the transaction settles: they leave the queue once it is on disk."""
+        self.model_failures: list[str] = []  # why models gave no answer that could be used
         self.has_written = False
         """Whether a transaction has changed anything."""
         self.written: list[tuple[Change, Any]] = []

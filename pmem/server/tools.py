@@ -169,6 +169,7 @@ _FURTHER: Final[tuple[Operation[Any, Any], ...]] = (
     table.FACTS, table.PROMOTE, table.REJECT_FACTS, table.ADD_EPISODE, table.EPISODES,
     table.EPISODE, table.ARC, table.WAITING, table.DELTA, table.SAVE_CHECKPOINT,
     table.LOAD_CHECKPOINT,
+    table.NEXT_WORK, table.APPLY_WORK,
     table.CHECKPOINTS, table.VERIFY, table.CHECK, table.STATS, table.CHANGELOG,
 )  # fmt: skip
 
@@ -184,6 +185,9 @@ PROFILES: Final[Mapping[str, Callable[[], Iterable[ModelTool]]]] = {
     "read": lambda: (tool for tool in FOR_MODELS if tool.is_reading),
     "agent": lambda: FOR_MODELS,
     "admin": lambda: ADMIN,
+    "work": lambda: (
+        tool for tool in ADMIN if tool.operation in (table.NEXT_WORK, table.APPLY_WORK)
+    ),
     "all": lambda: (*FOR_MODELS, *ADMIN),
 }
 """The tools that a word stands for."""

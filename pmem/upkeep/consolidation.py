@@ -44,6 +44,9 @@ PAUSE_SECONDS: Final = 0.06
 PURGED_TOGETHER: Final = 2000
 """The same where records are deleted: what still leads to them is looked for in all records."""
 
+_CATCHING_UP: Final = (*("turn_facts", "episode", "chunk_summary", "same_fact", "procedure"),)
+"""What a consolidation lets models do that was left."""
+
 Outcome = Literal["planned", "done", "changed"]
 Planner = Callable[[Workspace, dict[str, Kept]], UpkeepPlan]
 
@@ -116,13 +119,25 @@ def consolidate(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:
     Raises:
         Locked, StorageRefused: See `Workspace.transaction`; whole steps are done, or not at all.
     """
+    asks = not request.dry_run and request.expected is None and _has_models(workspace)
+    if asks:
+        from pmem.upkeep.work.doing import catch_up_apps, do_work
+
+        do_work(workspace, ("insight",))  # before rules note some: a day has one turn
     report = _run(workspace, _consolidation, request)
+    if asks:
+        do_work(workspace, _CATCHING_UP)
+        catch_up_apps(workspace)
     judged = workspace.own.judged(workspace.now())
     known = judged.known()
     fresh = [notice for notice in report.notices if _fingerprint(notice) not in known]
     if fresh and not request.dry_run:
         judged.note(map(_fingerprint, fresh))
     return msgspec.structs.replace(report, notices=tuple(fresh))
+
+
+def _has_models(workspace: Workspace) -> bool:
+    return workspace.given_models is not None or workspace.settings.model.is_chosen
 
 
 def sweep(workspace: Workspace, request: UpkeepRequest) -> UpkeepReport:

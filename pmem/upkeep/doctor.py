@@ -70,6 +70,7 @@ def _diagnoses(workspace: Workspace, *, fix: bool) -> list[Diagnosis]:
         _tried(_git, workspace, fix=fix),
         *_vectors(workspace),
         *_own(workspace, fix=fix),
+        *_model(workspace),
     ]
 
 
@@ -104,6 +105,25 @@ def _vectors(workspace: Workspace) -> list[Diagnosis]:
     if left := found.texts - found.embedded:
         detail += f": `pmem consolidate` embeds the other {left}, ranked by words alone so far"
     return [Diagnosis(name="vectors", ok=True, detail=detail)]
+
+
+def _model(workspace: Workspace) -> list[Diagnosis]:
+    """Look at the language model, where one is chosen, and at the work that waits for it."""
+    if settings_findings(workspace) or not workspace.settings.model.is_chosen:
+        return []
+    from pmem.model.asking import models_of
+    from pmem.upkeep.work.handing_out import count_waiting
+
+    try:
+        models = models_of(workspace)
+        waiting = count_waiting(workspace)
+        left = workspace.settings.model.calls_per_day
+        left -= workspace.own.model_answers.calls(workspace.now())
+    except PmemError as error:
+        return [Diagnosis(name="model", ok=False, detail=f"{error.message}; rules go on alone")]
+    name = models.name if models else ""
+    detail = f"{name}: {waiting} pieces of work wait, {max(0, left)} calls are left today"
+    return [Diagnosis(name="model", ok=True, detail=detail)]
 
 
 class _Look(Protocol):

@@ -22,6 +22,7 @@ from pmem.values.rules import (
     Fading,
     HookRules,
     Limits,
+    ModelRules,
     OwnRules,
     Scoring,
     Secrets,
@@ -228,6 +229,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
     vectors: VectorRules = VectorRules()
+    model: ModelRules = ModelRules()
 
     @property
     def conversation_tokens(self) -> int:

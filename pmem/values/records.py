@@ -310,12 +310,20 @@ class Standing(StrEnum):
     REJECTED = "rejected"
 
 
+class Origin(Part, frozen=True, kw_only=True):
+    """Which model wrote something: its name, its prompt and version, and what it was asked."""
+
+    model: str
+    prompt: str
+    digest: str
+
+
 class Fact(Part, frozen=True, kw_only=True):
     """Something that a message states; promoted, it is a memory of its own.
 
     `user` is who said it, if that is known, and `subject` the same where it is about that person.
     `settled_at` is when it was promoted or rejected. `places`, `tried`, `because` and `evidence`
-    are those of the memory that it may become.
+    are those of the memory that it may become. `made_by` is the model that found it, if one did.
     """
 
     id: str
@@ -333,6 +341,7 @@ class Fact(Part, frozen=True, kw_only=True):
     tried: str | None = None
     because: str | None = None
     evidence: tuple[str, ...] = ()
+    made_by: Origin | None = None
 
 
 class Conversation(Record, frozen=True, kw_only=True):
@@ -370,7 +379,8 @@ class Chunk(Record, frozen=True, kw_only=True):
     """The older messages of a conversation, ten or so together, with a summary.
 
     A chunk that is `merged_into` a later one keeps its messages; its summary is a part of
-    that one's. `facts` are those that its messages state. `app` is the conversation's.
+    that one's. `facts` are those that its messages state. `app` is the conversation's. `made_by`
+    is the model that wrote the summary, if one did.
     """
 
     conversation: str
@@ -383,6 +393,7 @@ class Chunk(Record, frozen=True, kw_only=True):
     created_at: Time
     messages: tuple[Message, ...]
     facts: tuple[Fact, ...] = ()
+    made_by: Origin | None = None
 
 
 RecordType = type[Record]
@@ -411,7 +422,7 @@ SAID: Final = (
 
 LATER: Final = frozenset(
     """app citations places tried because evidence settled instead_of outcomes review_at review_if
-    stops_edits""".split()
+    stops_edits made_by""".split()
 )
 """Fields that records of the first version did not have: an empty one is not written."""
 

@@ -284,6 +284,80 @@ class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
+class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Which language model does what rules do otherwise, and how much. A project sets none of it.
+
+    A `command` goes before a `url`, and both before what `use` names.
+    """
+
+    use: Annotated[
+        Literal["", "claude", "codex", "ollama", "llm"],
+        says(
+            "A program on this machine that answers prompts, asked in a way that keeps it quiet;"
+            " empty is none. A project cannot set it."
+        ),
+    ] = ""
+    name: Annotated[
+        str, says("The model's name, as its program or server knows it. A project cannot set it.")
+    ] = ""
+    command: Annotated[
+        tuple[str, ...],
+        says(
+            "Your own program, with its arguments: it reads a prompt on standard input and writes"
+            " an answer. A project cannot set it."
+        ),
+    ] = ()
+    url: Annotated[
+        str,
+        says(
+            "A server that completes chats as OpenAI's API does, such as"
+            " http://localhost:11434/v1. A project cannot set it."
+        ),
+    ] = ""
+    key_variable: Annotated[
+        str,
+        says("The environment variable that holds the server's key. A project cannot set it."),
+    ] = ""
+    temperature: Annotated[
+        float,
+        Meta(
+            ge=0, le=2, description="How freely a server's model writes. A project cannot set it."
+        ),
+    ] = 0
+    timeout: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=3600,
+            description="How long an answer may take, in seconds. A project cannot set it.",
+        ),
+    ] = 30
+    calls_per_run: Annotated[
+        int, number(0, "How many times one command may ask. A project cannot set it.")
+    ] = 20
+    calls_per_day: Annotated[
+        int, number(0, "How many times a day this clone may ask. A project cannot set it.")
+    ] = 200
+    pairs_per_day: Annotated[
+        int, number(0, "How many pairs of memories it compares a day. A project cannot set it.")
+    ] = 50
+    turn_characters: Annotated[
+        int,
+        number(1, "From which length on it looks for facts in a message. A project cannot set it."),
+    ] = 200
+    strict: Annotated[
+        bool,
+        says(
+            "Whether a command that a model failed ends with exit code 8. A project cannot set it."
+        ),
+    ] = False
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether there is a model at all."""
+        return bool(self.use or self.command or self.url)
+
+
 class Writing(msgspec.Struct, frozen=True, kw_only=True):
     """Whether memories are held to the writing rules."""
 

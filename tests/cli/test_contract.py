@@ -96,7 +96,7 @@ class ConsentListing(Strict):
 
 class Operation(Strict):
     ts: datetime
-    node: Literal["hotpath", "context", "episodic", "worker"]
+    node: Literal["hotpath", "context", "episodic", "worker", "model"]
     op: str
     status: Literal["ok", "error", "skipped"] = "ok"
     memory: str | None = None
@@ -104,6 +104,7 @@ class Operation(Strict):
     sim: float | None = None
     user: str | None = None
     thread: str | None = None
+    reason: str | None = None
 
 
 class Ran(Strict):
@@ -214,6 +215,7 @@ class Item(Strict):
     stale: list[str]
     why: str
     difference: dict[str, str] | None = None
+    mine: bool = False
 
 
 class Section(Strict):
@@ -227,6 +229,7 @@ class Omitted(Strict):
     reason: str
     score: float | None
     text: str
+    mine: bool = False
 
 
 class Fact(Strict):
@@ -245,7 +248,44 @@ class Fact(Strict):
     tried: str | None
     because: str | None
     evidence: list[str]
+    made_by: dict[str, str] | None
     conversation: str
+
+
+class WaitingWork(Strict):
+    id: str
+    kind: str
+    meaning: str
+    digest: str
+
+
+class WorkListing(Strict):
+    items: list[WaitingWork]
+    total: int
+
+
+class WorkPiece(Strict):
+    id: str
+    kind: str
+    digest: str
+    prompt: str
+    schema: dict[str, Any]
+
+
+class WorkHandedOut(Strict):
+    items: list[WorkPiece]
+
+
+class AnsweredWork(Strict):
+    id: str
+    status: Literal["applied", "nothing", "known", "moved", "refused"]
+    reason: str
+    records: list[str]
+    next: WorkPiece | None
+
+
+class AnsweredAll(Strict):
+    items: list[AnsweredWork]
 
 
 class Facts(Strict):
@@ -1153,6 +1193,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("due", Due),
     ("undo REF --dry-run", Undone),
     ("inbox", InboxListing),
+    ("share MINE", Added),
     ("week", Week),
     ("tags", Names),
     ("subjects", Names),
@@ -1217,6 +1258,9 @@ ANSWERS: list[tuple[str, Any]] = [
     ("facts list", Facts),
     ("facts promote FACT", dict[str, Any]),
     ("facts reject FACT", dict[str, Any]),
+    ("work list", WorkListing),
+    ("work next", WorkHandedOut),
+    ('work apply {"id":"insight:latest","digest":"0","answer":0}', AnsweredAll),
     ("consent list", ConsentListing),
     ("consent approve HELD", dict[str, Any]),
     ("consent reject HELD", dict[str, Any]),
@@ -1287,7 +1331,8 @@ def _git(*arguments: str) -> None:
 @pytest.fixture
 def filled(project: str, once: Once) -> dict[str, str]:
     """Keep two linked memories and a conversation; return what a command may name them."""
-    return once(lambda: _build(project))
+    mine = _id(pmem("add", "--mine", "I prefer small commits.", "--json"))
+    return {**once(lambda: _build(project)), "MINE": mine}
 
 
 def _build(project: str) -> dict[str, str]:
@@ -1338,7 +1383,8 @@ def test_json_is_one_line_with_what_is_promised(
     line: str, type_: Any, filled: dict[str, str]
 ) -> None:
     done = pmem(*(filled.get(word, word) for word in line.split()), "--json")
-    assert done.code == {"add Known": 9, "check": 1, "doctor": 1, HELD: 7}.get(line, 0), done.said
+    expected = {"add Known": 9, "check": 1, "doctor": 1, HELD: 7}.get(line, 0)
+    assert done.code == (9 if line.startswith("work apply") else expected), done.said
     assert done.out.count(b"\n") == 1
     assert done.out.endswith(b"}\n")
     data = msgspec.json.decode(done.out, type=Envelope).data
@@ -1348,7 +1394,8 @@ def test_json_is_one_line_with_what_is_promised(
 def test_every_command_is_among_the_answers() -> None:
     commands = {*COMMANDS, *(f"{group} {name}" for group in GROUPS for name in GROUPS[group][1])}
     asked = {" ".join(line.split()[: 2 if line.split()[0] in GROUPS else 1]) for line, _ in ANSWERS}
-    assert commands - {"mcp"} == asked  # which answers in a protocol of its own
+    apart = {"mcp", "model test"}  # a protocol of its own, and what needs a model
+    assert commands - apart == asked
 
 
 @pytest.mark.parametrize(

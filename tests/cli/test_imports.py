@@ -133,3 +133,28 @@ def record(project: str) -> str:
     with open(f"{project}/long-term-memory/{identifier}.json", "w", encoding="utf-8") as file:
         json.dump(value, file)
     return identifier
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["conversation", "say", "We use PostgreSQL because it keeps every row of the orders."],
+        ["conversation", "end"],
+        ["consolidate"],
+        ["app", "remember", "calendar", "The office closes at six."],
+        ["app", "compact", "calendar"],
+        ["stats"],
+        ["search", "database"],
+        ["add", "Reports are sent on Mondays."],
+        ["context", "database"],
+    ],
+    ids=" ".join,
+)
+def test_without_a_model_no_command_knows_of_models(
+    command: list[str], project: str, record: str
+) -> None:
+    if command[0] == "conversation":
+        subprocess.run([sys.executable, "-m", "pmem", "conversation", "start"], check=True)
+    names = imported(*command)
+    assert {name for name in names if name.startswith(("pmem.model", "pmem.upkeep.work"))} == set()
+    assert {"httpx", "llm"} & names == set()

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS, SECTIONS
 from tests.cli.shell import Shell, new_repository
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
+from tests.model import scripted
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -62,6 +64,18 @@ def test_an_example_works(words: str, filled: tuple[Shell, dict[str, str]]) -> N
         assert shell.run(f"pmem link {ids['k3v9']} {ids['p7q2']}").code == 0
     if words == "settle":
         contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
+    if words == "model test":
+        folder = Path(os.environ["XDG_CONFIG_HOME"], "pmem")
+        folder.mkdir(parents=True)
+        command = json.dumps([sys.executable, scripted.__file__, "good"])
+        (folder / "config.toml").write_text(f"[model]\ncommand = {command}\n")
+    if words == "work apply":
+        line = '{"id": "insight:latest", "digest": "0", "answer": {"insights": []}}'
+        (piece,) = json.loads(shell.run("pmem work next --kind insight --json").out)["data"][
+            "items"
+        ]
+        line = line.replace('"0"', f'"{piece["digest"]}"')
+        assert shell.run(f"echo '{line}' > answers.jsonl").code == 0
     if words == "conversation resume":
         assert shell.run("pmem conversation pause").code == 0
     if words in ("changelog", "review"):

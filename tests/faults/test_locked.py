@@ -34,6 +34,7 @@ WRITING: dict[str, tuple[str, ...]] = {
     "purge": ("MEMORY", "--force"),
     "verify": ("--update",),
     "outcome": ("MEMORY", "good"),
+    "work apply": ('{"id":"insight:latest","digest":"0","answer":0}',),
     "tried": ("bake without yeast", "--failed", "flat"),
     "pin": ("MEMORY",),
     "undo": ("MEMORY",),
@@ -100,6 +101,9 @@ READING = {
     "completion",
     "help",
     "mcp",  # by itself: what is called through it is tried in tests/mcp
+    "work list",
+    "work next",
+    "model test",
     "show",
     "why",
     "due",

@@ -17,6 +17,7 @@ from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.conversation import exchange
 from pmem.core.audit import digest
 from pmem.core.journal import Historic, JournalKind
+from pmem.core.style_rules import lints
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.journal import AuditRequest, EventsRequest
 from pmem.operations import table
@@ -32,6 +33,7 @@ from tests.effort import examples
 from tests.faults.console import bytes_of, pmem
 from tests.faults.test_locked import READING, WRITING
 from tests.faults.world import DECISION
+from tests.model.scripted import data_of
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -58,6 +60,7 @@ LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "app purge": (("calendar", "--yes"), []),
     "app uninstall": (("calendar",), []),
     "app stats": (("--poll",), []),
+    "work apply": (("ANSWER",), ["ADD"]),
     "purge": (("PINNED", "--force"), ["UNLINK", "UNLINK"]),
     "episode add": (("The kitchen was painted",), ["ADD"]),
     "facts promote": (("--above", "0.5"), ["ADD"]),
@@ -175,6 +178,7 @@ def test_every_write_to_memories_and_episodes_is_in_the_audit(
 ) -> None:
     words, expected = LEAVES_EVENTS[command]
     write_setting(f"{root}/config.toml", "decay", "s2")  # so that a few old ones are archived
+    ids = {**ids, **({"ANSWER": _answer_to_work()} if command == "work apply" else {})}
     before, files = trail(), _kept(root)
     done = pmem(*command.split(), *(ids.get(word, word) for word in words))
     assert done.code == 0, done
@@ -189,6 +193,15 @@ def test_every_write_to_memories_and_episodes_is_in_the_audit(
     assert {os.path.basename(path).removesuffix(".json") for path in written} == {
         row["memory_id"] for row in new
     }
+
+
+def _answer_to_work() -> str:
+    """Answer what is asked for an insight, in the words of a record."""
+    (piece,) = pmem("work", "next", "--kind", "insight", "--json").data["items"]
+    records = data_of(piece["prompt"])
+    said = next(text for text in records["memories"] if not lints(text))
+    answer = {"insights": [{"summary": said, "tags": [], "importance": 3}]}
+    return json.dumps({"id": piece["id"], "digest": piece["digest"], "answer": answer})
 
 
 def _kept(root: str) -> dict[str, bytes]:

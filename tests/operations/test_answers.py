@@ -70,6 +70,8 @@ from pmem.upkeep.doctor import DoctorRequest
 from pmem.upkeep.inbox import InboxRequest
 from pmem.upkeep.integrity import CheckRequest
 from pmem.upkeep.secret_scan import ScanRequest
+from pmem.upkeep.work.applying import WorkAnswer, WorkAnswersRequest
+from pmem.upkeep.work.handing_out import WorkListRequest, WorkRequest
 from pmem.values.records import OutcomeVerdict
 from pmem.values.requests import AtRequest, NoArguments
 from tests.asking import ask
@@ -139,6 +141,11 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "episode.list": lambda _: EpisodesRequest(),
     "episode.show": lambda kept: ShowRequest(reference=kept.episode),
     "episode.arc": lambda _: LookRequest(),
+    "work.list": lambda _: WorkListRequest(),
+    "work.next": lambda _: WorkRequest(limit=3),
+    "work.apply": lambda _: WorkAnswersRequest(
+        answers=(WorkAnswer(id="insight:latest", digest="0", answer={"insights": []}),)
+    ),
     "import.messages": lambda _: MessagesRequest(lines=[b'{"content": "Hello."}', b"no JSON"]),
     "import.auto": lambda _: SessionsRequest(path="session.jsonl"),
     "import.git": lambda _: HistoryImportRequest(),
@@ -194,8 +201,8 @@ def _own_memory() -> str:
     return Project.mine().add("I like small commits.", force=True).memory.id
 
 
-WITHOUT: Final = ("project", "vcs")
-"""Rooms whose operations have no request here yet."""
+WITHOUT: Final = ("project", "vcs", "upkeep.work.trying")
+"""Where operations have no request here yet, or need a model."""
 
 
 @pytest.fixture

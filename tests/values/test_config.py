@@ -23,6 +23,8 @@ from pmem.values.config import Layer, Settings, checked, known, resolve, table
 from pmem.values.notation import as_text, flatten
 from pmem.values.rules import AppRules, Scoring
 from tests.faults.console import added, pmem
+from tests.model import scripted
+from tests.model.serving import served
 from tests.storage.faults import Death, dying, fault
 from tests.vocabulary import LIBRARY, MODULE
 
@@ -663,6 +665,53 @@ def _agent_of_mine(**environment: Any) -> Any:
     return pmem("list", "--mine", "--agent", "planner", environment=environment).code
 
 
+def _tried_model(mode: str, *more: str, **usual: str) -> Callable[..., Any]:
+    """Try a model that is a program, and return what it came to."""
+    command = ",".join((sys.executable, scripted.__file__, mode, *more))
+
+    def run(**environment: Any) -> Any:
+        around = {"PMEM_MODEL_COMMAND": command, **usual, **environment}
+        done = pmem("model", "test", "--kind", "episode", "--json", environment=NOW | around)
+        if done.code not in (0, 1):
+            return done.code, done.err
+        tried = done.data
+        return tried["model"], [(item["passed"], item["reason"]) for item in tried["items"]]
+
+    return run
+
+
+def _served_model(**environment: Any) -> Any:
+    """Ask a server, and return with which temperature."""
+    with served() as server:
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        around = {"PMEM_MODEL_URL": url, "PMEM_MODEL_NAME": "fake", **environment}
+        pmem("model", "test", "--kind", "episode", environment=NOW | around)
+        return [body["temperature"] for body, _ in server.asked]
+
+
+def _learnt(mode: str) -> Callable[..., Any]:
+    """Let a model look at what is said, and return how that ended and what was told."""
+    command = ",".join((sys.executable, scripted.__file__, mode))
+
+    def run(**environment: Any) -> Any:
+        around = NOW | {"PMEM_MODEL_COMMAND": command} | environment
+        data("conversation", "start")
+        said = "We decided to use PostgreSQL for orders because SQLite lost rows. " * 4
+        done = pmem("conversation", "say", said, "--learn", environment=around)
+        return done.code, "more waits" in done.err, "calls are used up" in done.err
+
+    return run
+
+
+def _work_left(**environment: Any) -> Any:
+    """Count the work that waits after a message of 70 characters and two alike memories."""
+    data("conversation", "start")
+    data("conversation", "say", "x" * 70)
+    data("add", "The nightly backup of orders runs on the server in Hamburg.")
+    data("add", "The nightly backup of Hamburg orders takes long on the server.", "--force")
+    return data("work", "list", **environment)["total"]
+
+
 EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "memory_dir": (".project-memory", ".other", _memory_dir),
     "safe_folders": ("/elsewhere", "*", _safe),
@@ -737,6 +786,31 @@ EFFECTS: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "vectors.model": ("", "other", _embedded),
     "vectors.command": ("/nowhere/a", "", _embedded),
     "vectors.url": ("/nowhere", "", _embedded),
+    "model.use": ("", "ollama", _tried_model("good", PMEM_MODEL_COMMAND="")),
+    "model.name": ("one", "two", _tried_model("good")),
+    "model.command": ("/nowhere/a", "/nowhere/b", _tried_model("good")),
+    "model.url": (
+        "http://127.0.0.1:9/v1",
+        "ftp://x",
+        _tried_model("good", PMEM_MODEL_COMMAND="", PMEM_MODEL_NAME="x"),
+    ),
+    "model.key_variable": (
+        "",
+        "NO_SUCH_KEY",
+        _tried_model(
+            "good",
+            PMEM_MODEL_COMMAND="",
+            PMEM_MODEL_NAME="x",
+            PMEM_MODEL_URL="http://127.0.0.1:9/v1",
+        ),
+    ),
+    "model.temperature": ("0", "1", _served_model),
+    "model.timeout": ("0.2", "0.3", _tried_model("hang")),
+    "model.calls_per_run": ("20", "0", _learnt("good")),
+    "model.calls_per_day": ("200", "0", _learnt("good")),
+    "model.strict": ("false", "true", _learnt("half")),
+    "model.pairs_per_day": ("50", "0", _work_left),
+    "model.turn_characters": ("200", "60", _work_left),
     "limits.app_memory": ("200", "4", _code("app", "remember", "calendar", "hello")),
     "apps.limit": ("10", "1", _app_memories),
     **{

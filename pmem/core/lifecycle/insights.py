@@ -28,8 +28,8 @@ from pmem.values.records import (
 )
 from pmem.values.times import iso
 
+CATEGORY: Final = "relationship_dynamic"  # as S1 has it
 MOST: Final = 3
-_CATEGORY: Final = "relationship_dynamic"  # as S1 has it
 """Insights of one run."""
 TIMES: Final = 3
 """How often something must have happened to say something."""
@@ -165,7 +165,7 @@ def _make_insight_memory(draft: Draft, insight: Insight) -> Memory:
         id=derived_id(draft.now, SOURCE, insight.kind, insight.topic, iso(draft.now)),
         type=MemoryType.INSIGHT,
         content=insight.content,
-        category=_CATEGORY,
+        category=CATEGORY,
         tags=(insight.kind, insight.topic),
         importance=DEFAULT_IMPORTANCE[MemoryType.INSIGHT],
         valid_from=draft.now,

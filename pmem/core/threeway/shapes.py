@@ -110,12 +110,14 @@ _MESSAGE: Final = RecordShape(
     identity=("id",),
     time="created_at",
 )
+_ORIGIN: Final = RecordShape(fields=_words("model prompt digest"), atomic=True)
 _FACT: Final = RecordShape(
     fields=_words(
         "id content type confidence subject user message extracted_at standing memory settled_at"
-        " places tried because evidence"
+        " places tried because evidence made_by"
     ),
-    rules={"places": Rule.SET, "evidence": Rule.SET},
+    rules={"places": Rule.SET, "evidence": Rule.SET, "made_by": Rule.PART},
+    inside={"made_by": _ORIGIN},
     follows={"memory": "standing", "settled_at": "standing"},
     identity=("id",),
     time="extracted_at",
@@ -212,7 +214,7 @@ CONVERSATION: Final = RecordShape(
 CHUNK: Final = RecordShape(
     fields=_words(
         "id schema conversation app number merged_into summary key_topics tokens created_at"
-        " messages facts"
+        " messages facts made_by"
     ),
     required=_words("id conversation number summary created_at messages"),
     rules={
@@ -221,8 +223,8 @@ CHUNK: Final = RecordShape(
         "facts": Rule.ITEMS,
         "history": Rule.EVENTS,
     },
-    inside={"messages": _MESSAGE, "facts": _FACT},
-    follows={"tokens": "summary"},
+    inside={"messages": _MESSAGE, "facts": _FACT, "made_by": _ORIGIN},
+    follows={"tokens": "summary", "made_by": "summary"},
     derived=("tokens",),
     time="created_at",
 )

@@ -52,12 +52,14 @@ START: Final[Operation[StartRequest, Conversation]] = Operation(
 )  # fmt: skip
 SAY: Final[Operation[SayRequest, SayResult]] = Operation(
     "conversation.say", "Add a message to a conversation", "conversation.conversations:say",
-    categories=("activity",), writes="records", gate="request", logged="hotpath:classify"
+    categories=("activity",), writes="records", gate="request", logged="hotpath:classify",
+    asks=("turn_facts", "episode", "chunk_summary"), asks_if="learn"
 )  # fmt: skip
 END: Final[Operation[EndRequest, Ended]] = Operation(
     "conversation.end", "End a conversation; the app that it is held in remembers it",
     "conversation.conversations:end",
-    categories=("activity",), writes="beside", gate="request", effect="idempotent"
+    categories=("activity",), writes="beside", gate="request", effect="idempotent",
+    asks=("episode", "chunk_summary")
 )  # fmt: skip
 PAUSE: Final[Operation[ConversationRequest, Conversation]] = Operation(
     "conversation.pause", "Pause a conversation", "conversation.conversations:pause",
@@ -105,12 +107,14 @@ EPISODE: Final[Operation[ShowRequest, Episode]] = Operation(
 IMPORT_MESSAGES: Final[Operation[MessagesRequest, Imported]] = Operation(
     "import.messages", "Import a transcript; importing it again adds nothing",
     "conversation.exchange:import_messages", "whole", doing="import",
-    writes="beside", gate="items", embeds=True, effect="idempotent"
+    writes="beside", gate="items", embeds=True, effect="idempotent",
+    asks=("turn_facts", "episode", "chunk_summary")
 )  # fmt: skip
 IMPORT_SESSIONS: Final[Operation[SessionsRequest, SessionsImported]] = Operation(
     "import.auto", "Import a coding assistant's sessions; again adds what is new",
     "conversation.sessions:import_sessions", "whole", doing="import",
-    writes="beside", unless="dry_run", gate="items", embeds=True, effect="idempotent"
+    writes="beside", unless="dry_run", gate="items", embeds=True, effect="idempotent",
+    asks=("turn_facts", "episode", "chunk_summary"), asks_if="learn"
 )  # fmt: skip
 IMPORT_GIT: Final[Operation[HistoryImportRequest, HistoryImported]] = Operation(
     "import.git", "Propose what the project's commits say, as pending facts",

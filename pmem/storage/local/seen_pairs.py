@@ -50,6 +50,19 @@ class JudgedPairs:
                 connection.executemany("insert into judged values (?, ?)", rows)
             self._state.remove_left(LEFT)
 
+    def noted_today(self, beginning: str) -> int:
+        """Return how many pairs were noted today; none where nothing can be read.
+
+        Args:
+            beginning: Of those whose fingerprints begin so.
+        """
+        with suppress(PmemError), self._state.reading() as connection:
+            times = self._times(connection)
+            today = self._now.date()
+            return sum(pair.startswith(beginning) and at.date() == today
+                       for pair, at in times.items())  # fmt: skip
+        return 0
+
     def _times(self, connection: sqlite3.Connection | None) -> dict[str, datetime]:
         if connection is None or not connection.execute(_MADE).fetchone():
             found = self._left()

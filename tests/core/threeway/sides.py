@@ -118,7 +118,12 @@ def _fact(dice: Dice) -> Json:
         "message": "m-00000001",
         "extracted_at": dice.time(),
     }
-    return {**known, **dice.one_of({}, settled)}
+    found = {"made_by": _origin(dice)}
+    return {**known, **dice.one_of({}, settled), **dice.one_of({}, found)}
+
+
+def _origin(dice: Dice) -> Json:
+    return {"model": dice.word(), "prompt": "chunk_summary/1.1", "digest": dice.word()}
 
 
 def _several(dice: Dice, make: Callable[[Dice], Json], *keys: str) -> list[Json]:
@@ -151,6 +156,7 @@ _DRAWN: Final[dict[str, Callable[[Dice], Any]]] = {
     **dict.fromkeys(("pinned", "stops_edits"), lambda dice: dice.often()),
     "settled": lambda dice: dice.one_of(None, {"at": dice.time(), "reason": dice.word()}),
     "outcomes": lambda dice: _several(dice, _outcome, "at", "verdict", "text"),
+    "made_by": lambda dice: dice.one_of(None, _origin(dice)),
     "state": lambda dice: dice.one_of(*STATES),
     "status": lambda dice: dice.one_of("active", "paused", "ended"),
     "scope": lambda dice: dice.one_of({}, {"app": dice.word()}, {"user": dice.word()}),

@@ -1,0 +1,159 @@
+"""The commands for the work that there is for models, and for trying one."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import InvalidValue
+from pmem.model.tasks import TASKS, TaskKind
+from pmem.operations import table
+from pmem.upkeep.work.applying import AnsweredAll, AnsweredWork, WorkAnswer, WorkAnswersRequest
+from pmem.upkeep.work.handing_out import WaitingWork, WorkListRequest, WorkPiece, WorkRequest
+from pmem.upkeep.work.trying import ModelTestRequest, ModelTrial
+from pmem.values.records import dump_line
+
+MOVED, REFUSED = 9, 3
+"""Exit codes: something has to be looked at first; an answer is not allowed."""
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help=f"Only this kind: {', '.join(TASKS)}."),
+]
+
+
+def list_(ctx: typer.Context, kind: Kinds = None) -> Answer:
+    """List the work that waits for a model."""
+    session: CommandSession = ctx.obj
+    found = session.run(table.WORK, WorkListRequest(kinds=_kinds(kind)))
+    return Answer(
+        data=found,
+        lines=map(_waiting_line, found.items),
+        note="" if found.items else "no work waits",
+    )
+
+
+def next_(
+    ctx: typer.Context,
+    number: Annotated[
+        int, typer.Option("--for", metavar="N", min=1, max=100, help="So many pieces.")
+    ] = 1,
+    kind: Kinds = None,
+) -> Answer:
+    """Hand out the next work, with its prompt and its digest.
+
+    With --json also the schema of the answer. Give the answer to `pmem work apply -`, with the id
+    and the digest.
+    """
+    session: CommandSession = ctx.obj
+    found = session.run(table.NEXT_WORK, WorkRequest(kinds=_kinds(kind), limit=number))
+    return Answer(
+        data=found,
+        raw="\n".join(map(_piece_text, found.items)),
+        note="" if found.items else "no work waits",
+    )
+
+
+def apply(
+    ctx: typer.Context,
+    answers: Annotated[
+        str | None, typer.Argument(metavar="[JSON|-]", help="Answers, one or several.")
+    ] = None,
+) -> Answer:
+    """Apply answers, each to the work whose id and digest it has.
+
+    They are JSON objects {"id", "digest", "answer"}: one, a list, or one a line. Each is checked,
+    and applied only while what it rests on has not moved. Exit code 9 says that something has, and
+    shows the work as it is now; 3 says that a check refused an answer.
+    """
+    session: CommandSession = ctx.obj
+    text = session.input(answers, "the answers")
+    done = session.run(table.APPLY_WORK, WorkAnswersRequest(answers=_read_answers(text)))
+    return Answer(data=done, lines=map(_answered_line, done.items), exit_code=_exit_code(done))
+
+
+def try_(ctx: typer.Context, kind: Kinds = None) -> Answer:
+    """Try the chosen model with one made-up example of each task.
+
+    Nothing of the memory is sent. Exit code 1 says that an answer was refused.
+    """
+    session: CommandSession = ctx.obj
+    done = session.run(table.TEST_MODEL, ModelTestRequest(kinds=_kinds(kind)))
+    lines: Iterator[Line] = (line for trial in done.items for line in _trial_lines(trial))
+    passed = sum(trial.passed for trial in done.items)
+    said = f"{done.model}: {passed} of {len(done.items)} answers would be used"
+    return Answer(data=done, lines=lines, note=said, exit_code=int(passed < len(done.items)))
+
+
+def _kinds(given: list[str] | None) -> tuple[TaskKind, ...]:
+    wrong = [kind for kind in given or () if kind not in TASKS]
+    if wrong:
+        raise InvalidValue(
+            f"there is no kind of work {wrong[0]!r}", f"there are {', '.join(TASKS)}"
+        )
+    return tuple(kind for kind in TASKS if kind in (given or ()))
+
+
+def _read_answers(text: str) -> tuple[WorkAnswer, ...]:
+    """Read one object, a list of objects, or objects line by line.
+
+    Raises:
+        InvalidValue: The text is none of them.
+    """
+    try:
+        found: Any = msgspec.json.decode(text)
+        found = found if isinstance(found, list) else [found]
+    except msgspec.DecodeError:
+        found = _read_lines(text)
+    try:
+        return msgspec.convert(found, tuple[WorkAnswer, ...])
+    except msgspec.ValidationError as error:
+        raise InvalidValue(
+            f"an answer to work has another form: {error}",
+            'it is {"id": "...", "digest": "...", "answer": {...}}',
+        ) from None
+
+
+def _read_lines(text: str) -> list[Any]:
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                found.append(msgspec.json.decode(line))
+            except msgspec.DecodeError as error:
+                raise InvalidValue(f"line {number} of the answers is no JSON: {error}") from None
+    return found
+
+
+def _exit_code(done: AnsweredAll) -> int:
+    if done.has("moved"):
+        return MOVED
+    return REFUSED if done.has("refused") else 0
+
+
+def _waiting_line(item: WaitingWork) -> Line:
+    return [(item.id, "cyan"), (f"  {item.meaning}", "")]
+
+
+def _piece_text(piece: WorkPiece) -> str:
+    return f"id: {piece.id}\ndigest: {piece.digest}\n\n{piece.prompt}"
+
+
+def _answered_line(item: AnsweredWork) -> Line:
+    colour = "green" if item.status in ("applied", "known", "nothing") else "yellow"
+    why = f": {item.reason}" if item.reason else ""
+    return [(f"{item.status} ", colour), (item.id, "cyan"), (why, "")]
+
+
+def _trial_lines(trial: ModelTrial) -> Iterator[Line]:
+    used = f", {trial.tokens} tokens" if trial.tokens is not None else ""
+    word, colour = ("used", "green") if trial.passed else ("refused", "yellow")
+    yield [
+        (f"{trial.kind:<21}", "cyan"),
+        (f"{word:<8}", colour),
+        (f"{trial.seconds:g} s{used}", "dim"),
+        (f"  {trial.reason}" if trial.reason else "", ""),
+    ]
+    if trial.answer is not None:
+        yield [("  ", ""), (dump_line(trial.answer).decode(), "dim")]

@@ -1,0 +1,1 @@
+"""Asking language models: tasks, prompts, ways to ask, and the checks that every answer passes."""

@@ -1,0 +1,273 @@
+"""Asking the project's models: never twice the same, never more than is allowed, always checked.
+
+Nothing here takes the writers' lock, and nobody calls it who holds it.
+"""
+
+import re
+import time
+from functools import partial
+from typing import Any, Final, cast
+
+import msgspec
+
+from pmem.core import secrets
+from pmem.core.operations import operation
+from pmem.core.visible import visible
+from pmem.errors import InvalidValue, PmemError
+from pmem.model.answers import read_model_answer
+from pmem.model.checks import CheckRules, checked_answer
+from pmem.model.models import AnswerRefused, Models, ModelUnreachable
+from pmem.model.prompts import prompt_version, write_prompt
+from pmem.model.tasks import TASKS, Given, TaskKind, task_key
+from pmem.model.waiting import in_time
+from pmem.project.workspace import Workspace
+from pmem.storage.local.model_answers import KeptAnswer
+
+_MOST_NAME: Final = 80
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|: .*", re.DOTALL)
+
+
+class NoAnswer(Exception):
+    """No answer can be used, and the rules' answer stands in its place.
+
+    Args:
+        reason: Why.
+        is_down: Whether there is no use in asking anything else now.
+        waits: Whether the work is to be done later: nobody was asked.
+    """
+
+    def __init__(self, reason: str, *, is_down: bool = False, waits: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.is_down = is_down
+        self.waits = waits
+
+
+class ModelAnswered(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that may be used, and where it comes from.
+
+    Attributes:
+        answer: The task's answer.
+        key: What was asked, as a digest.
+        made_by: What the record says that is made of it: the model, its prompt's version, and the
+            digest.
+        seconds: How long it took; zero where it was known.
+        tokens: How many it took, where that is known.
+    """
+
+    answer: Any
+    key: str
+    made_by: dict[str, str]
+    seconds: float = 0.0
+    tokens: int | None = None
+
+
+def models_of(workspace: Workspace) -> Models | None:
+    """Return who does tasks in a project: those that were given, or that the settings choose.
+
+    Args:
+        workspace: The project.
+
+    Raises:
+        InvalidValue: The settings do not fit together.
+    """
+    if workspace.given_models is not None:
+        return cast(Models, workspace.given_models)
+    if not workspace.settings.model.is_chosen:
+        return None
+    from pmem.model.chosen import chosen_models
+
+    workspace.given_models = chosen_models(workspace.settings.model, workspace.environment)
+    return workspace.given_models
+
+
+def clean_given(workspace: Workspace, given: Given) -> Given:
+    """Return what a task is given as it may leave this machine: no secret, nothing hidden.
+
+    Args:
+        given: What it is given.
+    """
+    made: Given = _clean(given, workspace.settings.secrets.allow)
+    return made
+
+
+def key_of(kind: TaskKind, given: Given) -> str:
+    """Return what tells one question from all others.
+
+    Args:
+        kind: The task.
+        given: What it is given, clean.
+    """
+    return task_key(kind, prompt_version(kind), given)
+
+
+def origin(kind: TaskKind, key: str, model: str) -> dict[str, str]:
+    """Return what a record says of where an answer comes from.
+
+    Args:
+        kind: The task.
+        key: What was asked.
+        model: Who answered.
+    """
+    name = secrets.unsecret(visible(" ".join(model.split())))[:_MOST_NAME]
+    return {"model": name, "prompt": f"{kind}/{prompt_version(kind)}", "digest": key}
+
+
+def check_rules(workspace: Workspace) -> CheckRules:
+    """Return what the settings say about answers."""
+    settings = workspace.settings
+    return CheckRules(private=settings.consent.fields, allowed=settings.secrets.allow)
+
+
+def knows(workspace: Workspace, kind: TaskKind, given: Given) -> bool:
+    """Tell whether a question was answered before, so that asking it costs nothing.
+
+    Args:
+        kind: The task.
+        given: What it is given, clean.
+    """
+    return _known_answer(workspace, kind, given, key_of(kind, given)) is not None
+
+
+def ask(
+    workspace: Workspace, kind: TaskKind, given: Given, seconds: float | None = None
+) -> ModelAnswered:
+    """Return a checked answer: the one that is known, or one that a model gives now.
+
+    Args:
+        kind: The task.
+        given: What it is given, clean (see `clean_given`).
+        seconds: How long it may take; as long as the settings say when None.
+
+    Raises:
+        NoAnswer: There is none that can be used; why is noted, and told where that is wanted.
+    """
+    key = key_of(kind, given)
+    known = _known_answer(workspace, kind, given, key)
+    if known is not None:
+        return known
+    models = _models_for(workspace, kind)
+    if models is None or not models.does(kind):
+        raise NoAnswer("no model does this", waits=True)
+    _count_call(workspace)
+    started = time.monotonic()
+    limit = workspace.settings.model.timeout if seconds is None else seconds
+    try:
+        said, tokens = ask_once(models, kind, given, limit)
+        answer = checked_answer(kind, given, read_model_answer(kind, said), check_rules(workspace))
+    except (AnswerRefused, ModelUnreachable) as error:
+        is_down = isinstance(error, ModelUnreachable)
+        note_failure(workspace, kind, str(error))
+        raise NoAnswer(str(error), is_down=is_down) from None
+    kept = KeptAnswer(models.name, msgspec.json.encode(answer), tokens)
+    _keep(workspace, key, kind, kept)
+    return ModelAnswered(
+        answer=answer,
+        key=key,
+        made_by=origin(kind, key, models.name),
+        seconds=round(time.monotonic() - started, 3),
+        tokens=tokens,
+    )
+
+
+def _models_for(workspace: Workspace, kind: TaskKind) -> Models | None:
+    """Return who does tasks; settings that do not fit together are a model that is not there."""
+    try:
+        return models_of(workspace)
+    except InvalidValue as error:
+        note_failure(workspace, kind, f"{error.message}; {error.hint}")
+        raise NoAnswer(error.message, is_down=True) from None
+
+
+def ask_once(
+    models: Models, kind: TaskKind, given: Given, seconds: float
+) -> tuple[Any, int | None]:
+    """Return what models say to a task, as it comes, and the tokens that it took.
+
+    Args:
+        models: Who does it.
+        kind: The task.
+        given: What it is given, clean.
+        seconds: How long it may take.
+
+    Raises:
+        ModelUnreachable, AnswerRefused: There is no answer.
+    """
+    function = models.function_for(kind)
+    if function is not None:
+        return in_time(partial(function, given), seconds, models.name), None
+    if models.text is None:
+        raise ModelUnreachable(f"{models.name} does not do this")
+    prompt = write_prompt(kind, given, TASKS[kind].most_tokens)
+    text = models.text
+    done = in_time(lambda: text.complete(prompt, seconds), seconds + _OWN_SECONDS, models.name)
+    return done.text, done.tokens
+
+
+_OWN_SECONDS: Final = 0.9
+"""What a way to ask may take beyond its time to end what it has started."""
+
+
+def note_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:
+    """Note that a model did not do a task: for the log, for whoever asked, and for `strict`.
+
+    Args:
+        kind: The task.
+        reason: Why, in words.
+    """
+    workspace.model_failures.append(f"{kind}: {reason}")
+    workspace.notes.append(f"model: {kind} went by the rules: {reason}")
+    if workspace.read_only or not workspace.settings.record_operations:
+        return
+    told = {"status": "error", "reason": _QUOTED.sub("", reason).strip()}
+    workspace.own.operations.note([operation(workspace.now(), "model", kind, told)])
+
+
+def _known_answer(
+    workspace: Workspace, kind: TaskKind, given: Given, key: str
+) -> ModelAnswered | None:
+    """Return the answer that is kept; it is checked again, as settings may have changed."""
+    try:
+        kept = workspace.own.model_answers.find(key)
+        if kept is None:
+            return None
+        read = read_model_answer(kind, bytes(kept.answer))
+        answer = checked_answer(kind, given, read, check_rules(workspace))
+    except (AnswerRefused, PmemError):
+        return None
+    return ModelAnswered(answer=answer, key=key, made_by=origin(kind, key, kept.model))
+
+
+def _count_call(workspace: Workspace) -> None:
+    """Take one of the day's calls.
+
+    Raises:
+        NoAnswer: None is left, or it cannot be counted.
+    """
+    most, now = workspace.settings.model.calls_per_day, workspace.now()
+    try:
+        answers = workspace.own.model_answers
+        if answers.calls(now) >= most:
+            raise NoAnswer(f"the day's {most} calls are used up", is_down=True, waits=True)
+        answers.count_call(now)
+    except PmemError as error:
+        raise NoAnswer(error.message, is_down=True, waits=True) from None
+
+
+def _keep(workspace: Workspace, key: str, kind: TaskKind, kept: KeptAnswer) -> None:
+    try:
+        workspace.own.model_answers.keep(key, kind, kept, workspace.now())
+    except PmemError as error:
+        workspace.notes.append(f"model: an answer is not kept: {error.message}")
+
+
+def _clean(value: Any, allowed: tuple[str, ...]) -> Any:
+    if isinstance(value, str):
+        text = secrets.redacted(value, secrets.find(value, allowed))
+        return visible(text)
+    if isinstance(value, tuple):
+        return tuple(_clean(part, allowed) for part in value)
+    if isinstance(value, msgspec.Struct):
+        names = value.__struct_fields__
+        return type(value)(**{name: _clean(getattr(value, name), allowed) for name in names})
+    return value

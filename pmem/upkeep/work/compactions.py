@@ -1,0 +1,62 @@
+"""What apps let go that have more memories than they may."""
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from pmem.core.apps.deciding import Unusable, checked
+from pmem.core.filters import Filter
+from pmem.errors import Refused
+from pmem.memory.app_limit import carry_out_decision, surplus_of
+from pmem.memory.asked_app_model import crowd_given, decision_of
+from pmem.memory.proposals import needs_leave
+from pmem.model.models import AnswerRefused
+from pmem.model.tasks import CompactionAnswer, CompactionGiven
+from pmem.project.workspace import Workspace
+from pmem.upkeep.work.kinds import Changed
+from pmem.values.records import Origin
+
+
+def waiting(workspace: Workspace, about: str | None) -> Iterator[str]:
+    """Yield the apps that have memories.
+
+    Args:
+        about: Of a conversation, which has no such work.
+    """
+    if about is None:
+        found = {memory.scope.app for memory in workspace.memories.find(Filter())}
+        yield from sorted(filter(None, found))
+
+
+def given(workspace: Workspace, name: str) -> CompactionGiven | None:
+    """Return an app's memories; None where it has no more than it may.
+
+    Args:
+        name: The app's name.
+    """
+    surplus = surplus_of(workspace, name)
+    return crowd_given(surplus) if len(surplus.memories) > surplus.limit else None
+
+
+def apply(workspace: Workspace, name: str, answer: CompactionAnswer, made_by: Origin) -> Changed:
+    """Carry a decision out.
+
+    Args:
+        name: The app's name.
+        answer: The decision.
+        made_by: Who took it.
+
+    Raises:
+        AnswerRefused: It cannot be carried out.
+    """
+    surplus = surplus_of(workspace, name)
+    try:
+        decision = checked(decision_of(answer), surplus)
+    except Unusable as unusable:
+        raise AnswerRefused(str(unusable)) from None
+    named = [one for one in surplus.memories if one.id in (decision.target, decision.merged)]
+    if any(needs_leave(workspace, memory) for memory in named):
+        raise Refused("a person wrote what would go", "let a person do this work")
+    signed = f"{made_by.model} {made_by.prompt} {made_by.digest}"
+    carry_out_decision(workspace, surplus, replace(decision, by=signed))
+    return tuple(memory.id for memory in named)

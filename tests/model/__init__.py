@@ -1,0 +1,1 @@
+"""Asking models, and the work that there is for them."""

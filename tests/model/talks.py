@@ -1,0 +1,161 @@
+"""A project with work of every kind, and models that do it without a fault."""
+
+from datetime import timedelta
+from typing import Any
+
+from pmem import Project
+from pmem.model.models import Models
+from pmem.model.tasks import (
+    ChunkGiven,
+    CompactionGiven,
+    ConversationGiven,
+    EpisodeGiven,
+    InsightGiven,
+    PairsGiven,
+    ProcedureGiven,
+    TurnGiven,
+)
+from tests.conftest import NOW
+
+SETTINGS: dict[str, Any] = {
+    "max_recent_messages": 6,
+    "chunk_size": 4,
+    "apps.limit": 2,
+    "model.turn_characters": 60,
+    "model.calls_per_run": 1000,
+    "promotion_threshold": 1.0,
+    "summary_share": 0.5,
+}
+SAID = (
+    ("user", "ada", "Orders will go to PostgreSQL from Monday on, because SQLite locked up twice."),
+    (
+        "assistant",
+        None,
+        "The tables for orders were moved with `make migrate`, and the pool is 20.",
+    ),
+    ("user", "ada", "The migration must never run on Fridays, says Ada to the whole team of shop."),
+    ("assistant", None, "Noted. First `make backup` ran, then `make migrate`, then `make check`."),
+    ("user", "ada", "Did the check of the orders pass on every machine of the shop in Hamburg?"),
+    ("assistant", None, "Fixed the last error, and all 42 tests passed. The pool is deployed now."),
+    (
+        "user",
+        "ada",
+        "Ada decided to keep the old SQLite file for a month, in case of trouble there.",
+    ),
+    ("assistant", None, "The old file stays as orders-old.db until the end of the month."),
+    ("user", "ada", "Thanks, that works, the release is done and the orders are in PostgreSQL."),
+    ("assistant", None, "Released version 3.4 to production. The work on the orders is complete."),
+)
+
+
+def opened(root: str, models: Any = None, hours: float = 0, **settings: Any) -> Project:
+    """Open a project some hours after the tests' present."""
+    now = NOW + timedelta(hours=hours)
+    return Project(root, actor="ada", now=now, models=models, **{**SETTINGS, **settings})
+
+
+def fill(root: str) -> None:
+    """Fill a project by the rules, so that every kind of work waits."""
+    project = opened(root)
+    talk = project.start_conversation("Orders")
+    for role, speaker, text in SAID:
+        project.add_message(role, text, speaker=speaker, conversation=talk.id)
+    project.end_conversation("The orders are in PostgreSQL.", talk.id)
+    for content in (
+        "The nightly backup of orders runs at 02:00 on the server in Hamburg.",
+        "The nightly backup of orders on the Hamburg server takes forty minutes.",
+        "Reports are sent on Mondays.",
+    ):
+        project.add(content, force=True)
+    project.add_episode("SQLite locked up while orders were written.", title="Locked tables")
+    project.add_episode("SQLite was slow while the report read orders.", title="Slow report")
+    app = project.start_conversation("Meetings", app="calendar")
+    project.add_message("user", "Ada prefers meetings after 14:00 on weekdays.", speaker="ada")
+    project.end_conversation(reference=app.id)
+    wider = opened(root, **{"apps.limit": 9})
+    for content in ("The office closes at 18:00.", "Ben shares the calendar of the team."):
+        wider.apps.remember("calendar", content)
+
+
+def first_words(text: str, most: int) -> str:
+    """Return the beginning of a text, whole words of it."""
+    kept = ""
+    for word in text.split():
+        if len(kept) + len(word) + 1 > most:
+            break
+        kept = f"{kept} {word}".strip()
+    return kept
+
+
+class Perfect:
+    """Does every task well, by what it is given, and counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def models(self) -> Models:
+        """Return it as a project's models."""
+        return Models(
+            "perfect",
+            chunk_summary=self.chunk_summary,
+            conversation_summary=self.conversation_summary,
+            compaction=self.compaction,
+            turn_facts=self.turn_facts,
+            episode=self.episode,
+            insight=self.insight,
+            same_fact=self.same_fact,
+            procedure=self.procedure,
+        )
+
+    def chunk_summary(self, given: ChunkGiven) -> Any:
+        """Answer."""
+        self.asked.append("chunk_summary")
+        return {"summary": first_words(given.messages[0].text, given.most_characters)}
+
+    def conversation_summary(self, given: ConversationGiven) -> Any:
+        """Answer."""
+        self.asked.append("conversation_summary")
+        return {"summary": f"The talk was about this: {given.messages[0].text}"}
+
+    def compaction(self, given: CompactionGiven) -> Any:
+        """Answer."""
+        self.asked.append("compaction")
+        oldest, second, *_ = given.memories
+        return {
+            "action": "edit",
+            "targetMemoryId": oldest.id,
+            "mergedMemoryId": second.id,
+            "newContent": f"{oldest.content} {second.content}",
+            "reason": "both are kept in one",
+        }
+
+    def turn_facts(self, given: TurnGiven) -> Any:
+        """Answer."""
+        self.asked.append("turn_facts")
+        if "Fridays" not in given.text:
+            return {"facts": []}
+        fact = {"content": "The migration must never run on Fridays.", "type": "constraint"}
+        return {"facts": [{**fact, "importance": 5}]}
+
+    def episode(self, given: EpisodeGiven) -> Any:
+        """Answer."""
+        self.asked.append("episode")
+        said = first_words(given.messages[-1].text, 120).rstrip(".,`")
+        return {"title": first_words(said, 40), "summary": f"The talk told that: {said}."}
+
+    def insight(self, given: InsightGiven) -> Any:
+        """Answer."""
+        self.asked.append("insight")
+        found = "SQLite was the reason why tables locked and why the report was slow."
+        return {"insights": [{"summary": found, "tags": ["sqlite"], "importance": 3}]}
+
+    def same_fact(self, given: PairsGiven) -> Any:
+        """Answer."""
+        self.asked.append("same_fact")
+        return {"pairs": [{"id": pair.id, "verdict": "same"} for pair in given.pairs]}
+
+    def procedure(self, given: ProcedureGiven) -> Any:
+        """Answer."""
+        self.asked.append("procedure")
+        steps = ["Run make backup.", "Run make migrate.", "Run make check."]
+        return {"title": "Migration of the orders", "steps": steps}

@@ -1,0 +1,158 @@
+"""What people type, with a server as the model that answers well, and one that does not."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.faults.console import pmem
+from tests.model.serving import ChatServer, served
+
+DAY = "2026-11-21T14:30:00Z"
+LATER = "2026-11-22T10:00:00Z"
+NEXT_DAY = "2026-11-22T15:00:00Z"
+
+
+@pytest.fixture
+def server(root: str) -> Iterator[ChatServer]:
+    """Return a server that answers well, beside an empty project."""
+    with served() as running:
+        running.mode = "perfect"
+        yield running
+
+
+def run(server: ChatServer, *words: str, now: str = DAY, **more: str) -> Any:
+    environment = {
+        "PMEM_NOW": now,
+        "PMEM_ACTOR": "ada",
+        "PMEM_MODEL_URL": f"http://127.0.0.1:{server.server_port}/v1",
+        "PMEM_MODEL_NAME": "fake",
+        "PMEM_MODEL_TIMEOUT": "2",
+        "PMEM_APPS_TIMEOUT": "2",
+        **more,
+    }
+    return pmem(*words, environment=environment)
+
+
+def talk(server: ChatServer, text: str, *end: str, **more: str) -> Any:
+    assert run(server, "conversation", "start", "--app", "mail").code == 0
+    assert run(server, "conversation", "say", text, "--speaker", "Ben").code == 0
+    return run(server, "conversation", "end", *end, **more)
+
+
+def contents(server: ChatServer) -> list[str]:
+    found = run(server, "app", "list", "mail", "--json").data["items"]
+    return [item["content"] for item in found]
+
+
+def test_a_conversation_that_ends_leaves_what_the_model_says(server: ChatServer) -> None:
+    done = talk(server, "Ben reads mail in the morning only.")
+    assert done.code == 0
+    assert contents(server) == ["The talk was about this: Ben reads mail in the morning only."]
+    energy = run(server, "app", "stats", "--json").data["energy"]
+    assert energy["spent"] == 12
+
+
+def test_past_the_limit_the_model_decides_with_a_reason(server: ChatServer) -> None:
+    limit = {"PMEM_APPS_LIMIT": "2"}
+    for text in ("Ben likes tea.", "Ada likes rye bread."):
+        assert run(server, "app", "remember", "mail", text, **limit).code == 0
+    done = run(server, "app", "remember", "mail", "Cleo likes figs.", **limit)
+    assert done.code == 0
+    assert "both are kept in one" in done.err
+    assert "Ben likes tea. Ada likes rye bread." in contents(server)
+    assert len(contents(server)) == 2
+
+
+@pytest.mark.parametrize("mode", ["half", "wrong", "hang", "crash", "invented", "overloaded"])
+def test_where_the_decision_fails_the_oldest_goes(server: ChatServer, mode: str) -> None:
+    limit = {"PMEM_APPS_LIMIT": "2"}
+    for text in ("Ben likes tea.", "Ada likes rye bread."):
+        assert run(server, "app", "remember", "mail", text, **limit).code == 0
+    server.mode = mode
+    done = run(server, "app", "remember", "mail", "Cleo likes figs.", **limit)
+    assert done.code == 0
+    assert "it is the oldest" in done.err
+    assert sorted(contents(server)) == ["Ada likes rye bread.", "Cleo likes figs."]
+
+
+def test_a_model_that_fails_costs_no_conversation_its_end(server: ChatServer) -> None:
+    server.mode = "hang"
+    done = talk(server, "Ben reads mail in the morning only.", "--json")
+    assert done.code == 0
+    assert done.data["status"] == "ended"
+    assert contents(server) == ["Ben: Ben reads mail in the morning only."]
+
+
+def test_settings_that_do_not_fit_cost_nothing_but_a_sentence(server: ChatServer) -> None:
+    done = talk(
+        server, "Ben reads mail in the morning only.", PMEM_MODEL_KEY_VARIABLE="NO_SUCH_KEY"
+    )
+    assert done.code == 0
+    assert "NO_SUCH_KEY, which is not set" in done.err
+    assert contents(server) == ["Ben: Ben reads mail in the morning only."]
+    assert run(server, "consolidate", PMEM_MODEL_KEY_VARIABLE="NO_SUCH_KEY").code == 0
+
+
+def test_strict_is_exit_8_and_the_rules_have_done_their_part(server: ChatServer) -> None:
+    server.mode = "half"
+    done = talk(server, "Ben reads mail in the morning only.", "--strict-model", "--json")
+    assert done.code == 8
+    assert done.out == b""
+    assert '"code":"model"' in done.err
+    assert contents(server) == ["Ben: Ben reads mail in the morning only."]
+
+
+def test_too_little_energy_puts_the_work_off_and_doctor_counts_it(server: ChatServer) -> None:
+    poor = {"PMEM_APPS_ENERGY": "50", "PMEM_APPS_ENERGY_FLOOR": "1"}
+    done = talk(server, "Ben reads mail in the morning only.", **poor)
+    assert done.code == 0
+    assert "put off: too little energy" in done.err
+    assert contents(server) == []
+    (seen,) = (
+        item for item in run(server, "doctor", "--json").data["items"] if item["name"] == "model"
+    )
+    assert seen["detail"].startswith("fake: ")
+    assert not seen["detail"].startswith("fake: 0 ")
+    assert run(server, "consolidate").code == 0
+    assert contents(server) == ["The talk was about this: Ben reads mail in the morning only."]
+
+
+def test_insights_are_noted_once_in_24_hours(server: ChatServer) -> None:
+    for title in ("Locked tables", "Slow report"):
+        words = ("episode", "add", "SQLite locked tables while the report was slow.")
+        assert run(server, *words, "--title", title).code == 0
+    for moment, count in ((DAY, 1), (LATER, 1), (NEXT_DAY, 2)):
+        assert run(server, "consolidate", now=moment).code == 0
+        assert run(server, "episode", "add", "Reports are slow.", now=moment).code == 0
+        found = run(server, "list", "--type", "insight", "--json", now=moment).data
+        assert found["total"] <= count
+    assert found["items"][0]["tags"] == ["sqlite"]
+
+
+def test_nothing_is_asked_on_a_dry_run_or_where_nothing_may_be_written(
+    server: ChatServer,
+) -> None:
+    words = ("episode", "add", "SQLite locked tables while the report was slow.")
+    assert run(server, *words, "--title", "One").code == 0
+    assert run(server, *words, "--title", "Two").code == 0
+    assert run(server, "consolidate", "--dry-run").code == 0
+    assert run(server, "consolidate", "--read-only").code == 7
+    assert run(server, "search", "tables").code == 0
+    assert server.asked == []
+
+
+def test_a_project_cannot_choose_a_model(server: ChatServer, root: str) -> None:
+    from pathlib import Path
+
+    url = f"http://127.0.0.1:{server.server_port}/v1"
+    Path(root, "config.toml").write_text(
+        f"[model]\nurl = '{url}'\nname = 'theirs'\ncommand = ['touch', 'planted']\n"
+    )
+    done = pmem("model", "test", environment={"PMEM_NOW": DAY})
+    assert done.code == 3
+    assert "no model is chosen" in done.err
+    assert server.asked == []
+    assert not Path("planted").exists()
+    doctor = pmem("doctor", environment={"PMEM_NOW": DAY})
+    assert "model.command" in f"{doctor.out.decode()}{doctor.err}"
