@@ -37,13 +37,14 @@ ARROWS: Final[dict[str, str]] = {
     "storage.git project memory search",
     "upkeep": "errors values core storage storage.files storage.git project embedding memory "
     "vcs apps",
+    "report": "errors values core storage.files project memory search upkeep",
     "operations": "errors core storage project embedding memory",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep operations",
     "server": "errors values core project memory search operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "
     "storage.shared storage.git project memory vcs apps conversation search assistants upkeep "
-    "operations server",
+    "report operations server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""

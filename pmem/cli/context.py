@@ -9,6 +9,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.context.parts import Context
+from pmem.core.context.reasons import say_why
 from pmem.core.shortening import shortened
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
@@ -133,12 +134,12 @@ def _fates(built: Context) -> Iterator[str]:
         many = f"{len(part.items)} item{'s' * (len(part.items) != 1)}"
         yield f"{part.name}: {many}, {part.tokens:,} tokens, {share:.0%} of the budget"
         for item in part.items:
-            why = _REASONS.get(item.why) or _REASONS[part.name]
+            why = say_why(item.why or part.name)
             yield f"  in   {_start(item.id, item.text)}  {why}{_scored(item.score)}"
     if built.omitted:
         yield f"left out: {len(built.omitted)}"
     for left in built.omitted:
-        why = _REASONS.get(left.reason, left.reason.replace("_", " "))
+        why = say_why(left.reason)
         yield f"  out  {_start(left.id, left.text)}  {why}{_scored(left.score)}"
 
 

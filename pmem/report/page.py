@@ -1,0 +1,122 @@
+"""Drawing a report: one self-contained HTML file, and a small site of files that need no script.
+
+The page asks no network for anything. Its policy lets run the one script and the one style sheet
+that stand in it, known by their digests, and nothing else; what records say stands in a block of
+JSON that no browser runs, and the script writes it as text alone.
+"""
+
+from base64 import b64encode
+from datetime import datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Final
+
+import jinja2
+from markupsafe import Markup
+
+from pmem.core.filters import fold
+from pmem.report.document import ReportDocument, ToldMemory
+from pmem.values.ids import short
+from pmem.values.records import dump_line
+
+MARK: Final = '<meta name="generator" content="pmem report">'
+"""Stands at the beginning of every file that is made here, and tells it from others."""
+_IN_SCRIPTS: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+_MONTHS: Final = ("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec").split()
+_QUIET: Final = ("base-uri 'none'", "form-action 'none'", "img-src data:")
+
+
+def render_page(document: ReportDocument, live: str = "") -> str:
+    """Return a report as one HTML page.
+
+    Args:
+        document: What it says.
+        live: Where a server answers, such as `/pmem/1/`: the page then asks it for the document,
+            and hands on what its owner does. The static page holds the document itself.
+    """
+    style, script = _asset("page.css"), _asset("page.js")
+    return _template("page.html").render(
+        project=document.project,
+        day="" if live else _written_day(document.now),
+        figures=() if live or not document.memories else head_figures(document),
+        policy=_policy(style, script, "connect-src 'self'" if live else ""),
+        style=Markup(style),  # noqa: S704 - ours
+        script=Markup(script),  # noqa: S704 - ours
+        data="" if live else Markup(_as_json(document)),  # noqa: S704 - nothing in it ends a script
+        live=live,
+    )
+
+
+def render_subject(document: ReportDocument, name: str, memories: list[ToldMemory]) -> str:
+    """Return the page of one subject, which needs no script.
+
+    Args:
+        document: The whole report.
+        name: The subject.
+        memories: Those on it, the oldest first.
+    """
+    style = _asset("page.css")
+    return _template("subject.html").render(
+        project=document.project,
+        subject=name,
+        memories=memories[::-1],
+        policy=_policy(style, "", ""),
+        style=Markup(style),  # noqa: S704 - ours
+    )
+
+
+def head_figures(document: ReportDocument) -> list[tuple[str, int]]:
+    """Return the figures at the top of a page, each with its name.
+
+    Args:
+        document: What the report says.
+    """
+    subjects = {fold(memory.subject) for memory in document.memories if memory.subject}
+    week = document.week
+    return [
+        ("remembered", document.counts.get("active", 0)),
+        ("subjects", len(subjects)),
+        ("learned this week", len(week.learned)),
+        ("changed", len(week.changed)),
+        ("forgotten", len(week.forgotten)),
+        ("waiting for somebody", len(document.needs)),
+    ]
+
+
+def _written_day(at: datetime) -> str:
+    """Return a day as people write it, such as 9 Nov 2026, whatever the locale."""
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+
+
+def _policy(style: str, script: str, further: str) -> str:
+    """Return a content security policy that lets in these two texts and nothing else."""
+    parts = ["default-src 'none'", *_QUIET, f"style-src {_digest(style)}"]
+    parts += [f"script-src {_digest(script)}"] if script else []
+    return "; ".join([*parts, further] if further else parts)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _as_json(value: Any) -> str:
+    """Return a value as JSON in which nothing can end the element that holds it."""
+    return dump_line(value).decode().translate(_IN_SCRIPTS)
+
+
+def _asset(name: str) -> str:
+    return files("pmem.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _template(name: str) -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["short"] = short
+    environment.filters["day"] = _written_day
+    return environment.from_string(_asset(name))
