@@ -44,7 +44,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "tags": CommandEntry("overviews", "tags", "pmem tags"),
     "subjects": CommandEntry("overviews", "subjects", "pmem subjects"),
     "types": CommandEntry("overviews", "types", "pmem types"),
-    "report": CommandEntry("report", "report", "pmem report --open"),
+    "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),

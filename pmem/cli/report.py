@@ -1,7 +1,7 @@
 """The command that makes a page of the memory: report."""
 
 import os
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -11,8 +11,6 @@ from pmem.errors import UsageError
 from pmem.operations import table
 from pmem.report.collecting import ReportRequest
 from pmem.report.document import ReportDocument
-
-_KILO: Final = 1000
 
 
 def report(
@@ -38,10 +36,11 @@ def report(
     ] = None,
     opens: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> Answer:
-    """Make a page of the memory: what is new, what needs somebody, how it came to be.
+    """Make a page of the memory to look at in a browser.
 
-    It is one HTML file that needs no network. Transcripts, what waits for consent, and what
-    belongs to apps are never in it.
+    It shows what is new, what needs somebody, how each subject came to be, and what a model would
+    be given. It is one HTML file that needs no network. Transcripts, what waits for consent, and
+    what belongs to apps are never in it.
     """
     session: CommandSession = ctx.obj
     if site is not None and file is not None:
@@ -54,10 +53,10 @@ def report(
     document = session.run(table.REPORT, request)
     if file == "-":
         return Answer(data=document, raw=render_page(document))
-    return _written(document, file, site, opens=opens)
+    return _write_page(document, file, site, opens=opens)
 
 
-def _written(
+def _write_page(
     document: ReportDocument, file: str | None, site: str | None, *, opens: bool
 ) -> Answer:
     """Write a report and say where it is."""
@@ -72,12 +71,12 @@ def _written(
     line: Line = [
         ("written ", ""),
         (done.path, "cyan"),
-        (f"  {files}{memories}, {max(1, round(done.bytes / _KILO)):,} kB", "dim"),
+        (f"  {files}{memories}", "dim"),
     ]
-    return Answer(data=done, lines=[line], note=_opened(page) if opens else "")
+    return Answer(data=done, lines=[line], note=_open_page(page) if opens else "")
 
 
-def _opened(path: str) -> str:
+def _open_page(path: str) -> str:
     """Open a page in the browser; where there is none, say what to do instead."""
     import webbrowser
     from pathlib import Path

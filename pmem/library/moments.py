@@ -13,6 +13,8 @@ from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
 from pmem.upkeep.inbox import Inbox, InboxRequest
+from pmem.report.collecting import ReportRequest
+from pmem.report.document import ReportDocument
 from pmem.values.records import Memory
 from pmem.values.requests import NoArguments, RangeRequest
 from pmem.vcs.changelog import Changelog
@@ -77,6 +79,18 @@ class Moments(Asking):
             InvalidValue: It lies in the future.
         """
         return self._run(table.WEEK, WeekRequest(since=since))
+
+    def report(self, *tasks: str, since: datetime | None = None) -> ReportDocument:
+        """Return what the page of a report shows; `pmem.report.page` draws it.
+
+        Args:
+            tasks: What a context would be asked for; a few that the memory suggests when none.
+            since: Since when to tell what changed; seven days ago when None.
+
+        Raises:
+            InvalidValue: That moment lies in the future.
+        """
+        return self._run(table.REPORT, made(ReportRequest, tasks=tasks, since=since))
 
     def names(self, of: Naming) -> NameListing:
         """Return the tags or the subjects of active memories, the most used first.

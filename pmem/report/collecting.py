@@ -126,7 +126,7 @@ def _told_memory(memory: Memory, broken: Broken, names: set[str]) -> ToldMemory:
     return ToldMemory(
         id=memory.id,
         type=str(memory.type),
-        text=_cut(memory.content),
+        text=_cut_text(memory.content),
         category=memory.category,
         subject=memory.subject or "",
         tags=memory.tags,
@@ -202,7 +202,7 @@ def _count_people(each: Iterable[Sequence[str]]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 

@@ -107,7 +107,7 @@ def _write(path: str, text: str) -> int:
     try:
         if os.path.exists(path) and not _is_ours(path):
             raise InvalidValue(f"{path} is there and is no report", "name another file")
-        write_file(path, data)
+        write_file(os.path.abspath(path), data)
     except OSError as error:
         raise StorageRefused(f"{path} cannot be written: {error.strerror}") from None
     return len(data)

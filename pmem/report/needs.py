@@ -87,7 +87,7 @@ def _findings(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
             continue
         name = os.path.basename(finding.path)
         memory = known.get(name.removesuffix(".json"))
-        what = name if memory is None else f"“{_named(memory)}”"
+        what = name if memory is None else f"“{_name_memory(memory)}”"
         yield Need(
             kind=finding.code.replace("_", " "),
             text=f"{what} {finding.sentence.replace(root, '')}",
@@ -100,7 +100,7 @@ def _conflicts(active: Sequence[Memory]) -> Iterator[Need]:
     for memory in active:
         fields = disputed(memory)
         if fields:
-            text = f"two branches disagree about {', '.join(fields)}: {_named(memory)}"
+            text = f"two branches disagree about {', '.join(fields)}: {_name_memory(memory)}"
             command = f"pmem settle {short(memory.id)}"
             yield Need(kind="conflict", text=text, command=command, memory=memory.id)
 
@@ -114,7 +114,7 @@ def _stale(active: Sequence[Memory], broken: Broken) -> Iterator[Need]:
             what, command = _STALE[CitationState(state)]
             yield Need(
                 kind="stale",
-                text=f"{cited.place} {what}: {_named(memory)}",
+                text=f"{cited.place} {what}: {_name_memory(memory)}",
                 command=command.format(short(memory.id)),
                 memory=memory.id,
             )
@@ -124,7 +124,7 @@ def _ended(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
     now = workspace.now()
     for memory in active:
         if memory.valid_until is not None and memory.valid_until <= now:
-            text = f"held until {day(memory.valid_until)}: {_named(memory)}"
+            text = f"held until {day(memory.valid_until)}: {_name_memory(memory)}"
             command = f"pmem edit {short(memory.id)}"
             yield Need(kind="expired", text=text, command=command, memory=memory.id)
 
@@ -133,7 +133,7 @@ def _due(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
     now = workspace.now()
     for memory in active:
         if memory.review_at is not None and memory.review_at <= now:
-            text = f"was to be looked at again on {day(memory.review_at)}: {_named(memory)}"
+            text = f"was to be looked at again on {day(memory.review_at)}: {_name_memory(memory)}"
             command = f"pmem outcome {short(memory.id)}"
             yield Need(kind="due", text=text, command=command, memory=memory.id)
 
@@ -141,7 +141,7 @@ def _due(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
 def _doubtful(active: Sequence[Memory]) -> Iterator[Need]:
     for memory in active:
         if trust_of(memory) is Trust.LOW:
-            text = f"nobody has confirmed it: {_named(memory)}"
+            text = f"nobody has confirmed it: {_name_memory(memory)}"
             command = f"pmem edit {short(memory.id)}"
             yield Need(kind="low trust", text=text, command=command, memory=memory.id)
 
@@ -154,6 +154,6 @@ def _facts(workspace: Workspace) -> Iterator[Need]:
         yield Need(kind="facts", text=text, command="pmem facts list")
 
 
-def _named(memory: Memory) -> str:
+def _name_memory(memory: Memory) -> str:
     text = one_line(memory.content, _NAMED)
     return f"{memory.subject}: {text}" if memory.subject else text
