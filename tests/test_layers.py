@@ -39,12 +39,13 @@ ARROWS: Final[dict[str, str]] = {
     "vcs apps",
     "report": "errors values core storage.files project memory search upkeep",
     "operations": "errors core storage project embedding memory",
+    "browse": "errors values core project memory report operations",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep report operations",
     "server": "errors values core project memory search operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "
     "storage.shared storage.git project memory vcs apps conversation search assistants upkeep "
-    "report operations server",
+    "report operations browse server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
@@ -146,6 +147,21 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
     assert {here for here, others in used().items() if known & others} == {
         "pmem.server.mcp",
         "pmem.cli.mcp",
+    }
+
+
+@pytest.mark.parametrize(
+    ("library", "known"),
+    [
+        ("jinja2", {"pmem.report.page"}),
+        ("textual", {"pmem.browse.app", "pmem.browse.drawing", "pmem.browse.entries"}),
+    ],
+)
+def test_what_draws_for_people_is_known_only_where_it_draws(library: str, known: set[str]) -> None:
+    assert known == {
+        source.name(path)
+        for path in source.FILES
+        if any(name.split(".")[0] == library for name in source.needed(source.tree(path)))
     }
 
 

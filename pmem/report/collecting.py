@@ -84,7 +84,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
         growth_per=figures.growth_per,
         counts=_counts(memories, figures),
     )
-    return _shown(workspace, document)
+    return _clean_document(workspace, document)
 
 
 def _counts(memories: Sequence[Memory], figures: MemoryFigures) -> dict[str, int]:
@@ -206,7 +206,7 @@ def _cut_text(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
-def _shown(workspace: Workspace, document: ReportDocument) -> ReportDocument:
+def _clean_document(workspace: Workspace, document: ReportDocument) -> ReportDocument:
     """Return a document without secrets and hidden characters, whichever field held them."""
     mask = workspace.mask.text
     known: dict[tuple[str, str], str] = {}

@@ -102,7 +102,7 @@ class ToldMemory(_Told, frozen=True, kw_only=True):
     history: tuple[ToldEvent, ...] = ()
 
 
-class Need(_Told, frozen=True, kw_only=True):
+class ToldNeed(_Told, frozen=True, kw_only=True):
     """Something that waits for somebody.
 
     Attributes:
@@ -194,7 +194,7 @@ class ReportDocument(_Told, frozen=True, kw_only=True):
     now: datetime
     memories: tuple[ToldMemory, ...]
     week: ToldWeek
-    needs: tuple[Need, ...]
+    needs: tuple[ToldNeed, ...]
     receipts: tuple[Receipt, ...]
     growth: tuple[Period, ...] = ()
     growth_per: str = "day"

@@ -114,8 +114,10 @@ def _write(path: str, text: str) -> int:
 
 
 def _is_ours(path: str) -> bool:
+    """Tell whether a file is a page of a report, or an empty one that waits for it."""
     with open(path, "rb") as file:
-        return MARK.encode() in file.read(_BEGINNING)
+        beginning = file.read(_BEGINNING)
+    return not beginning or MARK.encode() in beginning
 
 
 def _remove_others(folder: str, kept: set[str]) -> None:

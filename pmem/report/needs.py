@@ -12,7 +12,7 @@ from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.facts import FactsRequest, list_facts
 from pmem.memory.reading import disputed
 from pmem.project.workspace import Workspace
-from pmem.report.document import Need
+from pmem.report.document import ToldNeed
 from pmem.upkeep.integrity import CheckRequest, check
 from pmem.values.ids import short
 from pmem.values.records import Memory, State
@@ -50,7 +50,9 @@ def find_broken(workspace: Workspace) -> dict[tuple[str, str], str]:
     }
 
 
-def list_needs(workspace: Workspace, memories: Sequence[Memory], broken: Broken) -> Iterator[Need]:
+def list_needs(
+    workspace: Workspace, memories: Sequence[Memory], broken: Broken
+) -> Iterator[ToldNeed]:
     """Yield what waits for somebody, what is worst first.
 
     Args:
@@ -71,15 +73,15 @@ def list_needs(workspace: Workspace, memories: Sequence[Memory], broken: Broken)
         yield from _limited(list(needs))
 
 
-def _limited(needs: Sequence[Need]) -> Iterator[Need]:
+def _limited(needs: Sequence[ToldNeed]) -> Iterator[ToldNeed]:
     yield from needs[:MOST_OF_A_KIND]
     more = len(needs) - MOST_OF_A_KIND
     if more > 0:
         last = needs[MOST_OF_A_KIND]
-        yield Need(kind=last.kind, text=f"{more} more of this kind", command=last.command)
+        yield ToldNeed(kind=last.kind, text=f"{more} more of this kind", command=last.command)
 
 
-def _findings(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
+def _findings(workspace: Workspace, active: Sequence[Memory]) -> Iterator[ToldNeed]:
     """Yield what `check` finds, with no path of this machine."""
     root, known = f"{workspace.root}/", {memory.id: memory for memory in active}
     for finding in check(workspace, CheckRequest()).findings:
@@ -88,7 +90,7 @@ def _findings(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
         name = os.path.basename(finding.path)
         memory = known.get(name.removesuffix(".json"))
         what = name if memory is None else f"“{_name_memory(memory)}”"
-        yield Need(
+        yield ToldNeed(
             kind=finding.code.replace("_", " "),
             text=f"{what} {finding.sentence.replace(root, '')}",
             command="pmem check" if memory is None else f"pmem show {short(memory.id)}",
@@ -96,23 +98,23 @@ def _findings(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
         )
 
 
-def _conflicts(active: Sequence[Memory]) -> Iterator[Need]:
+def _conflicts(active: Sequence[Memory]) -> Iterator[ToldNeed]:
     for memory in active:
         fields = disputed(memory)
         if fields:
             text = f"two branches disagree about {', '.join(fields)}: {_name_memory(memory)}"
             command = f"pmem settle {short(memory.id)}"
-            yield Need(kind="conflict", text=text, command=command, memory=memory.id)
+            yield ToldNeed(kind="conflict", text=text, command=command, memory=memory.id)
 
 
-def _stale(active: Sequence[Memory], broken: Broken) -> Iterator[Need]:
+def _stale(active: Sequence[Memory], broken: Broken) -> Iterator[ToldNeed]:
     for memory in active:
         for cited in memory.citations:
             state = broken.get((memory.id, cited.place))
             if state is None:
                 continue
             what, command = _STALE[CitationState(state)]
-            yield Need(
+            yield ToldNeed(
                 kind="stale",
                 text=f"{cited.place} {what}: {_name_memory(memory)}",
                 command=command.format(short(memory.id)),
@@ -120,38 +122,38 @@ def _stale(active: Sequence[Memory], broken: Broken) -> Iterator[Need]:
             )
 
 
-def _ended(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
+def _ended(workspace: Workspace, active: Sequence[Memory]) -> Iterator[ToldNeed]:
     now = workspace.now()
     for memory in active:
         if memory.valid_until is not None and memory.valid_until <= now:
             text = f"held until {day(memory.valid_until)}: {_name_memory(memory)}"
             command = f"pmem edit {short(memory.id)}"
-            yield Need(kind="expired", text=text, command=command, memory=memory.id)
+            yield ToldNeed(kind="expired", text=text, command=command, memory=memory.id)
 
 
-def _due(workspace: Workspace, active: Sequence[Memory]) -> Iterator[Need]:
+def _due(workspace: Workspace, active: Sequence[Memory]) -> Iterator[ToldNeed]:
     now = workspace.now()
     for memory in active:
         if memory.review_at is not None and memory.review_at <= now:
             text = f"was to be looked at again on {day(memory.review_at)}: {_name_memory(memory)}"
             command = f"pmem outcome {short(memory.id)}"
-            yield Need(kind="due", text=text, command=command, memory=memory.id)
+            yield ToldNeed(kind="due", text=text, command=command, memory=memory.id)
 
 
-def _doubtful(active: Sequence[Memory]) -> Iterator[Need]:
+def _doubtful(active: Sequence[Memory]) -> Iterator[ToldNeed]:
     for memory in active:
         if trust_of(memory) is Trust.LOW:
             text = f"nobody has confirmed it: {_name_memory(memory)}"
             command = f"pmem edit {short(memory.id)}"
-            yield Need(kind="low trust", text=text, command=command, memory=memory.id)
+            yield ToldNeed(kind="low trust", text=text, command=command, memory=memory.id)
 
 
-def _facts(workspace: Workspace) -> Iterator[Need]:
+def _facts(workspace: Workspace) -> Iterator[ToldNeed]:
     """Say how many facts wait; what they say stands in transcripts, which are private."""
     waiting = list_facts(workspace, FactsRequest(limit=1)).total
     if waiting:
         text = f"{waiting} found in conversations; what they say is not told here"
-        yield Need(kind="facts", text=text, command="pmem facts list")
+        yield ToldNeed(kind="facts", text=text, command="pmem facts list")
 
 
 def _name_memory(memory: Memory) -> str:

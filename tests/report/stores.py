@@ -80,11 +80,8 @@ class LivedIn:
                 tags=tuple(tags.split()),
                 pinned=subject == "exports",
                 force=True,
-                **(
-                    {"tried": text, "because": "The heap does not fit"}
-                    if kind == "dead_end"
-                    else {}
-                ),
+                tried=text if kind == "dead_end" else None,
+                because="The heap does not fit" if kind == "dead_end" else None,
             )
             added = ask(self.on(9 * place, _PEOPLE[place % 3]), table.ADD, request)
             self._ids[subject or text] = added.memory.id

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pmem.core.changelog import ChangeReason, Learned
 from pmem.report.document import (
     LeftOut,
-    Need,
     Receipt,
     ReceiptItem,
     ReportDocument,
@@ -19,6 +18,7 @@ from pmem.report.document import (
     ToldEvent,
     ToldLink,
     ToldMemory,
+    ToldNeed,
     ToldWeek,
 )
 from pmem.report.page import render_page, render_subject
@@ -66,7 +66,7 @@ def document_saying(text: str) -> ReportDocument:
     return ReportDocument(
         project=text, now=NOW, memories=(memory,),
         week=ToldWeek(since=NOW, learned=(learned,), by={text: (text,)}, people={text: 1}),
-        needs=(Need(kind=text, text=text, command=text, memory=text),),
+        needs=(ToldNeed(kind=text, text=text, command=text, memory=text),),
         receipts=(receipt,), counts={"active": 1},
     )  # fmt: skip
 

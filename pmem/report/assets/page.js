@@ -264,7 +264,7 @@
   /* Timelines and the list of all memories, with one search */
 
   function haystack(memory) {
-    return [memory.text, memory.subject, (memory.tags || []).map((tag) => `#${tag}`).join(" "), memory.category, memory.by, memory.id].join("\n").toLowerCase();
+    return [memory.text, memory.subject, (memory.tags || []).map((tag) => `#${tag}`).join(" "), memory.category, memory.by].join("\n").toLowerCase();
   }
 
   function drawExplorer() {
@@ -293,7 +293,7 @@
       const hits = newest.filter((place) => {
         const memory = report.memories[place];
         return (!type || memory.type === type) && (!tag || (memory.tags || []).includes(tag)) && (!by || memory.by === by)
-          && wanted.every((word) => texts[place].includes(word));
+          && wanted.every((word) => texts[place].includes(word) || (word.length > 3 && short(memory.id).startsWith(word)));
       }).map((place) => report.memories[place]);
       const kept = hits.filter((memory) => (held === "all" ? true : held === "past" ? !isNow(memory) : isNow(memory)));
       const groups = grouped(held === "" ? hits : kept, held === "");
