@@ -10,6 +10,8 @@ from pmem.cli.drafts import write_draft
 from pmem.cli.extras import needing
 from pmem.cli.session import CommandSession
 from pmem.errors import UsageError
+from pmem.operations import table
+from pmem.project.setup import SettingRequest
 
 
 def browse(ctx: typer.Context) -> None:
@@ -21,11 +23,12 @@ def browse(ctx: typer.Context) -> None:
     session: CommandSession = ctx.obj
     if session.json or not render.can_ask():
         raise UsageError("`pmem browse` needs a terminal", "`pmem list` prints the memories")
-    session.workspace.settings  # noqa: B018 - what is wrong is said before the screen is taken
     with needing("tui", "pmem browse"):
         from pmem.browse.app import MemoryBrowser
         from pmem.browse.desk import Desk, EditedText
     from pmem.storage.shared import Shared
+
+    name = session.run(table.SETTING, SettingRequest(name="project_name")).value
 
     def write(known: str) -> Any:
         draft = write_draft(session, known)
@@ -34,6 +37,6 @@ def browse(ctx: typer.Context) -> None:
     shared = Shared()
     opened = partial(session.opened_anew, session.found_root, shared)
     try:
-        MemoryBrowser(Desk(opened, write), session.workspace.settings.project_name).run()
+        MemoryBrowser(Desk(opened, write), str(name)).run()
     finally:
         shared.indexes.close()

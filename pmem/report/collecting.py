@@ -7,7 +7,7 @@ hidden characters written out, in every text whatever field it stands in.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -25,6 +25,7 @@ from pmem.memory.uses import counted_uses
 from pmem.memory.week import Week, WeekRequest, look_back
 from pmem.project.workspace import Workspace
 from pmem.report.document import (
+    Receipts,
     ReportDocument,
     ToldCitation,
     ToldEvent,
@@ -39,6 +40,7 @@ from pmem.upkeep.statistics import MemoryFigures, statistics
 from pmem.values.records import Memory, State, plain
 from pmem.values.requests import AtRequest
 
+D = TypeVar("D", bound=msgspec.Struct)
 MOST_CHARACTERS: Final = 4_000
 """Of a longer text the page shows the beginning."""
 MOST_EVENTS: Final = 50
@@ -63,14 +65,20 @@ class ReportRequest(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime | None = None
 
 
+class ReceiptsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """For which task to show what contexts hold, within which budgets in tokens."""
+
+    task: str
+    budgets: tuple[int, ...] = DEFAULT_BUDGETS
+
+
 def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
     """Return what a report says. Nothing counts as recalled, and nothing is changed.
 
     Raises:
         InvalidValue: A budget is below one token, or the week is still to come.
     """
-    wanted = Selection(wanted=Filter(states=_SHOWN))
-    memories = [each for each in workspace.memories.select(wanted) if app_of(each) is None]
+    memories = _shown_memories(workspace)
     figures = statistics(workspace, AtRequest())
     broken = find_broken(workspace)
     document = ReportDocument(
@@ -84,7 +92,23 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
         growth_per=figures.growth_per,
         counts=_counts(memories, figures),
     )
-    return _clean_document(workspace, document)
+    return _clean(workspace, document)
+
+
+def collect_receipts(workspace: Workspace, request: ReceiptsRequest) -> Receipts:
+    """Return what contexts for a task hold. Nothing counts as recalled.
+
+    Raises:
+        InvalidValue: A budget is below one token.
+    """
+    memories = _shown_memories(workspace)
+    written = write_receipts(workspace, memories, (request.task,), request.budgets)
+    return _clean(workspace, Receipts(items=tuple(written)))
+
+
+def _shown_memories(workspace: Workspace) -> list[Memory]:
+    wanted = Selection(wanted=Filter(states=_SHOWN))
+    return [each for each in workspace.memories.select(wanted) if app_of(each) is None]
 
 
 def _counts(memories: Sequence[Memory], figures: MemoryFigures) -> dict[str, int]:
@@ -206,7 +230,7 @@ def _cut_text(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
-def _clean_document(workspace: Workspace, document: ReportDocument) -> ReportDocument:
+def _clean(workspace: Workspace, document: D) -> D:
     """Return a document without secrets and hidden characters, whichever field held them."""
     mask = workspace.mask.text
     known: dict[tuple[str, str], str] = {}
@@ -223,4 +247,4 @@ def _clean_document(workspace: Workspace, document: ReportDocument) -> ReportDoc
             return {clean(key): clean(each, key) for key, each in value.items()}
         return value
 
-    return msgspec.convert(clean(plain(document)), ReportDocument)
+    return msgspec.convert(clean(plain(document)), type(document))

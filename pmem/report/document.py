@@ -163,6 +163,12 @@ class Receipt(_Told, frozen=True, kw_only=True):
     reasons: dict[str, int] = {}
 
 
+class Receipts(_Told, frozen=True, kw_only=True):
+    """What contexts for one task hold, a receipt for each budget."""
+
+    items: tuple[Receipt, ...]
+
+
 class ToldWeek(_Told, frozen=True, kw_only=True):
     """What was learned, changed and forgotten since a moment, and by whom; see `memory.week`."""
 

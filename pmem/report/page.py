@@ -6,6 +6,7 @@ JSON that no browser runs, and the script writes it as text alone.
 """
 
 from base64 import b64encode
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -24,26 +25,58 @@ MARK: Final = '<meta name="generator" content="pmem report">'
 """Stands at the beginning of every file that is made here, and tells it from others."""
 _IN_SCRIPTS: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _MONTHS: Final = ("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec").split()
+_ASKS: Final = "connect-src 'self'"
 _QUIET: Final = ("base-uri 'none'", "form-action 'none'", "img-src data:")
 
 
-def render_page(document: ReportDocument, live: str = "") -> str:
-    """Return a report as one HTML page.
+def render_page(document: ReportDocument) -> str:
+    """Return a report as one HTML page that holds all it says.
 
     Args:
         document: What it says.
-        live: Where a server answers, such as `/pmem/1/`: the page then asks it for the document,
-            and hands on what its owner does. The static page holds the document itself.
     """
+    figures = head_figures(document) if document.memories else []
+    return _render(
+        project=document.project,
+        day=_written_day(document.now),
+        figures=figures,
+        data=Markup(_as_json(document)),  # noqa: S704 - nothing in it ends a script
+    )
+
+
+def render_live_page(address: str) -> str:
+    """Return the same page as a server shows it: it asks for all it says, and with a token alone.
+
+    It holds nothing of the memory, so that whoever has no token may load it.
+
+    Args:
+        address: Where operations are asked for, such as `/pmem/1/`.
+    """
+    return _render(live=address, project="Project memory")
+
+
+def live_policy() -> str:
+    """Return the content security policy of the page that a server shows, for its header."""
+    return _policy(_asset("page.css"), _asset("page.js"), _ASKS)
+
+
+def _render(
+    *,
+    project: str,
+    day: str = "",
+    figures: Sequence[tuple[str, int]] = (),
+    data: str = "",
+    live: str = "",
+) -> str:
     style, script = _asset("page.css"), _asset("page.js")
     return _template("page.html").render(
-        project=document.project,
-        day="" if live else _written_day(document.now),
-        figures=() if live or not document.memories else head_figures(document),
-        policy=_policy(style, script, "connect-src 'self'" if live else ""),
+        project=project,
+        day=day,
+        figures=figures,
+        policy=_policy(style, script, _ASKS if live else ""),
         style=Markup(style),  # noqa: S704 - ours
         script=Markup(script),  # noqa: S704 - ours
-        data="" if live else Markup(_as_json(document)),  # noqa: S704 - nothing in it ends a script
+        data=data,
         live=live,
     )
 

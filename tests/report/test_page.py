@@ -21,7 +21,7 @@ from pmem.report.document import (
     ToldNeed,
     ToldWeek,
 )
-from pmem.report.page import render_page, render_subject
+from pmem.report.page import live_policy, render_live_page, render_page, render_subject
 from pmem.values.records import dump_line
 from tests.report.pages import ReadPage, addresses
 
@@ -141,7 +141,9 @@ def test_the_script_writes_no_markup() -> None:
 
 
 def test_a_page_that_a_server_shows_holds_no_record_and_may_ask_that_server_alone() -> None:
-    read = ReadPage(render_page(document_saying("hush-hush"), live="/pmem/1/"))
+    read = ReadPage(render_live_page("/pmem/1/"))
     assert read.blocks.get("script application/json", "") == ""
     assert ("data-live", "/pmem/1/") in read.attributes
+    assert read.policy == live_policy()
     assert "connect-src 'self'" in read.policy
+    assert read.allows("script")

@@ -422,10 +422,13 @@
       const asked = el("input", { type: "text", "aria-label": "A task of your own", placeholder: "A task of your own" });
       return el("form", { class: "ask", onsubmit: async (event) => {
         event.preventDefault();
-        const made = await act("report.receipts", { tasks: [asked.value] });
-        if (!made) return;
-        receipts.push(...made); task = asked.value; add(task); draw();
-      } }, asked, el("button", { type: "submit" }, "Build"));
+        const name = asked.value.trim();
+        if (!name) return;
+        try { receipts.push(...(await ask("receipts", { task: name })).items); } catch (problem) { tell(problem.message, false); return; }
+        task = name;
+        if (!tasks.includes(name)) { tasks.push(name); add(name); }
+        draw();
+      } }, asked, el("button", { class: "act", type: "submit" }, "Show"));
     }
     tasks.forEach(add);
     slider.max = of(task).length - 1;
@@ -604,26 +607,98 @@
     return new Map(nodes.map((node, place) => [node, { x: Math.round(scale(points[place].x, xs, width)), y: Math.round(scale(points[place].y, ys, high)) }]));
   }
 
-  /* The same page served live */
+  /* The same page served live: it asks for everything with its owner's token */
 
-  async function act(name, body) {
-    const answer = await fetch(live + name, {
-      method: "POST", headers: { "Content-Type": "application/json" }, credentials: "same-origin", body: JSON.stringify(body || {}),
-    });
+  const TOKEN = "pmem-token";
+  let token = "";
+
+  async function ask(name, body) {
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
+    const answer = await fetch(live + name, { method: "POST", headers, credentials: "omit", body: JSON.stringify(body || {}) });
     const said = await answer.json().catch(() => ({}));
-    if (!answer.ok) { say((said.error && said.error.message) || `the server says ${answer.status}`); return null; }
-    return said.data === undefined ? said : said.data;
+    if (answer.ok) return said.data;
+    const problem = new Error((said.error && [said.error.message, said.error.hint].filter(Boolean).join(": ")) || `the server says ${answer.status}`);
+    problem.isUnknown = answer.status === 401;
+    throw problem;
+  }
+
+  async function act(label, name, body) {
+    try {
+      const done = await ask(name, body);
+      await load();
+      tell(label, name !== "undo");
+      return done;
+    } catch (problem) { tell(problem.message, false); return null; }
+  }
+
+  function tell(text, isUndone) {
+    const old = document.getElementById("told");
+    if (old) old.remove();
+    document.body.append(el("div", { id: "told", class: "told", role: "status" }, el("span", {}, text),
+      isUndone ? el("button", { class: "act", type: "button", onclick: () => act("taken back", "undo", {}) }, "Undo") : null,
+      el("button", { class: "act", type: "button", "aria-label": "Close", onclick: (event) => event.target.parentElement.remove() }, "\u00d7")));
   }
 
   function drawActions(memory) {
-    const button = (label, name, body) => el("button", { class: "act", type: "button", onclick: async () => { if (await act(name, body)) { say(`${label}: done`); await load(); } } }, label);
-    return el("p", {}, button(memory.pinned ? "Unpin" : "Pin", "pin", { reference: memory.id, pinned: !memory.pinned }), " ",
-      memory.state === "archived" ? button("Restore", "restore", { references: [memory.id] }) : button("Remove", "rm", { references: [memory.id] }), " ", button("Undo the last change", "undo", {}));
+    const id = memory.id, name = short(id), box = el("div", { class: "acts" });
+    const add = (label, run) => box.append(el("button", { class: "act", type: "button", onclick: run }, label));
+    add("Edit", () => box.replaceWith(drawEditor(memory)));
+    add(memory.pinned ? "Unpin" : "Pin", () => act(`${memory.pinned ? "unpinned" : "pinned"} ${name}`, "pin", { reference: id, pinned: !memory.pinned }));
+    if (memory.state === "archived") add("Restore", () => act(`restored ${name}`, "restore", { references: [id] }));
+    else if (isNow(memory)) add("Remove", () => act(`removed ${name}`, "rm", { references: [id] }));
+    if (Object.keys(memory.disputed || {}).length) {
+      add("Settle: keep this", () => act(`settled ${name}`, "settle", { references: [id] }));
+      add("Settle: take the other", () => act(`settled ${name}`, "settle", { references: [id], other: true }));
+    }
+    if ((memory.cites || []).some((cited) => cited.state)) add("It still holds", () => act(`agreed to ${name}`, "verify.accept", { references: [id] }));
+    return box;
+  }
+
+  function drawEditor(memory) {
+    const text = el("textarea", { rows: 4, "aria-label": "What it says" }, memory.text);
+    const form = el("form", { class: "editor", onsubmit: (event) => {
+      event.preventDefault();
+      act(`edited ${short(memory.id)}`, "edit", { reference: memory.id, content: text.value });
+    } }, text, el("div", { class: "acts" }, el("button", { class: "act", type: "submit" }, "Save"),
+      el("button", { class: "act", type: "button", onclick: () => form.replaceWith(drawActions(memory)) }, "Cancel")));
+    requestAnimationFrame(() => text.focus());
+    return form;
   }
 
   async function load() {
-    const made = await act("report", {});
-    if (made) start(made);
+    const place = scrollY;
+    start(await ask("report", {}));
+    document.title = `${report.project}: project memory`;
+    document.getElementById("project").textContent = report.project;
+    document.getElementById("asof").textContent = `As it is on ${date(report.now)}.`;
+    scrollTo({ top: place, behavior: "instant" });
+  }
+
+  function askToken(problem) {
+    main.replaceChildren();
+    const input = el("input", { type: "password", autocomplete: "off", "aria-label": "Token", required: true });
+    section("start", "Who are you?", "This memory is shown to whoever has its token; pmem serve --token person prints yours.",
+      problem ? el("p", { role: "alert" }, problem) : null,
+      el("form", { class: "ask", onsubmit: (event) => { event.preventDefault(); enter(input.value.trim()); } }, input, el("button", { class: "act", type: "submit" }, "Show it")));
+    input.focus();
+  }
+
+  async function enter(given) {
+    token = given;
+    try {
+      await load();
+      sessionStorage.setItem(TOKEN, token);
+    } catch (problem) {
+      sessionStorage.removeItem(TOKEN);
+      askToken(problem.isUnknown && !given ? "" : problem.message);
+    }
+  }
+
+  function goLive() {
+    const handed = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (handed) history.replaceState(null, "", location.pathname);
+    const known = handed || sessionStorage.getItem(TOKEN);
+    if (known) enter(known); else askToken("");
   }
 
   /* The whole page */
@@ -675,5 +750,5 @@
     performance.mark("pmem-drawn");
   }
 
-  if (live) load(); else start(JSON.parse(document.getElementById("report").textContent));
+  if (live) goLive(); else start(JSON.parse(document.getElementById("report").textContent));
 })();
