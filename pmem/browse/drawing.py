@@ -1,7 +1,6 @@
 """How memories look in a terminal: as a row of a list, and whole, with their history."""
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import Any, Final
 
 from textual.content import Content
@@ -10,6 +9,7 @@ from pmem.browse.desk import Reading
 from pmem.core.journal import JournalStep, one_line
 from pmem.core.trust import Trust, trust_of
 from pmem.core.visible import one_visible_line, visible
+from pmem.core.word_changes import word_changes
 from pmem.report.document import ToldNeed
 from pmem.values.ids import short
 from pmem.values.records import Memory, State
@@ -19,7 +19,11 @@ Piece = Content | tuple[str, str]
 
 _ROW: Final = 300
 """Characters of a memory in a list."""
-_MOST_WORDS: Final = 2_000
+_MARKS: Final = {
+    "same": ("", "", ""),
+    "removed": ("[-", "-]", "$text-error"),
+    "added": ("{+", "+}", "$text-success"),
+}
 _LABEL: Final = 11
 _SOFT: Final = "$text-muted"
 _PAST: Final = "$text-disabled"
@@ -117,20 +121,9 @@ def _draw_change(step: JournalStep, name: str) -> Content:
 
 def _differing(before: str, after: str) -> Iterator[Piece]:
     """Yield one text with what was taken out of it and what was put in marked."""
-    old, new = before.split(" "), after.split(" ")
-    if max(len(old), len(new)) > _MOST_WORDS:
-        yield (f"[-{before}-] ", "$text-error")
-        yield (f"{{+{after}+}}", "$text-success")
-        return
-    for tag, start, end, from_, to in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        gone, come = " ".join(old[start:end]), " ".join(new[from_:to])
-        if tag == "equal":
-            yield (f"{gone} ", "")
-            continue
-        if gone:
-            yield (f"[-{gone}-] ", "$text-error")
-        if come:
-            yield (f"{{+{come}+}} ", "$text-success")
+    for fate, text in word_changes(before, after):
+        opens, closes, style = _MARKS[fate]
+        yield (f"{opens}{text}{closes} ", style)
 
 
 def _tell_value(value: Any) -> str:

@@ -6,7 +6,7 @@ JSON that no browser runs, and the script writes it as text alone.
 """
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -17,15 +17,22 @@ import jinja2
 from markupsafe import Markup
 
 from pmem.core.filters import fold
+from pmem.core.word_changes import WordChange, word_changes
 from pmem.report.document import ReportDocument, ToldMemory
 from pmem.values.ids import short
-from pmem.values.records import dump_line
+from pmem.values.records import EventKind, dump_line
 
 MARK: Final = '<meta name="generator" content="pmem report">'
 """Stands at the beginning of every file that is made here, and tells it from others."""
 _IN_SCRIPTS: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _MONTHS: Final = ("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec").split()
 _ASKS: Final = "connect-src 'self'"
+_HAPPENED: Final = {
+    EventKind.ADD: "learned", EventKind.UPDATE: "changed", EventKind.DELETE: "removed",
+    EventKind.MERGE: "merged", EventKind.ARCHIVE: "archived", EventKind.SUPERSEDE: "replaced",
+    EventKind.LINK: "linked", EventKind.UNLINK: "unlinked", EventKind.TTL: "expired",
+    EventKind.RESTORE: "restored",
+}  # fmt: skip
 _QUIET: Final = ("base-uri 'none'", "form-action 'none'", "img-src data:")
 
 
@@ -122,6 +129,11 @@ def _written_day(at: datetime) -> str:
     return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
 
 
+def _word_changes(pair: tuple[Any, Any]) -> Iterator[WordChange]:
+    """Yield the words of a value before and after, of any value that a field can have."""
+    return word_changes(*("nothing" if each is None else str(each) for each in pair))
+
+
 def _policy(style: str, script: str, further: str) -> str:
     """Return a content security policy that lets in these two texts and nothing else."""
     parts = ["default-src 'none'", *_QUIET, f"style-src {_digest(style)}"]
@@ -151,5 +163,7 @@ def _template(name: str) -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters["short"] = short
+    environment.filters["happened"] = _HAPPENED.get
+    environment.filters["word_changes"] = _word_changes
     environment.filters["day"] = _written_day
     return environment.from_string(_asset(name))

@@ -580,7 +580,7 @@
   }
 
   function drawNet(nodes, edges, degree, width) {
-    const high = Math.round(Math.min(560, Math.max(320, width * 0.55))), at = layout(nodes, edges, width, high);
+    const high = Math.round(Math.min(560, 160 + nodes.length * 14, Math.max(320, width * 0.55))), at = layout(nodes, edges, width, high);
     const labelled = new Set(nodes.slice(0, width < 600 ? 6 : 14));
     const title = (memory) => (memory.subject || memory.text).slice(0, 28);
     return svg("svg", { viewBox: `0 0 ${width} ${high}`, height: high, role: "img", "aria-label": `A graph of ${nodes.length} linked memories; the list below says the same` },
