@@ -19,6 +19,7 @@ from pmem.report.document import ReportDocument
 from pmem.report.page import render_page
 from pmem.values.records import STORES, Memory, MemoryType, dump_line
 from tests.asking import ask
+from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.hostile.projects import memory, write
 from tests.report.stores import NOW as LATER
@@ -109,6 +110,18 @@ def test_what_waits_for_consent_is_never_in_it(project: Project, root: str) -> N
     held = agent.add("The user lives in Lisbontown", type=MemoryType.FACT, category="preference")
     assert held.action in ("queued", "waiting")
     assert "Lisbontown" not in said(root)
+
+
+def test_what_one_keeps_for_oneself_is_never_in_it(project: Project, root: str) -> None:
+    project.add("We use PostgreSQL for orders")
+    assert (
+        pmem("add", "Zanzibar is how I call the database", "--type", "preference", "--mine").code
+        == 0
+    )
+    done = pmem("report", "-", "--json", "--task", "which database is Zanzibar")
+    assert done.code == 0
+    assert "is how I call" not in done.text
+    assert "We use PostgreSQL" in done.text
 
 
 def test_what_belongs_to_an_app_is_never_in_it(project: Project, root: str) -> None:

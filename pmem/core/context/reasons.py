@@ -16,6 +16,7 @@ REASONS: Final = {
     "memory": "it stands in every context",
     "updates": "it is new to the thread",
     "recalled": "it answers the task",
+    "yours": "it is a rule of your own",
     "further": "there is room left",
     "summaries": "it sums up earlier messages",
     "earlier": "it answers the task",
