@@ -9,7 +9,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.context.parts import Context
-from pmem.core.context.reasons import say_why
+from pmem.core.context.reasons import REASONS, say_why
 from pmem.core.shortening import shortened
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
@@ -91,7 +91,7 @@ def _draw_receipt(session: CommandSession, built: Context, note: str, width: int
     from pmem.cli.screens.view import view_of
     from pmem.cli.screens.wrapping import all_hung
 
-    yield from receipt_screen(built, _REASONS, view_of(session, width))
+    yield from receipt_screen(built, REASONS, view_of(session, width))
     yield [("", "")]
     yield from all_hung(([(said, "")] for said in (*built.notes, note)), width)
 

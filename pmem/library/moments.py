@@ -13,12 +13,10 @@ from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
-from pmem.upkeep.inbox import Inbox, InboxRequest
-from pmem.report.collecting import ReportRequest
-from pmem.report.document import ReportDocument
 from pmem.report.collecting import ReceiptsRequest, ReportRequest
 from pmem.report.document import Receipts, ReportDocument
 from pmem.report.receipts import DEFAULT_BUDGETS
+from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Memory
 from pmem.values.requests import NoArguments, RangeRequest
 from pmem.vcs.changelog import Changelog
