@@ -39,7 +39,7 @@ ARROWS: Final[dict[str, str]] = {
     "vcs apps",
     "report": "errors values core storage.files project memory search upkeep",
     "operations": "errors core storage project embedding memory",
-    "browse": "errors values core project memory report operations",
+    "browse": "errors values core memory project upkeep operations",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project memory vcs apps conversation search upkeep report operations",
     "server": "errors values core project memory search operations library",

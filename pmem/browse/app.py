@@ -11,12 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Footer, Input, OptionList, Static
 
-from pmem.browse.desk import HELD, Desk, Held, Reading
+from pmem.browse.desk import HELD, Desk, Held, Reading, choices_of
 from pmem.browse.drawing import draw_reading
 from pmem.browse.entries import EntryList
+from pmem.core.inbox import InboxItem
 from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError
-from pmem.report.document import ToldNeed
 from pmem.values.records import Memory
 
 MOST_ROWS: Final = 200
@@ -49,6 +49,7 @@ class MemoryBrowser(App[None]):
         Binding("j", "move(1)", "Down", show=False),
         Binding("k", "move(-1)", "Up", show=False),
         Binding("q", "quit", "Quit"),
+        *(Binding(str(place), f"choose({place})", show=False) for place in range(1, 8)),
         Binding("s", "held", "Past"),
     ]
 
@@ -85,7 +86,7 @@ class MemoryBrowser(App[None]):
     def current(self) -> Memory | None:
         """The memory that the list stands on."""
         entry = self._list.entry
-        return self._desk.known(entry.memory) if isinstance(entry, ToldNeed) else entry
+        return self._desk.known(entry.id) if isinstance(entry, InboxItem) else entry
 
     @on(Input.Changed, "#filter")
     def narrow(self) -> None:
@@ -168,6 +169,17 @@ class MemoryBrowser(App[None]):
             self.screen.remove_class("-needs")
             self._fill()
 
+    def action_choose(self, place: int) -> None:
+        """Settle what the inbox stands on.
+
+        Args:
+            place: Which of its choices, counted from one.
+        """
+        item = self._list.entry
+        if isinstance(item, InboxItem) and place <= len(choices_of(item)):
+            choice = choices_of(item)[place - 1]
+            self._after(self._tried(partial(self._desk.settle, choice)))
+
     def action_edit(self) -> None:
         """Change what the entry says, in the editor."""
         memory = self.current
@@ -240,7 +252,7 @@ class MemoryBrowser(App[None]):
             return
         self.call_from_thread(self._fill_needs, found)
 
-    def _fill_needs(self, found: list[ToldNeed]) -> None:
+    def _fill_needs(self, found: list[InboxItem]) -> None:
         self._list.fill(found, stay=self._is_inbox)
         self.screen.add_class("-needs")
         many = f"{len(found):,} waiting for somebody" if found else "nothing waits for anybody"

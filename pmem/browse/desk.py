@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from pmem.core.filters import Filter
+from pmem.core.inbox import InboxChoice, InboxItem
 from pmem.core.journal import JournalStep
 from pmem.memory.changes import RecordsRequest, RestoreRequest
 from pmem.memory.journal import HistoryRequest
@@ -16,8 +17,7 @@ from pmem.operations import table
 from pmem.operations.operation import Operation
 from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
-from pmem.report.collecting import ReportRequest
-from pmem.report.document import ToldNeed
+from pmem.upkeep.inbox import InboxRequest
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
 
@@ -55,13 +55,20 @@ class Desk:
     Args:
         opened: Opens the memory folder, once for each thing that is asked.
         write: Lets a person change a text in their editor.
+        settle: Runs a command line of pmem, and raises what it is refused with.
 
     Whatever the memory refuses comes as a `PmemError`.
     """
 
-    def __init__(self, opened: Callable[[], Workspace], write: Callable[[str], EditedText]) -> None:
+    def __init__(
+        self,
+        opened: Callable[[], Workspace],
+        write: Callable[[str], EditedText],
+        settle: Callable[[str], None],
+    ) -> None:
         self._opened = opened
         self._write = write
+        self._settle = settle
         self._memories: list[tuple[str, Memory]] = []
 
     def load(self) -> None:
@@ -113,9 +120,18 @@ class Desk:
         found = self.glance(identifier)
         return found and msgspec.structs.replace(found, stale=shown.stale, disputed=shown.disputed)
 
-    def needs(self) -> Sequence[ToldNeed]:
+    def needs(self) -> Sequence[InboxItem]:
         """Return what waits for somebody."""
-        return self._ask(table.REPORT, ReportRequest(budgets=())).needs
+        return self._ask(table.INBOX, InboxRequest()).items
+
+    def settle(self, choice: InboxChoice) -> str:
+        """Run the command of a choice, and return what was done.
+
+        Args:
+            choice: One of `choices_of`.
+        """
+        self._settle(choice.command)
+        return f"{choice.does}: done; u takes that back"
 
     def edit(self, memory: Memory) -> str:
         """Let a person change what a memory says, and return what was done.
@@ -159,6 +175,21 @@ class Desk:
 
     def _ask(self, operation: Operation[Q, A], request: Q) -> A:
         return run(self._opened(), operation, request).result
+
+
+def choices_of(item: InboxItem) -> list[InboxChoice]:
+    """Return the ways to settle something that need no editor, and no key of their own.
+
+    Args:
+        item: What waits.
+    """
+    return [
+        one
+        for one in item.commands
+        if not one.command.startswith("pmem show ")
+        and not one.command.endswith(" --edit")
+        and one.command.split()[1:2] + one.command.split()[3:] != ["edit"]
+    ]
 
 
 def _haystack(memory: Memory) -> str:

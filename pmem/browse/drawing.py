@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from textual.content import Content
 
-from pmem.browse.desk import Reading
+from pmem.browse.desk import Reading, choices_of
+from pmem.core.inbox import InboxItem, InboxKind
 from pmem.core.journal import JournalStep, one_line
 from pmem.core.trust import Trust, trust_of
 from pmem.core.visible import one_visible_line, visible
 from pmem.core.word_changes import word_changes
-from pmem.report.document import ToldNeed
 from pmem.values.ids import short
 from pmem.values.records import Memory, State
 from pmem.values.times import day
@@ -24,6 +24,7 @@ _MARKS: Final = {
     "removed": ("[-", "-]", "$text-error"),
     "added": ("{+", "+}", "$text-success"),
 }
+_KIND: Final = max(map(len, InboxKind)) + 2
 _LABEL: Final = 11
 _SOFT: Final = "$text-muted"
 _PAST: Final = "$text-disabled"
@@ -46,16 +47,18 @@ def draw_row(memory: Memory) -> Content:
     )
 
 
-def draw_need(need: ToldNeed) -> Content:
-    """Return what waits for somebody as two lines of a list.
+def draw_item(item: InboxItem) -> Content:
+    """Return what waits for somebody, with the keys that settle it.
 
     Args:
-        need: What it is.
+        item: What it is.
     """
+    keys = (f"{place} {one.does}" for place, one in enumerate(choices_of(item), start=1))
     return Content.assemble(
-        (f"{need.kind:<13}", "$text-warning"),
-        one_visible_line(need.text),
-        (f"\n{'':<13}{one_visible_line(need.command)}", _SOFT),
+        (f"{item.kind:<{_KIND}}", "$text-warning"),
+        one_visible_line(one_line(item.text, _ROW)),
+        (f"\n{one_visible_line(item.why)}", _SOFT),
+        (f"\n{'   '.join(keys)}", "$text-accent"),
     )
 
 

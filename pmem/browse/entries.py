@@ -6,11 +6,11 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from pmem.browse.drawing import draw_need, draw_row
-from pmem.report.document import ToldNeed
+from pmem.browse.drawing import draw_item, draw_row
+from pmem.core.inbox import InboxItem
 from pmem.values.records import Memory
 
-Entry = Memory | ToldNeed
+Entry = Memory | InboxItem
 
 
 class EntryList(OptionList):
@@ -38,4 +38,4 @@ class EntryList(OptionList):
 
 
 def _draw(entry: Entry) -> Content:
-    return draw_row(entry) if isinstance(entry, Memory) else draw_need(entry)
+    return draw_row(entry) if isinstance(entry, Memory) else draw_item(entry)

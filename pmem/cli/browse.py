@@ -1,15 +1,19 @@
 """The command that shows the memory in a terminal: browse."""
 
+import io
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from typing import Any
 
 import typer
 
 from pmem.cli import render
+from pmem.cli.app import run
 from pmem.cli.drafts import write_draft
 from pmem.cli.extras import needing
 from pmem.cli.session import CommandSession
-from pmem.errors import UsageError
+from pmem.errors import Refused, UsageError
 from pmem.operations import table
 from pmem.project.setup import SettingRequest
 
@@ -34,9 +38,16 @@ def browse(ctx: typer.Context) -> None:
         draft = write_draft(session, known)
         return EditedText(text=draft.text, drop=draft.drop)
 
+    def settle(line: str) -> None:
+        said = io.StringIO()
+        with redirect_stdout(io.StringIO()), redirect_stderr(said):
+            code = run(shlex.split(line)[1:], session.once_more())
+        if code:
+            raise Refused(said.getvalue().strip().removeprefix("pmem: "))
+
     shared = Shared()
     opened = partial(session.opened_anew, session.found_root, shared)
     try:
-        MemoryBrowser(Desk(opened, write), str(name)).run()
+        MemoryBrowser(Desk(opened, write, settle), str(name)).run()
     finally:
         shared.indexes.close()

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from copy import copy
 from itertools import islice
 from shutil import get_terminal_size
 from typing import Annotated, Final
@@ -101,16 +100,8 @@ def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
     return f"{said}; `pmem undo` takes the last one back" if settled else said
 
 
-def _again(session: CommandSession) -> CommandSession:
-    """Return the same options for one more command."""
-    other = copy(session)
-    other.__dict__.pop("workspace", None)
-    other.outcomes = []
-    return other
-
-
 def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
-    again = _again(session)
+    again = session.once_more()
     try:
         return again.run(table.INBOX, request)
     finally:
@@ -127,7 +118,7 @@ def _settle(session: CommandSession, item: InboxItem) -> str:
         if key not in choices:
             render.print_note(f"press one of {', '.join(choices)}")
             continue
-        code = run(shlex.split(choices[key].command)[1:], _again(session))
+        code = run(shlex.split(choices[key].command)[1:], session.once_more())
         if not code and key != _LOOKS:
             return key
 

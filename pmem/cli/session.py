@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
@@ -138,6 +139,13 @@ class CommandSession:
             environment=self.environment,
             caller=self.caller,
         )
+
+    def once_more(self) -> "CommandSession":
+        """Return the same options for one more command."""
+        other = copy(self)
+        other.__dict__.pop("workspace", None)
+        other.outcomes = []
+        return other
 
     def close(self) -> None:
         """Let go of the files that are open."""

@@ -86,7 +86,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
         now=workspace.now(),
         memories=_told_memories(workspace, memories, broken),
         week=_told_week(workspace, look_back(workspace, WeekRequest(since=request.since))),
-        needs=tuple(list_needs(workspace, memories, broken)),
+        needs=tuple(list_needs(workspace, memories)),
         receipts=tuple(write_receipts(workspace, memories, request.tasks, request.budgets)),
         growth=figures.growth,
         growth_per=figures.growth_per,

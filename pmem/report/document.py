@@ -102,19 +102,28 @@ class ToldMemory(_Told, frozen=True, kw_only=True):
     history: tuple[ToldEvent, ...] = ()
 
 
+class ToldChoice(_Told, frozen=True, kw_only=True):
+    """One way to settle something: what it does, and the command for it."""
+
+    does: str
+    command: str
+
+
 class ToldNeed(_Told, frozen=True, kw_only=True):
     """Something that waits for somebody.
 
     Attributes:
-        kind: What it is, in a word or two.
-        text: What is the matter, in one sentence.
-        command: What settles it.
+        kind: What it is, in a word.
+        text: What it is about, on one line.
+        why: What is the matter with it.
+        choices: What settles it.
         memory: The id of the memory that it is about, if it is about one.
     """
 
     kind: str
     text: str
-    command: str
+    why: str = ""
+    choices: tuple[ToldChoice, ...] = ()
     memory: str = ""
 
 

@@ -1,6 +1,7 @@
 """The browser lists, reads and changes memories, and each key does what stands beside it."""
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -10,12 +11,15 @@ from textual.widgets import Input, OptionList, Static
 
 from pmem.browse.app import MOST_ROWS, MemoryBrowser
 from pmem.browse.desk import Desk, EditedText
+from pmem.errors import Refused
 from pmem.memory.reading import ListRequest, ShowRequest
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.values.records import Memory
+from pmem.values.times import iso
 from tests.asking import ask
+from tests.cli.shell import pmem
 from tests.hostile.projects import memory, write
 from tests.once import Once
 from tests.report.stores import NOW, LivedIn
@@ -79,8 +83,13 @@ def browse(
     def write(known: str) -> EditedText:
         return EditedText(text=written or known, drop=lambda: None)
 
+    def settle(line: str) -> None:
+        done = pmem("--actor", "kim", "--now", iso(NOW), *shlex.split(line)[1:])
+        if done.code:
+            raise Refused(done.said)
+
     async def run() -> None:
-        app = MemoryBrowser(Desk(opened, write), "Harbour")
+        app = MemoryBrowser(Desk(opened, write, settle), "Harbour")
         async with app.run_test(size=(columns, 24)) as pilot:
             await pilot.pause()
             await story(Seen(app, pilot))
@@ -211,12 +220,33 @@ def test_the_inbox_lists_what_waits_and_leads_to_it(lived_in: str) -> None:
     async def story(seen: Seen) -> None:
         await seen.press("i")
         assert seen.count == "Harbour: 2 waiting for somebody; i leads back"
-        assert [row.split()[0] for row in seen.rows] == ["same", "expired"]
+        assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
+        assert "1 keep both   2 keep the newer one alone" in seen.rows[0]
         await seen.press("j", "enter")
         assert seen.is_reading
         assert "The beta is closed to new teams" in seen.text
         await seen.press("escape", "escape")
         assert len(seen.rows) == 22
+
+    browse(lived_in, story)
+
+
+def test_a_number_settles_what_waits(lived_in: str) -> None:
+    async def story(seen: Seen) -> None:
+        await seen.press("i", "1")
+        assert seen.told == ["keep both: done; u takes that back"]
+        assert [row.split()[0] for row in seen.rows] == ["expired"]
+        await seen.press("u")
+        assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
+
+    browse(lived_in, story)
+
+
+def test_a_number_that_stands_beside_nothing_does_nothing(lived_in: str) -> None:
+    async def story(seen: Seen) -> None:
+        await seen.press("1", "i", "7")
+        assert seen.told == []
+        assert len(seen.rows) == 2
 
     browse(lived_in, story)
 

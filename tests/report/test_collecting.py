@@ -72,7 +72,7 @@ def test_a_report_tells_what_is_kept_and_what_it_was_before(root: str) -> None:
     queues = [each for each in document.memories if each.subject == "queue"]
     assert [each.state for each in queues] == ["superseded", "active"]
     assert queues[0].held_until is not None
-    assert [need.kind for need in document.needs] == ["same subject", "expired"]
+    assert [need.kind for need in document.needs] == ["subject", "expired"]
     assert [len(document.week.learned), len(document.week.changed)] == [1, 2]
 
 
@@ -102,7 +102,7 @@ def test_what_was_said_in_conversations_is_never_in_it(project: Project, root: s
     assert "Zanzibar" not in said(root)
     assert "Lisbontown" not in dump_line(found.memories).decode()
     assert [receipt.items for receipt in found.receipts] == [()]
-    assert [need.kind for need in found.needs] == ["facts"]
+    assert [need.kind for need in found.needs] == ["fact"]
 
 
 def test_what_waits_for_consent_is_never_in_it(project: Project, root: str) -> None:

@@ -14,6 +14,7 @@ from pmem.report.document import (
     Receipt,
     ReceiptItem,
     ReportDocument,
+    ToldChoice,
     ToldCitation,
     ToldEvent,
     ToldLink,
@@ -63,10 +64,11 @@ def document_saying(text: str) -> ReportDocument:
         items=(ReceiptItem(id=text, section=text, why=text, text=text),),
         left_out=(LeftOut(id=text, reason=text),), reasons={text: 1},
     )  # fmt: skip
+    choice = ToldChoice(does=text, command=text)
     return ReportDocument(
         project=text, now=NOW, memories=(memory,),
         week=ToldWeek(since=NOW, learned=(learned,), by={text: (text,)}, people={text: 1}),
-        needs=(ToldNeed(kind=text, text=text, command=text, memory=text),),
+        needs=(ToldNeed(kind=text, text=text, why=text, choices=(choice,), memory=text),),
         receipts=(receipt,), counts={"active": 1},
     )  # fmt: skip
 

@@ -55,11 +55,11 @@
   }
   const empty = (title, text) => el("p", { class: "empty" }, el("strong", {}, title), text);
   const typeMark = (type) => el("span", { class: `type t-${/^[a-z_]+$/.test(type) ? type : "other"}` }, named(type));
-  const command = (text) => el("button", {
-    class: "copy", type: "button", title: "Copy", onclick: () => {
+  const command = (text, label) => el("button", {
+    class: "copy", type: "button", title: label ? `Copy: ${text}` : "Copy", onclick: () => {
       if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => say(`copied: ${text}`), () => say(text));
     },
-  }, el("code", {}, text));
+  }, label ? [label, " "] : "", el("code", {}, text));
 
   /* Long lists: some rows at first, more when they are asked for */
 
@@ -253,11 +253,12 @@
   function drawNeeds() {
     const needs = report.needs || [];
     const rows = el("ul", { class: "needs" });
-    section("needs", "Needs somebody", needs.length ? "What only a person can settle, with the command that does it." : "",
+    section("needs", "Needs somebody", needs.length ? "What only a person can settle, and the commands that do it: a click copies one." : "",
       needs.length ? rows : empty("All settled", "No contradiction is open, nothing is stale, expired or in doubt."));
     longList(rows, needs, (need) => el("li", {},
-      el("span", {}, el("span", { class: /conflict|damaged|unmerged|markers/.test(need.kind) ? "chip bad" : "chip warm" }, need.kind)),
-      el("span", {}, need.text), command(need.command)), 8);
+      el("span", {}, el("span", { class: /contradiction|damaged/.test(need.kind) ? "chip bad" : "chip warm" }, named(need.kind))),
+      el("div", {}, need.text, need.why ? el("div", { class: "soft small" }, need.why) : null,
+        el("div", { class: "acts" }, (need.choices || []).filter((one) => !/^pmem show /.test(one.command)).map((one) => command(one.command, one.does))))), 8);
     return needs.length;
   }
 
@@ -733,7 +734,7 @@
           ["a decision", "Why things are as they are", "pmem add \"We use PostgreSQL\" --type decision --subject database"],
           ["from git", "What the project's commits say, as proposals", "pmem import git"],
           ["from notes", "What AGENTS.md and its like say", "pmem import notes AGENTS.md"],
-        ].map(([kind, text, line]) => el("li", {}, el("span", {}, el("span", { class: "chip" }, kind)), el("span", {}, text), command(line)))));
+        ].map(([kind, text, line]) => el("li", {}, el("span", {}, el("span", { class: "chip" }, kind)), el("div", {}, text, el("div", { class: "acts" }, command(line)))))));
       document.getElementById("contents").hidden = true;
       performance.mark("pmem-drawn");
       return;
