@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import on
 from textual.app import App, ComposeResult
@@ -26,6 +26,23 @@ _COLUMNS: Final = 96
 """Columns from which on the list and what is read stand side by side."""
 
 
+_KEYS: Final[list[BindingType]] = [
+    Binding("slash", "filter", "Filter", key_display="/"),
+    Binding("enter", "read", "Read", show=False),
+    Binding("e", "edit", "Edit"),
+    Binding("p", "pin", "Pin"),
+    Binding("d", "remove", "Remove"),
+    Binding("u", "undo", "Undo"),
+    Binding("i", "needs", "Inbox"),
+    Binding("escape", "leave", "Back"),
+    Binding("j", "move(1)", "Down", show=False),
+    Binding("k", "move(-1)", "Up", show=False),
+    Binding("q", "quit", "Quit"),
+    *(Binding(str(place), f"choose({place})", show=False) for place in range(1, 8)),
+    Binding("s", "held", "Past"),
+]
+
+
 class MemoryBrowser(App[None]):
     """Lists the memories of a project, shows one, and what waits for somebody.
 
@@ -37,21 +54,7 @@ class MemoryBrowser(App[None]):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, _NARROW), (_COLUMNS, _WIDE)]  # noqa: RUF012 - as in the base
     CSS_PATH = "app.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Filter", key_display="/"),
-        Binding("enter", "read", "Read", show=False),
-        Binding("e", "edit", "Edit"),
-        Binding("p", "pin", "Pin"),
-        Binding("d", "remove", "Remove"),
-        Binding("u", "undo", "Undo"),
-        Binding("i", "needs", "Inbox"),
-        Binding("escape", "leave", "Back"),
-        Binding("j", "move(1)", "Down", show=False),
-        Binding("k", "move(-1)", "Up", show=False),
-        Binding("q", "quit", "Quit"),
-        *(Binding(str(place), f"choose({place})", show=False) for place in range(1, 8)),
-        Binding("s", "held", "Past"),
-    ]
+    BINDINGS = _KEYS
 
     def __init__(self, desk: Desk, name: str) -> None:
         super().__init__()

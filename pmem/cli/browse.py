@@ -12,7 +12,7 @@ from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.drafts import write_draft
 from pmem.cli.extras import needing
-from pmem.cli.session import CommandSession
+from pmem.cli.session import CommandSession, once_more
 from pmem.errors import Refused, UsageError
 from pmem.operations import table
 from pmem.project.setup import SettingRequest
@@ -41,7 +41,7 @@ def browse(ctx: typer.Context) -> None:
     def settle(line: str) -> None:
         said = io.StringIO()
         with redirect_stdout(io.StringIO()), redirect_stderr(said):
-            code = run(shlex.split(line)[1:], session.once_more())
+            code = run(shlex.split(line)[1:], once_more(session))
         if code:
             raise Refused(said.getvalue().strip().removeprefix("pmem: "))
 

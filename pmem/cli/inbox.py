@@ -12,7 +12,7 @@ from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.panels import cut_line
 from pmem.cli.screens.wrapping import cells
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.operations import table
 from pmem.upkeep.inbox import Inbox, InboxRequest
@@ -101,7 +101,7 @@ def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
 
 
 def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
-    again = session.once_more()
+    again = once_more(session)
     try:
         return again.run(table.INBOX, request)
     finally:
@@ -118,7 +118,7 @@ def _settle(session: CommandSession, item: InboxItem) -> str:
         if key not in choices:
             render.print_note(f"press one of {', '.join(choices)}")
             continue
-        code = run(shlex.split(choices[key].command)[1:], session.once_more())
+        code = run(shlex.split(choices[key].command)[1:], once_more(session))
         if not code and key != _LOOKS:
             return key
 

@@ -140,13 +140,6 @@ class CommandSession:
             caller=self.caller,
         )
 
-    def once_more(self) -> "CommandSession":
-        """Return the same options for one more command."""
-        other = copy(self)
-        other.__dict__.pop("workspace", None)
-        other.outcomes = []
-        return other
-
     def close(self) -> None:
         """Let go of the files that are open."""
         if "workspace" in self.__dict__:
@@ -347,6 +340,14 @@ def _place(workspace: Workspace, pattern: str) -> str:
     if bare.startswith(".") and not inside and os.path.realpath(here) != top:
         raise InvalidValue(f"{pattern!r} is not in the project {top}", "see it from its top")
     return seen_from(pattern, inside, top.replace(os.sep, "/"))
+
+
+def once_more(session: CommandSession) -> CommandSession:
+    """Return the same options for one more command."""
+    other = copy(session)
+    other.__dict__.pop("workspace", None)
+    other.outcomes = []
+    return other
 
 
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:
