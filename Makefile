@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := $(abspath $(VENV))/bin
 
-.PHONY: demo test thorough assistants faults check format lint types docs site bench mutants clean
+.PHONY: demo test thorough assistants browser faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$(BIN):$$PATH" sh docs/demo.sh
@@ -17,6 +17,9 @@ thorough: $(VENV)/.developing  # with all the examples that the properties ask f
 
 assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
 	$(BIN)/python -m tests.assistants.real
+
+browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
+	PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
 
 faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.sweep
@@ -67,6 +70,14 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.browsing: $(VENV)/.developing  # needs Debian's chromium, and npm for axe-core
+	@command -v chromium chromium-browser >/dev/null || { \
+		echo "there is no Chromium: apt-get install chromium" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.60,<2'
+	mkdir -p $(VENV)/axe
+	cd $(VENV)/axe && npm pack --silent axe-core@4 >/dev/null && tar -xzf axe-core-*.tgz
 	@touch $@
 
 clean:

@@ -38,13 +38,15 @@ ARROWS: Final[dict[str, str]] = {
     "storage.git project memory search",
     "upkeep": "errors values core storage storage.files storage.local storage.git project "
     "embedding model memory vcs apps",
+    "report": "errors values core storage.files project memory search upkeep",
     "operations": "errors core storage project embedding memory upkeep",
+    "browse": "errors values core memory project upkeep operations",
     "library": "errors values core storage storage.local storage.shared storage.git "
-    "project model memory vcs apps conversation search upkeep operations",
+    "project model memory vcs apps conversation search upkeep report operations",
     "server": "errors values core project memory search operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "
     "storage.shared storage.git project model memory vcs apps conversation search assistants "
-    "upkeep operations server",
+    "upkeep report operations browse server",
 }
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
@@ -52,7 +54,7 @@ function. What only a type checker reads is no arrow."""
 SERVED: Final = frozenset({"storage", "backend", "visible_backend", "past", "store"})
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
-MOST_NAMES: Final = 21
+MOST_NAMES: Final = 23
 """Names at the top of the package."""
 
 NO_EFFECTS: Final = frozenset(
@@ -146,6 +148,21 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
     assert {here for here, others in used().items() if known & others} == {
         "pmem.server.mcp",
         "pmem.cli.mcp",
+    }
+
+
+@pytest.mark.parametrize(
+    ("library", "known"),
+    [
+        ("jinja2", {"pmem.report.page"}),
+        ("textual", {"pmem.browse.app", "pmem.browse.drawing", "pmem.browse.entries"}),
+    ],
+)
+def test_what_draws_for_people_is_known_only_where_it_draws(library: str, known: set[str]) -> None:
+    assert known == {
+        source.name(path)
+        for path in source.FILES
+        if any(name.split(".")[0] == library for name in source.needed(source.tree(path)))
     }
 
 

@@ -139,6 +139,8 @@ def _calls(made: Made) -> dict[str, dict[str, Any]]:
         "due": {"until": NOW},
         "week": {"since": NOW},
         "inbox": {"*": "fact", "limit": 3},
+        "report": {"tasks": ["x"], "since": NOW},
+        "receipts": {"task": "x", "budgets": [200]},
         "names": {"of": "subjects"},
         "types": {},
         "why": {"place": "src/a.py"},

@@ -44,6 +44,8 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "tags": CommandEntry("overviews", "tags", "pmem tags"),
     "subjects": CommandEntry("overviews", "subjects", "pmem subjects"),
     "types": CommandEntry("overviews", "types", "pmem types"),
+    "browse": CommandEntry("browse", "browse", "pmem browse"),
+    "report": CommandEntry("report", "report", 'pmem report memory.html --task "Move billing out"'),
     "changelog": CommandEntry("changelog", "changelog", "pmem changelog main..HEAD --markdown"),
     "review": CommandEntry("review", "review", "pmem review main..HEAD --format markdown"),
     "search": CommandEntry("recall", "search", 'pmem search "which database" --kind memory'),
@@ -220,7 +222,9 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Decisions and code": ("why", "tried", "outcome", "due", "verify", "changelog", "review"),
     "Conversations": ("conversation", "facts", "episode"),
-    "Look over it": ("inbox", "stats", "week", "tags", "subjects", "types", "events"),
+    "Look over it": (
+        "inbox", "browse", "report", "stats", "week", "tags", "subjects", "types", "events",
+    ),
     "Keep it tidy": (
          "pin", "unpin", "link", "unlink", "purge", "consolidate", "sweep"
     ),

@@ -9,6 +9,7 @@ import typer
 from pmem.cli import options
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.context.parts import Context
+from pmem.core.context.reasons import REASONS, say_why
 from pmem.core.shortening import shortened
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
@@ -17,37 +18,6 @@ from pmem.values.ids import short
 Format = Literal["markdown", "json", "messages"]
 Only = Literal["memories", "conversation"]
 _START: Final = 50
-_REASONS: Final = {
-    "pinned": "it is pinned",
-    "importance": "it is among the most important",
-    "standing": "nearly every task needs it",
-    "lifted": "its importance lifts it",
-    "answers": "it answers the task",
-    "place": "it applies to a file or a name that the task is about",
-    "kin": "it has the subject of an answer",
-    "type": "rules of its type come first",
-    "related": "an answer is linked to it",
-    "system": "it is the system prompt",
-    "memory": "it stands in every context",
-    "updates": "it is new to the thread",
-    "recalled": "it answers the task",
-    "yours": "it is a rule of your own",
-    "further": "there is room left",
-    "summaries": "it sums up earlier messages",
-    "earlier": "it answers the task",
-    "recent": "it is recent",
-    "over_budget": "the budget is spent",
-    "pinned_over_budget": "it is pinned, but the budget is too small for it",
-    "no_match": "nothing in the task speaks for it",
-    "below_threshold": "it answers too badly",
-    "over_length": "there are enough of its category",
-    "repeated": "something shown says the same",
-    "mode_none": "contexts leave its category out",
-    "not_valid_yet": "it does not hold yet",
-    "pruned": "pruning hides it",
-    "settled": "it is a dead end that was settled",
-}
-"""Why something is shown, or is not, in plain words."""
 
 
 def context(
@@ -121,7 +91,7 @@ def _draw_receipt(session: CommandSession, built: Context, note: str, width: int
     from pmem.cli.screens.view import view_of
     from pmem.cli.screens.wrapping import all_hung
 
-    yield from receipt_screen(built, _REASONS, view_of(session, width))
+    yield from receipt_screen(built, REASONS, view_of(session, width))
     yield [("", "")]
     yield from all_hung(([(said, "")] for said in (*built.notes, note)), width)
 
@@ -133,12 +103,12 @@ def _fates(built: Context) -> Iterator[str]:
         many = f"{len(part.items)} item{'s' * (len(part.items) != 1)}"
         yield f"{part.name}: {many}, {part.tokens:,} tokens, {share:.0%} of the budget"
         for item in part.items:
-            why = _REASONS.get(item.why) or _REASONS[part.name]
+            why = say_why(item.why or part.name)
             yield f"  in   {_start(item.id, item.text)}  {why}{_scored(item.score)}"
     if built.omitted:
         yield f"left out: {len(built.omitted)}"
     for left in built.omitted:
-        why = _REASONS.get(left.reason, left.reason.replace("_", " "))
+        why = say_why(left.reason)
         yield f"  out  {_start(left.id, left.text)}  {why}{_scored(left.score)}"
 
 

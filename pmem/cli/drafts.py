@@ -60,7 +60,22 @@ def read_draft(
     """
     if text is not None or session.json or not render.can_ask():
         return WrittenText(session.input(text, what))
-    path = _ask_editor(known or "", session.environment)
+    return write_draft(session, known or "")
+
+
+def write_draft(session: CommandSession, known: str) -> WrittenText:
+    """Return what somebody at a terminal writes in an editor.
+
+    Args:
+        session: How the command was called.
+        known: What the editor starts with.
+
+    Raises:
+        UsageError: There is no editor.
+        InvalidValue: Nothing was written, or it is not UTF-8, or far too long.
+        StorageRefused: The editor failed.
+    """
+    path = _ask_editor(known, session.environment)
     draft = WrittenText(_text_of(path), path)
     if not draft.text:
         draft.drop()

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from copy import copy
 from itertools import islice
 from shutil import get_terminal_size
 from typing import Annotated, Final
@@ -13,7 +12,7 @@ from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.panels import cut_line
 from pmem.cli.screens.wrapping import cells
-from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.session import Answer, CommandSession, Line, once_more
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.operations import table
 from pmem.upkeep.inbox import Inbox, InboxRequest
@@ -101,16 +100,8 @@ def _walk(session: CommandSession, found: Inbox, request: InboxRequest) -> str:
     return f"{said}; `pmem undo` takes the last one back" if settled else said
 
 
-def _again(session: CommandSession) -> CommandSession:
-    """Return the same options for one more command."""
-    other = copy(session)
-    other.__dict__.pop("workspace", None)
-    other.outcomes = []
-    return other
-
-
 def _collected(session: CommandSession, request: InboxRequest) -> Inbox:
-    again = _again(session)
+    again = once_more(session)
     try:
         return again.run(table.INBOX, request)
     finally:
@@ -127,7 +118,7 @@ def _settle(session: CommandSession, item: InboxItem) -> str:
         if key not in choices:
             render.print_note(f"press one of {', '.join(choices)}")
             continue
-        code = run(shlex.split(choices[key].command)[1:], _again(session))
+        code = run(shlex.split(choices[key].command)[1:], once_more(session))
         if not code and key != _LOOKS:
             return key
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
+from pmem.cli.extras import needing
 from pmem.cli.session import CommandSession
-from pmem.errors import InvalidValue
 from pmem.project.caller import Caller, asked_by
 from pmem.storage.shared import Shared
 
@@ -69,12 +69,8 @@ def _protocol() -> Any:
     Raises:
         InvalidValue: It is not installed.
     """
-    try:
+    with needing("mcp", "pmem mcp"):
         from pmem.server.mcp import serve
-    except ImportError as error:
-        raise InvalidValue(
-            f"`pmem mcp` needs the extra `mcp`: {error}", "pip install 'pmem-cli[mcp]'"
-        ) from None
     return serve
 
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
@@ -345,6 +346,14 @@ def _place(workspace: Workspace, pattern: str) -> str:
     if bare.startswith(".") and not inside and os.path.realpath(here) != top:
         raise InvalidValue(f"{pattern!r} is not in the project {top}", "see it from its top")
     return seen_from(pattern, inside, top.replace(os.sep, "/"))
+
+
+def once_more(session: CommandSession) -> CommandSession:
+    """Return the same options for one more command."""
+    other = copy(session)
+    other.__dict__.pop("workspace", None)
+    other.outcomes = []
+    return other
 
 
 def _explain_moment(request: object, error: InvalidValue) -> InvalidValue:

@@ -1,5 +1,6 @@
 """What a project tells of a moment: what applies to a file, what was tried, what has changed."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +13,9 @@ from pmem.memory.overviews import NameListing, NamesRequest, Naming, TypeListing
 from pmem.memory.week import Week, WeekRequest
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
+from pmem.report.collecting import ReceiptsRequest, ReportRequest
+from pmem.report.document import Receipts, ReportDocument
+from pmem.report.receipts import DEFAULT_BUDGETS
 from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Memory
 from pmem.values.requests import NoArguments, RangeRequest
@@ -77,6 +81,30 @@ class Moments(Asking):
             InvalidValue: It lies in the future.
         """
         return self._run(table.WEEK, WeekRequest(since=since))
+
+    def report(self, tasks: Sequence[str] = (), since: datetime | None = None) -> ReportDocument:
+        """Return what the page of a report shows; `pmem.report.page` draws it.
+
+        Args:
+            tasks: What a context would be asked for; a few that the memory suggests when none.
+            since: Since when to tell what changed; seven days ago when None.
+
+        Raises:
+            InvalidValue: That moment lies in the future.
+        """
+        return self._run(table.REPORT, made(ReportRequest, tasks=tasks, since=since))
+
+    def receipts(self, task: str, budgets: Sequence[int] = DEFAULT_BUDGETS) -> Receipts:
+        """Return what contexts for a task hold, and why each candidate is in or out.
+
+        Args:
+            task: What is asked for; empty for the start of a session.
+            budgets: In tokens.
+
+        Raises:
+            InvalidValue: A budget is below one token.
+        """
+        return self._run(table.RECEIPTS, made(ReceiptsRequest, task=task, budgets=budgets))
 
     def names(self, of: Naming) -> NameListing:
         """Return the tags or the subjects of active memories, the most used first.

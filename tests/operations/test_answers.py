@@ -59,6 +59,7 @@ from pmem.operations.outcome import plain_form
 from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.workspace import Workspace
+from pmem.report.collecting import ReceiptsRequest, ReportRequest
 from pmem.search.context_request import ContextRequest
 from pmem.search.evaluation import EvaluationRequest
 from pmem.search.golden import QuestionRequest
@@ -188,6 +189,8 @@ REQUESTS: Final[dict[str, Callable[[Kept], Any]]] = {
     "undo": lambda kept: UndoRequest(reference=kept.memory),
     "week": lambda _: WeekRequest(),
     "inbox": lambda _: InboxRequest(),
+    "report": lambda _: ReportRequest(budgets=(200,)),
+    "receipts": lambda _: ReceiptsRequest(task="gear", budgets=(200,)),
     "names": lambda _: NamesRequest(of="tags"),
     "types": lambda _: NoArguments(),
     "why": lambda _: WhyRequest(place="src/gear.py"),

@@ -37,6 +37,8 @@ CALLS: Final[dict[str, Call]] = {
     "purge": lambda p, g: p.purge(g.ref, force=g.flag),
     "share": lambda p, g: p.share(g.ref, force=g.flag),
     "inbox": lambda p, _: p.inbox(),
+    "report": lambda p, g: p.report((g.text,)),
+    "receipts": lambda p, g: p.receipts(g.text, (200,)),
     "undo": lambda p, g: p.undo(reference=g.ref, dry_run=g.flag),
     "pin": lambda p, g: p.pin(g.ref, pinned=g.flag),
     "link": lambda p, g: p.link(g.ref, g.other),

@@ -50,6 +50,8 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "delta": ("--thread", "t"),
     "verify": (),
     "stats": (),
+    "report": ("-",),
+    "browse": (),
     "check": (),
     "scan": (),
     "repair": (),
@@ -136,6 +138,7 @@ OTHERWISE: Final = {
     "help": None,
     "setup completion": None,
     "mcp": "search",
+    "browse": "list",
     **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
     **{f"setup {name}": "setup.assistant" for name in HARNESSES},
 }

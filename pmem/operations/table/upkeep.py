@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         SettingReset,
         SettingsListing,
     )
+    from pmem.report.collecting import ReceiptsRequest, ReportRequest
+    from pmem.report.document import Receipts, ReportDocument
     from pmem.upkeep.consolidation import UpkeepReport, UpkeepRequest
     from pmem.upkeep.doctor import DoctorRequest, Examination
     from pmem.upkeep.inbox import Inbox, InboxRequest
@@ -72,6 +74,14 @@ STATS: Final[Operation[AtRequest, MemoryFigures]] = Operation(
 INBOX: Final[Operation[InboxRequest, Inbox]] = Operation(
     "inbox", "Collect what needs somebody, with the commands that settle it",
     "upkeep.inbox:collect_inbox", "whole", doing="look into the inbox"
+)  # fmt: skip
+REPORT: Final[Operation[ReportRequest, ReportDocument]] = Operation(
+    "report", "Collect what the page of a report shows, as one document",
+    "report.collecting:collect", "whole", doing="make a report"
+)  # fmt: skip
+RECEIPTS: Final[Operation[ReceiptsRequest, Receipts]] = Operation(
+    "receipts", "Show what contexts for a task hold within a few budgets, and why",
+    "report.collecting:collect_receipts", "whole", doing="make a report"
 )  # fmt: skip
 VERIFY: Final[Operation[VerifyRequest, Verified]] = Operation(
     "verify", "See whether the files, lines and names that memories cite still say the same",

@@ -1,0 +1,25 @@
+"""What a command needs beside pmem itself, and how to get it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pmem.errors import InvalidValue
+
+
+@contextmanager
+def needing(extra: str, command: str) -> Iterator[None]:
+    """Import in its body what an extra brings.
+
+    Args:
+        extra: Its name, as `pip install` takes it.
+        command: What needs it, as it is typed.
+
+    Raises:
+        InvalidValue: It is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise InvalidValue(
+            f"`{command}` needs the extra `{extra}`: {error}", f"pip install 'pmem-cli[{extra}]'"
+        ) from None

@@ -1,0 +1,85 @@
+"""The command that makes a page of the memory: report."""
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from pmem.cli.extras import needing
+from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import UsageError
+from pmem.operations import table
+from pmem.report.collecting import ReportRequest
+from pmem.report.document import ReportDocument
+
+
+def report(
+    ctx: typer.Context,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="Where to write the page, `-` for standard output [memory-report.html].",
+        ),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Show what a context for this task holds; repeatable."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Since when to tell what changed [7 days ago]."),
+    ] = None,
+    site: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write a folder with a page for each subject instead."),
+    ] = None,
+    opens: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> Answer:
+    """Make a page of the memory to look at in a browser.
+
+    It shows what is new, what needs somebody, how each subject came to be, and what a model would
+    be given. It is one HTML file that needs no network. Transcripts, what waits for consent, and
+    what belongs to apps are never in it.
+    """
+    session: CommandSession = ctx.obj
+    if site is not None and file is not None:
+        raise UsageError("both a file and `--site` are given", "give one of them")
+    request = ReportRequest(tasks=tuple(task or ()), since=session.time(since))
+    if file == "-" and session.json:
+        return Answer(data=session.run(table.REPORT, request))
+    with needing("report", "pmem report"):
+        from pmem.report.page import render_page
+    document = session.run(table.REPORT, request)
+    if file == "-":
+        return Answer(data=document, raw=render_page(document))
+    return _write_page(document, file, site, opens=opens)
+
+
+def _write_page(
+    document: ReportDocument, file: str | None, site: str | None, *, opens: bool
+) -> Answer:
+    """Write a report and say where it is."""
+    from pmem.report.files import DEFAULT_FILE, write_report, write_site
+
+    done = (
+        write_report(document, file or DEFAULT_FILE) if site is None else write_site(document, site)
+    )
+    page = done.path if site is None else os.path.join(done.path, "index.html")
+    files = "" if site is None else f"{done.files:,} pages, "
+    memories = f"{done.memories:,} memor{'y' if done.memories == 1 else 'ies'}"
+    line: Line = [
+        ("written ", ""),
+        (done.path, "cyan"),
+        (f"  {files}{memories}", "dim"),
+    ]
+    return Answer(data=done, lines=[line], note=_open_page(page) if opens else "")
+
+
+def _open_page(path: str) -> str:
+    """Open a page in the browser; where there is none, say what to do instead."""
+    import webbrowser
+    from pathlib import Path
+
+    opened: Any = webbrowser.open(Path(path).absolute().as_uri())
+    return "" if opened else f"no browser could be started: open {path} yourself"

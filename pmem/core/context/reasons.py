@@ -1,0 +1,44 @@
+"""Why something is in a context, or is not, in plain words."""
+
+from typing import Final
+
+REASONS: Final = {
+    "pinned": "it is pinned",
+    "importance": "it is among the most important",
+    "standing": "nearly every task needs it",
+    "lifted": "its importance lifts it",
+    "answers": "it answers the task",
+    "place": "it applies to a file or a name that the task is about",
+    "kin": "it has the subject of an answer",
+    "type": "rules of its type come first",
+    "related": "an answer is linked to it",
+    "system": "it is the system prompt",
+    "memory": "it stands in every context",
+    "updates": "it is new to the thread",
+    "recalled": "it answers the task",
+    "yours": "it is a rule of your own",
+    "further": "there is room left",
+    "summaries": "it sums up earlier messages",
+    "earlier": "it answers the task",
+    "recent": "it is recent",
+    "over_budget": "the budget is spent",
+    "pinned_over_budget": "it is pinned, but the budget is too small for it",
+    "no_match": "nothing in the task speaks for it",
+    "below_threshold": "it answers too badly",
+    "over_length": "there are enough of its category",
+    "repeated": "something shown says the same",
+    "mode_none": "contexts leave its category out",
+    "not_valid_yet": "it does not hold yet",
+    "pruned": "pruning hides it",
+    "settled": "it is a dead end that was settled",
+}
+"""The reasons that contexts give, and the names of their sections, as a reader takes them."""
+
+
+def say_why(reason: str) -> str:
+    """Return a reason in plain words; one that nobody wrote down stays as it is, in words.
+
+    Args:
+        reason: What an item or what is left out gives, or the name of its section.
+    """
+    return REASONS.get(reason, reason.replace("_", " "))

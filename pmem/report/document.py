@@ -1,0 +1,217 @@
+"""What a report says, as one value: everything that the page draws, and nothing else.
+
+The static file holds it as JSON, and a server hands out the same. What a field would say that has
+its usual value is left out: ten thousand memories are to stay a page.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from pmem.core.changelog import Changed, Forgotten, Learned
+from pmem.core.histogram import Period
+
+
+class _Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the parts: what has its usual value is not written."""
+
+
+class ToldLink(_Told, frozen=True, kw_only=True):
+    """A link to another memory: its id, and the link's type."""
+
+    to: str
+    type: str
+
+
+class ToldCitation(_Told, frozen=True, kw_only=True):
+    """A place that a memory cites, and what became of it where that is no good news."""
+
+    place: str
+    state: str = ""
+
+
+class ToldEvent(_Told, frozen=True, kw_only=True):
+    """One event of a memory's history.
+
+    `changes` has the value before and after of every field that it changed.
+    """
+
+    at: datetime
+    event: str
+    by: str = ""
+    agent: str = ""
+    source: str = ""
+    changes: dict[str, tuple[Any, Any]] = {}
+    detail: dict[str, Any] = {}
+
+
+class ToldMemory(_Told, frozen=True, kw_only=True):
+    """A memory as the page shows it.
+
+    Attributes:
+        id: Its id.
+        type: What kind of thing it says.
+        text: What it says; a very long one is cut.
+        category: Its category.
+        subject: What it is about.
+        tags: Its tags.
+        state: Where it stands in its life cycle.
+        created: When it was made.
+        held_from: Since when what it says holds.
+        held_until: Until when it held; None where it holds.
+        trust: How far it can be trusted.
+        importance: From 0 to 1.
+        pinned: Whether it never fades.
+        recalls: How often it was recalled.
+        recalled_at: When it was recalled last.
+        shown: In how many sessions of this clone it was shown.
+        used: In how many of these it was used.
+        fading: Whether the next `consolidate` would archive it.
+        by: Who wrote it first.
+        cites: What it rests on.
+        links: What it leads to.
+        disputed: What another branch says of its fields.
+        more: Further fields that say something, by their names.
+        history: What happened to it, the oldest event first.
+    """
+
+    id: str
+    type: str
+    text: str
+    category: str
+    created: datetime
+    held_from: datetime
+    held_until: datetime | None = None
+    subject: str = ""
+    tags: tuple[str, ...] = ()
+    state: str = "active"
+    trust: str = "high"
+    importance: float = 0.5
+    pinned: bool = False
+    recalls: int = 0
+    recalled_at: datetime | None = None
+    shown: int = 0
+    used: int = 0
+    fading: bool = False
+    by: str = ""
+    cites: tuple[ToldCitation, ...] = ()
+    links: tuple[ToldLink, ...] = ()
+    disputed: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    history: tuple[ToldEvent, ...] = ()
+
+
+class ToldChoice(_Told, frozen=True, kw_only=True):
+    """One way to settle something: what it does, and the command for it."""
+
+    does: str
+    command: str
+
+
+class ToldNeed(_Told, frozen=True, kw_only=True):
+    """Something that waits for somebody.
+
+    Attributes:
+        kind: What it is, in a word.
+        text: What it is about, on one line.
+        why: What is the matter with it.
+        choices: What settles it.
+        memory: The id of the memory that it is about, if it is about one.
+    """
+
+    kind: str
+    text: str
+    why: str = ""
+    choices: tuple[ToldChoice, ...] = ()
+    memory: str = ""
+
+
+class ReceiptItem(_Told, frozen=True, kw_only=True):
+    """Something that a context shows: which record, in which section, and why.
+
+    `text` is what it says, where that is no memory of the document.
+    """
+
+    id: str
+    section: str
+    why: str = ""
+    score: float | None = None
+    text: str = ""
+
+
+class LeftOut(_Told, frozen=True, kw_only=True):
+    """A candidate that a context leaves out, why, and how well it answers."""
+
+    id: str
+    reason: str
+    score: float | None = None
+
+
+class Receipt(_Told, frozen=True, kw_only=True):
+    """What a context for a task holds within a budget.
+
+    Attributes:
+        task: What is asked for; empty for the start of a session.
+        budget: The tokens that it may cost.
+        tokens: Those that it costs.
+        text: The block as a model reads it.
+        spent: The tokens of each section.
+        items: What is in it.
+        left_out: What is not, the best answers first, so many at the most.
+        reasons: How many are not in it, by reason.
+    """
+
+    task: str
+    budget: int
+    tokens: int
+    text: str
+    spent: dict[str, int]
+    items: tuple[ReceiptItem, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    reasons: dict[str, int] = {}
+
+
+class Receipts(_Told, frozen=True, kw_only=True):
+    """What contexts for one task hold, a receipt for each budget."""
+
+    items: tuple[Receipt, ...]
+
+
+class ToldWeek(_Told, frozen=True, kw_only=True):
+    """What was learned, changed and forgotten since a moment, and by whom; see `memory.week`."""
+
+    since: datetime
+    learned: tuple[Learned, ...] = ()
+    changed: tuple[Changed, ...] = ()
+    forgotten: tuple[Forgotten, ...] = ()
+    by: dict[str, tuple[str, ...]] = {}
+    people: dict[str, int] = {}
+
+
+class ReportDocument(_Told, frozen=True, kw_only=True):
+    """All that a report says.
+
+    Attributes:
+        project: The project's name.
+        now: The present of the report.
+        memories: What is kept, the oldest first.
+        week: What happened lately.
+        needs: What waits for somebody.
+        receipts: What a context holds, for a few tasks, each within a few budgets.
+        growth: How the memory grew.
+        growth_per: How long a period of it is.
+        counts: Further figures by name.
+        pages: The page of each subject, where a site is made: its path by the subject.
+    """
+
+    project: str
+    now: datetime
+    memories: tuple[ToldMemory, ...]
+    week: ToldWeek
+    needs: tuple[ToldNeed, ...]
+    receipts: tuple[Receipt, ...]
+    growth: tuple[Period, ...] = ()
+    growth_per: str = "day"
+    counts: dict[str, int] = {}
+    pages: dict[str, str] = {}

@@ -1,0 +1,83 @@
+"""What waits for somebody, as far as every reader of the project may know of it."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pmem.core.inbox import InboxItem, InboxKind
+from pmem.core.journal import one_line
+from pmem.errors import PmemError
+from pmem.memory.citations import VerifyRequest, verify
+from pmem.memory.facts import FactsRequest, list_facts
+from pmem.project.workspace import Workspace
+from pmem.report.document import ToldChoice, ToldNeed
+from pmem.upkeep.inbox import InboxRequest, collect_inbox
+from pmem.values.records import Memory
+
+Broken = Mapping[tuple[str, str], str]
+"""What became of citations that do not hold, by the memory's id and the place that it cites."""
+
+MOST_NEEDS: Final = 500
+"""So many are listed; the last one says how many more there are."""
+_TEXT: Final = 160
+_KINDS: Final = (
+    InboxKind.CONTRADICTION, InboxKind.SUBJECT, InboxKind.CITATION, InboxKind.DUE,
+    InboxKind.EXPIRED, InboxKind.TRUST,
+)  # fmt: skip
+"""What is told. Proposals and facts are private, and what fades stands where use is shown."""
+_CHECK: Final = ToldChoice(does="say what is wrong", command="pmem check")
+_INBOX: Final = ToldChoice(does="go through all of it", command="pmem inbox")
+_FACTS: Final = ToldChoice(does="list them", command="pmem facts list")
+
+
+def find_broken(workspace: Workspace) -> dict[tuple[str, str], str]:
+    """Return the citations that do not hold; none where the project's files cannot be read."""
+    try:
+        found = verify(workspace, VerifyRequest())
+    except PmemError:
+        return {}
+    memories = {memory.id: memory for memory in workspace.memories.find()}
+    states = {(item.id, item.file, item.lines, item.symbol): item.state for item in found.items}
+    return {
+        (id_, cited.place): str(states[id_, cited.file, cited.lines, cited.symbol])
+        for id_ in {item.id for item in found.items}
+        for cited in memories[id_].citations
+        if (id_, cited.file, cited.lines, cited.symbol) in states
+    }
+
+
+def list_needs(workspace: Workspace, memories: Sequence[Memory]) -> Iterator[ToldNeed]:
+    """Yield what waits for somebody, what matters most first.
+
+    Args:
+        memories: Those that the report shows: what is about others is left out.
+    """
+    known = {memory.id for memory in memories}
+    items = collect_inbox(workspace, InboxRequest(kinds=_KINDS)).items
+    told = [item for item in items if item.id in known]
+    yield from _damaged(workspace)
+    yield from map(_told_need, told[:MOST_NEEDS])
+    more = len(told) - MOST_NEEDS
+    if more > 0:
+        yield ToldNeed(kind="more", text=f"{more} more", choices=(_INBOX,))
+    waiting = list_facts(workspace, FactsRequest(limit=1)).total
+    if waiting:
+        text = f"{waiting} found in conversations; what they say is not told here"
+        yield ToldNeed(kind="fact", text=text, choices=(_FACTS,))
+
+
+def _told_need(item: InboxItem) -> ToldNeed:
+    return ToldNeed(
+        kind=str(item.kind),
+        text=one_line(item.text, _TEXT),
+        why=item.why,
+        choices=tuple(ToldChoice(does=one.does, command=one.command) for one in item.commands),
+        memory=item.id,
+    )
+
+
+def _damaged(workspace: Workspace) -> Iterator[ToldNeed]:
+    """Yield the files that cannot be used, by no path of this machine."""
+    for problem in workspace.problems:
+        name = os.path.basename(problem.path)
+        yield ToldNeed(kind="damaged", text=f"{name} cannot be used", choices=(_CHECK,))

@@ -1,0 +1,1 @@
+"""The terminal browser, driven key by key."""
