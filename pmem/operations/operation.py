@@ -45,7 +45,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
             answer's `noted` says how it went.
         embeds: Whether what it leaves is embedded after it, where a model is set.
         effect: What a second run would do.
-        by_person: Whether no agent may do it.
+        by_person: Whether no agent and no app may do it.
     """
 
     name: str

@@ -53,9 +53,10 @@ def run(
         from pmem.project.views import seen_at
 
         unit = seen_at(seen_at(unit, revision), at)
-    if operation.by_person and unit.caller.agent is not None:
-        why = f"{unit.caller.agent} may not decide this: a person does"
-        raise Refused(why, "run it without PMEM_AGENT and --agent")
+    program = unit.caller.agent or unit.caller.app
+    if operation.by_person and program is not None:
+        how = "PMEM_AGENT and --agent" if unit.caller.agent else "PMEM_APP"
+        raise Refused(f"{program} may not decide this: a person does", f"run it without {how}")
     if unit.caller != NOBODY:
         from pmem.project.own_memory import check_owner
 

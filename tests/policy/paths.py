@@ -44,6 +44,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "query": (),
     "context": ("TEXT",),
     "mcp": (),
+    "serve": ("--token", "person"),
     "consolidate": (),
     "sweep": (),
     "delta": ("--thread", "t"),
@@ -131,6 +132,7 @@ OTHERWISE: Final = {
     "help": None,
     "setup completion": None,
     "mcp": "search",
+    "serve": "undo",
     **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
     **{f"setup {name}": "setup.assistant" for name in HARNESSES},
 }

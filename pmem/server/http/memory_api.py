@@ -1,0 +1,244 @@
+"""Memories as one resource: list, look at, create, update and remove, with numbered versions.
+
+The shapes are those that agents' frameworks know, so nothing stands around them but errors. A
+memory's id is its short one, and what belongs to an app is seen by that app alone.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pmem.core.journal import steps
+from pmem.errors import NotFound
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.reading import ListRequest, ShowRequest
+from pmem.memory.requests import AddRequest, EditRequest
+from pmem.operations import table
+from pmem.server.http.bodies import read_body
+from pmem.server.http.endpoints import (
+    AddressValue,
+    Endpoint,
+    HttpCall,
+    Reply,
+    enveloped,
+    refused,
+    shaped,
+)
+from pmem.server.http.refusals import HttpRefusal, status_of_answer
+from pmem.values.ids import short
+from pmem.values.records import Memory, MemoryType, State
+
+Content = Annotated[str, Meta(min_length=5, max_length=500)]
+MemorySubject = Annotated[str, Meta(max_length=200)]
+MemoryCategory = Literal["person", "preference", "context", "project"]
+
+_ID: Final = (AddressValue("id", "The memory's id, or the beginning of one"),)
+_ALL: Final = "/api/memory/"
+_ONE: Final = "/api/memory/{id}"
+
+
+class CreateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory to create."""
+
+    content: Content
+    category: MemoryCategory
+    subject: MemorySubject | None = None
+
+
+class UpdateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory's new content, which becomes its next version."""
+
+    content: Content
+
+
+class MemoryResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory: `version` counts its contents, `updated_at` is null while it has its first."""
+
+    id: str
+    category: str
+    subject: str | None
+    content: str
+    version: int
+    created_at: datetime
+    updated_at: datetime | None
+
+
+class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """What a memory said at some time, and the conversation that it came from, if one is known."""
+
+    version_number: int
+    content: str
+    source_conversation_id: str | None
+    created_at: datetime
+
+
+class MemoryWithVersions(MemoryResponse, frozen=True, kw_only=True):
+    """A memory and all that it ever said, the oldest first."""
+
+    versions: tuple[MemoryVersion, ...]
+
+
+class MemoryListResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """All active memories by category, then by age, and how many they are."""
+
+    memories: tuple[MemoryResponse, ...]
+    total: int
+
+
+class MemoryUpdated(MemoryResponse, frozen=True, kw_only=True):
+    """A memory as it now is, and what it said before."""
+
+    old_content: str
+    old_version: int
+
+
+class MemoryRemoved(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that was removed, and what it said."""
+
+    id: str
+    content: str
+    message: str
+
+
+def endpoints() -> Iterator[Endpoint]:
+    """Yield the endpoints of memories."""
+    yield Endpoint(
+        method="GET", path=_ALL, name="list_memories", group="memory", answer=_list,
+        says="List all active memories", answers={200: (MemoryListResponse,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="POST", path=_ALL, name="create_memory", group="memory", answer=_create,
+        says="Create a memory, or name the one to update instead", writes=True,
+        body=CreateMemoryRequest, answers={201: (MemoryResponse,), 202: ()},
+    )  # fmt: skip
+    yield Endpoint(
+        method="GET", path=_ONE, name="get_memory", group="memory", answer=_show,
+        says="Get a memory with its version history", places=_ID,
+        answers={200: (MemoryWithVersions,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="PUT", path=_ONE, name="update_memory", group="memory", answer=_update,
+        says="Update a memory: a new version, with the same id", writes=True, places=_ID,
+        body=UpdateMemoryRequest, answers={200: (MemoryUpdated,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="DELETE", path=_ONE, name="delete_memory", group="memory", answer=_delete,
+        says="Remove a memory; it can be restored until it is purged", writes=True, places=_ID,
+        answers={200: (MemoryRemoved,)},
+    )  # fmt: skip
+
+
+def _list(call: HttpCall) -> Reply:
+    found = call.run(table.LIST, ListRequest()).result.items
+    offered = [memory for memory in found if _is_offered(call, memory)]
+    offered.sort(key=lambda memory: (memory.category, memory.created_at, memory.id))
+    items = tuple(MemoryResponse(**_fields(call, memory)) for memory in offered)
+    return shaped(MemoryListResponse(memories=items, total=len(items)))
+
+
+def _show(call: HttpCall) -> Reply:
+    memory = _find_active(call)
+    found = tuple(map(call.masked_struct, versions_of(memory)))
+    return shaped(MemoryWithVersions(**_fields(call, memory), versions=found))
+
+
+def _create(call: HttpCall) -> Reply:
+    wanted = read_body(CreateMemoryRequest, call.body)
+    is_preference = wanted.category == "preference"
+    request = AddRequest(
+        content=wanted.content,
+        category=wanted.category,
+        subject=wanted.subject,
+        type=MemoryType.PREFERENCE if is_preference else MemoryType.FACT,
+    )
+    outcome = call.run(table.ADD, request)
+    added = outcome.result
+    if added.held is not None:
+        return enveloped(call, outcome)
+    if added.action == "added":
+        return shaped(MemoryResponse(**_fields(call, added.memory)), 201)
+    known = MemoryResponse(**_fields(call, added.memory))
+    error = HttpRefusal(
+        status_of_answer(added), "exists", f"nothing was created: {added.reason}",
+        f"if yours is newer, update it: PUT /api/memory/{known.id}",
+    )  # fmt: skip
+    return refused(error, suggestion="update_memory", memory=known)
+
+
+def _update(call: HttpCall) -> Reply:
+    wanted = read_body(UpdateMemoryRequest, call.body)
+    old = _fields(call, _find_active(call))
+    request = EditRequest(reference=call.path["id"], content=wanted.content)
+    memory = call.run(table.EDIT, request).result.memory
+    return shaped(
+        MemoryUpdated(
+            **_fields(call, memory), old_content=old["content"], old_version=old["version"]
+        )
+    )
+
+
+def _delete(call: HttpCall) -> Reply:
+    memory = _find_active(call)
+    call.run(table.REMOVE, RecordsRequest(references=(memory.id,)))
+    content = call.masked_struct(memory).content
+    return shaped(
+        MemoryRemoved(id=short(memory.id), content=content, message=f"Deleted: '{content}'")
+    )
+
+
+def versions_of(memory: Memory) -> Iterator[MemoryVersion]:
+    """Yield all that a memory ever said, the oldest first.
+
+    Args:
+        memory: As it is now.
+    """
+    number = 0
+    for step in steps(memory):
+        if number == 0 or "content" in step.event.before:
+            number += 1
+            source = memory.source.conversation if number == 1 else None
+            yield MemoryVersion(
+                version_number=number,
+                content=str(step.value("content")),
+                source_conversation_id=source,
+                created_at=step.event.at,
+            )
+
+
+def _find_active(call: HttpCall) -> Memory:
+    """Return the active memory that the address means.
+
+    Raises:
+        NotFound, Ambiguous: The id.
+    """
+    reference = call.path["id"]
+    record = call.run(table.SHOW, ShowRequest(reference=reference)).result.record
+    if not isinstance(record, Memory) or not _is_offered(call, record):
+        raise NotFound(f"there is no memory {reference!r}", "GET /api/memory/ lists them")
+    if record.state is not State.ACTIVE:
+        raise NotFound(
+            f"{short(record.id)} is no active memory any more: it is {record.state}",
+            f"`pmem restore {short(record.id)}` brings it back",
+        )
+    return record
+
+
+def _is_offered(call: HttpCall, memory: Memory) -> bool:
+    return memory.scope.app in (None, call.holder.caller.app)
+
+
+def _fields(call: HttpCall, memory: Memory) -> dict[str, Any]:
+    """Return the fields of a memory's response."""
+    found, seen = list(versions_of(memory)), call.masked_struct(memory)
+    return {
+        "id": short(memory.id),
+        "category": memory.category,
+        "subject": seen.subject,
+        "content": seen.content,
+        "version": len(found),
+        "created_at": memory.created_at,
+        "updated_at": found[-1].created_at if len(found) > 1 else None,
+    }
