@@ -90,7 +90,7 @@ class HttpServer:
         yield Route(HEALTH, _health)
         yield Route(OPENAPI, self._describe)
         yield Route(event_stream.PATH, self._streams.answer)
-        yield Route(MCP, self._mcp)
+        yield Route(MCP, self._mcp, methods=["POST"])
         by_path: dict[str, dict[str, Endpoint]] = {}
         for endpoint in self.endpoints:
             by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint

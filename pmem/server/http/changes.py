@@ -1,11 +1,14 @@
 """What changes in a memory folder, whoever changes it: this server, a command, git, an editor.
 
-While somebody listens, the folder is looked at twice a second, and at once after each write of this
-server. What was there at the first look is known and told to nobody.
+While somebody listens, the stores' folders are looked at twice a second, and at once after each
+write of this server. A folder's time tells of every file that comes, goes or takes another's place;
+for one that is rewritten where it is, all files are looked at now and then. What was there at the
+first look is known and told to nobody.
 """
 
 import asyncio
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Literal
@@ -19,6 +22,8 @@ from pmem.values.ids import short
 from pmem.values.records import KINDS, STORES, RecordType
 
 LOOK_SECONDS: Final = 0.5
+THOROUGH_SECONDS: Final = 5.0
+"""How often every file is looked at, though no folder's time has changed."""
 KEPT: Final = 1000
 """The latest changes, which a client that was away may still ask for."""
 
@@ -68,6 +73,8 @@ class ChangeWatch:
         self._recent: deque[StreamedChange] = deque(maxlen=KEPT)
         self._nudge, self._news = asyncio.Event(), asyncio.Event()
         self._listeners = 0
+        self._folders: tuple[int, ...] = ()
+        self._looked = 0.0
         self.last_number = 0
 
     def nudge(self) -> None:
@@ -137,6 +144,8 @@ class ChangeWatch:
         assert self._known is not None
         try:
             workspace = self._opened()
+            if self._is_surely_same(workspace.root):
+                return []
             now = _stamps_of(workspace.root)
         except PmemError:  # the folder is gone for now: the next look tells
             return []
@@ -146,6 +155,22 @@ class ChangeWatch:
             for type_ in STORES
             for change in _differences(workspace, type_, before[type_], now[type_])
         ]
+
+    def _is_surely_same(self, root: str) -> bool:
+        """Tell whether no folder has changed, and every file was looked at not long ago."""
+        folders = tuple(_time_of(os.path.join(root, name)) for name in STORES.values())
+        is_recent = time.monotonic() - self._looked < THOROUGH_SECONDS
+        if folders == self._folders and is_recent:
+            return True
+        self._folders, self._looked = folders, time.monotonic()
+        return False
+
+
+def _time_of(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _stamps_of(root: str) -> dict[RecordType, Stamps]:

@@ -18,7 +18,7 @@ from pmem.operations.envelope import error_line
 from pmem.server.http.endpoints import JSON
 from pmem.server.http.refusals import HttpRefusal, headers_of, status_of
 from pmem.server.http.tokens import Tokens
-from pmem.values.bounds import BODY_BYTES
+from pmem.values.bounds import BODY_BYTES, HEADER_BYTES
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 HOLDER: Final = "holder"
@@ -73,6 +73,7 @@ class Guard:
             return
         sending = _with_headers(send)
         try:
+            self._check_size(scope)
             headers = _headers_in(scope)
             self._check_names(headers)
             self._identify(scope, headers)
@@ -82,6 +83,18 @@ class Guard:
             await _refuse(sending, error)
             return
         await self._application(scope, _replayed(body, receive), sending)
+
+    @staticmethod
+    def _check_size(scope: Scope) -> None:
+        """See that the address and the headers are no larger than they may be.
+
+        Raises:
+            HttpRefusal: They are.
+        """
+        size = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+        size += sum(len(name) + len(value) for name, value in scope["headers"])
+        if size > HEADER_BYTES:
+            raise HttpRefusal(431, "too_large", f"the headers have more than {HEADER_BYTES} bytes")
 
     def _check_names(self, headers: Mapping[str, Sequence[str]]) -> None:
         """See that the client means this server, and that no page of another one asks.
