@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import partial
+from signal import SIGTERM, signal
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -98,12 +99,17 @@ def _serve(
     listener = listen(place)
     address = _address(place, listener.getsockname())
     try:
+        signal(SIGTERM, _end)  # what was begun is ended, and the socket's file is removed
         render.show(session, _announced(session, place, address, tokens))
         serve(server.application, listener)
     finally:
         shared.indexes.close()
         if place.socket is not None:
             os.unlink(place.socket)
+
+
+def _end(*_: object) -> None:
+    raise SystemExit(0)
 
 
 def _loaded() -> Any:

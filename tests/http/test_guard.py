@@ -45,7 +45,7 @@ TOKENS: Final[dict[str | None, bool]] = {
 REQUESTS: Final[dict[tuple[str, str], bool]] = {
     ("GET", ""): True,
     ("HEAD", ""): True,
-    ("GET", "text/plain"): True,
+    ("GET", "text/plain"): False,
     ("POST", "application/json"): True,
     ("POST", "application/json; charset=utf-8"): True,
     ("POST", ""): False,

@@ -100,6 +100,23 @@ def test_why_nothing_was_found_is_told_in_notes(ask: Asked) -> None:
     assert "nothing found" in answer["notes"][0]
 
 
+@pytest.mark.parametrize(
+    ("name", "request_", "sentence"),
+    [
+        ("context", {"longest": 0}, "longest must be at least 1"),
+        ("context", {"longest": -1}, "longest must be at least 1"),
+        ("setup.assistant", {"harness": "robot", "scope": "user"}, "there is no assistant 'robot'"),
+        ("setup.rules", {"hosts": ["robot"]}, "there is no host 'robot'"),
+    ],
+)
+def test_what_commands_never_ask_for_is_refused_as_well(
+    name: str, request_: dict[str, Any], sentence: str, ask: Asked
+) -> None:
+    refused = ask("POST", f"/pmem/1/{name}", request_)
+    assert refused.status_code == 422
+    assert sentence in refused.json()["error"]["message"]
+
+
 def test_messages_are_imported_as_a_list_of_lines(ask: Asked) -> None:
     lines = [json.dumps({"content": f"Message {n}.", "role": "user"}) for n in range(3)]
     assert ask.run("import.messages", {"lines": lines, "name": "talk"})["added"] == 3

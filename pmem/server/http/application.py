@@ -20,7 +20,7 @@ from pmem.server.http import app_api, event_stream, memory_api, operation_api, r
 from pmem.server.http.changes import ChangeWatch
 from pmem.server.http.desk import AnswerDesk
 from pmem.server.http.endpoints import JSON, Endpoint, Reply, refused
-from pmem.server.http.guard import HEALTH, HOLDER, Guard, GuardRules
+from pmem.server.http.guard import HEALTH, HOLDER, Guard, GuardRules, is_json, no_json
 from pmem.server.http.mcp_endpoint import PATH as MCP
 from pmem.server.http.mcp_endpoint import McpEndpoint, McpOffer
 from pmem.server.http.openapi import describe
@@ -98,9 +98,12 @@ class HttpServer:
             yield Route(path, partial(self._answer, methods), methods=list(methods))
 
     async def _answer(self, methods: Mapping[str, Endpoint], request: Request) -> Response:
-        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = methods["GET" if request.method == "HEAD" else request.method]
+        named = request.headers.getlist("content-type")
+        if endpoint.body is not None and not is_json(named):
+            return _response(refused(no_json(named)))
         reply = await self._desk.answer(
-            methods[method],
+            endpoint,
             request.scope["state"][HOLDER],
             path=dict(request.path_params),
             query=dict(request.query_params),

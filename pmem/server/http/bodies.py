@@ -15,6 +15,7 @@ import msgspec
 from pmem.core import decode_errors
 from pmem.core.crowding import is_crowded, is_too_deep
 from pmem.core.exactjson import InexactJson, read
+from pmem.core.queries import QueryRequest, parse
 from pmem.errors import InvalidValue
 from pmem.library.typed import check_bounds
 from pmem.operations.operation import Operation
@@ -70,6 +71,20 @@ def read_request(operation: Operation[Any, Any], data: bytes) -> Any:
     if get_type_hints(request).get("lines") == _LINES:
         given["lines"] = [line.encode() for line in given["lines"]]
     return request(**given)
+
+
+def read_query(data: bytes) -> QueryRequest:
+    """Return the query that a body holds.
+
+    Args:
+        data: The body.
+
+    Raises:
+        HttpRefusal: It is no JSON.
+        InvalidValue: It is no query.
+    """
+    read_body(body_of(QueryRequest), data)
+    return parse(read_object(data))
 
 
 def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:

@@ -32,6 +32,7 @@ _BUSY: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
     b"Connection: close\r\n\r\n"
 )
+_WAITING: Final = 2048
 _ALL_PORTS: Final = 65535
 _ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - they are recognised, not used
 
@@ -131,7 +132,9 @@ def listen(place: ListeningPlace) -> socket.socket:
         Refused: Something that is no socket has the file's name.
         StorageRefused: The file cannot be made.
     """
-    return _listen_at_port(place) if place.socket is None else _listen_at_file(place.socket)
+    listener = _listen_at_port(place) if place.socket is None else _listen_at_file(place.socket)
+    listener.listen(_WAITING)  # from now on clients may connect, and wait until they are served
+    return listener
 
 
 def serve(application: ASGIApp, listener: socket.socket) -> None:

@@ -26,7 +26,6 @@ HOLDER: Final = "holder"
 HEALTH: Final = "/healthz"
 """The one address that needs no token: it says no more than that somebody is there."""
 
-_WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
 _DRAINED_BYTES: Final = 16 * 1024 * 1024
 _PORTS: Final = {"http": 80, "https": 443}
 _HEADERS: Final = (
@@ -77,7 +76,7 @@ class Guard:
             headers = _headers_in(scope)
             self._check_names(headers)
             self._identify(scope, headers)
-            _check_content_type(scope["method"], headers)
+            _check_content_type(headers)
             body = await self._body(headers, receive)
         except PmemError as error:
             await _refuse(sending, error)
@@ -204,21 +203,36 @@ def _is_same(origin: str, name: str, port: int | None) -> bool:
     return own_name == name and (own_port or usual) == (port or usual)
 
 
-def _check_content_type(method: str, headers: Mapping[str, Sequence[str]]) -> None:
-    """See that what writes is JSON, which no form of a page can be.
+def _check_content_type(headers: Mapping[str, Sequence[str]]) -> None:
+    """See that what is sent is JSON, which no form of a page can be.
 
     Raises:
         HttpRefusal: It is something else.
     """
-    if method not in _WRITING:
-        return
     given = headers.get("content-type", ())
-    kind = given[0].partition(";")[0].strip().lower() if len(given) == 1 else ""
-    if kind != JSON:
-        raise HttpRefusal(
-            415, "content_type", f"the body must be JSON, not {', '.join(given) or 'unnamed'}",
-            f"send `Content-Type: {JSON}`",
-        )  # fmt: skip
+    has_body = _length_in(headers) > 0 or "transfer-encoding" in headers
+    if (given or has_body) and not is_json(given):
+        raise no_json(given)
+
+
+def is_json(given: Sequence[str]) -> bool:
+    """Tell whether a header says that a body is JSON.
+
+    Args:
+        given: What it says, each time that it comes.
+    """
+    return len(given) == 1 and given[0].partition(";")[0].strip().lower() == JSON
+
+
+def no_json(given: Sequence[str]) -> HttpRefusal:
+    """Return what is said of a body that is something else than JSON.
+
+    Args:
+        given: What it is said to be.
+    """
+    named = ", ".join(given) or "unnamed"
+    hint = f"send `Content-Type: {JSON}`"
+    return HttpRefusal(415, "content_type", f"the body must be JSON, not {named}", hint)
 
 
 def _length_in(headers: Mapping[str, Sequence[str]]) -> int:

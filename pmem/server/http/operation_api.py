@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from pmem.core.queries import parse
 from pmem.errors import Refused
 from pmem.operations import table
 from pmem.operations.operation import Operation
@@ -55,7 +54,7 @@ def _answer(operation: Operation[Any, Any], call: HttpCall) -> Reply:
             "ask with a person's token",
         )
     if operation is table.QUERY:
-        request: Any = parse(bodies.read_object(call.body))
+        request: Any = bodies.read_query(call.body)
     else:
         request = bodies.read_request(operation, call.body)
     _check_paths(call, request)

@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.audit import row
-from pmem.core.queries import Bullet, Full, QueryRequest, parse
+from pmem.core.queries import Bullet, Full, QueryRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
-from pmem.server.http.bodies import body_of, read_object
+from pmem.server.http.bodies import body_of, read_query
 from pmem.server.http.endpoints import AddressValue, Endpoint, HttpCall, Reply, number_in, shaped
 
 USUAL_EVENTS: Final = 50
@@ -57,4 +57,4 @@ def _history(call: HttpCall) -> Reply:
 
 
 def _query(call: HttpCall) -> Reply:
-    return shaped(call.run(table.QUERY, parse(read_object(call.body))).plain)
+    return shaped(call.run(table.QUERY, read_query(call.body)).plain)
