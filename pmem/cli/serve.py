@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import partial
-from signal import SIGTERM, signal
+from signal import SIGINT, SIGTERM, default_int_handler, signal
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -100,6 +100,7 @@ def _serve(
     address = _address(place, listener.getsockname())
     try:
         signal(SIGTERM, _end)  # what was begun is ended, and the socket's file is removed
+        signal(SIGINT, default_int_handler)
         render.show(session, _announced(session, place, address, tokens))
         serve(server.application, listener)
     finally:
