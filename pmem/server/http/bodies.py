@@ -46,6 +46,8 @@ def body_of(request: type[msgspec.Struct]) -> type[msgspec.Struct]:
         request: The request's class.
     """
     hints = get_type_hints(request)
+    if all(map(_is_plain, hints.values())):
+        return request
     fields = [
         (one.name, list[str] if hints[one.name] == _LINES else hints[one.name], _field(one))
         for one in msgspec.structs.fields(request)
