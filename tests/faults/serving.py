@@ -47,6 +47,7 @@ class Load:
         self.seconds: dict[str, list[float]] = {"read": [], "write": []}
         self.wrong: list[str] = []
         self.hears, self.is_over = threading.Event(), threading.Event()
+        self.is_all_written = threading.Event()
 
     def ask(self, kind: str, method: str, path: str, body: Any = None) -> Any:
         """Return what a server answers, and note how long that took."""
@@ -90,7 +91,7 @@ class Load:
             self.ask("read", "GET", "/healthz")
 
     def listening(self) -> None:
-        """Hear of changes until it is over."""
+        """Hear of changes until all that was written was told."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", "/api/events", headers={"Authorization": f"Bearer {TOKEN}"})
         response = connection.getresponse()
@@ -98,7 +99,7 @@ class Load:
             self.hears.set()
             if line.startswith(b"data: ") and b'"id"' in line:
                 self.heard.add(json.loads(line[6:])["id"])
-            if self.is_over.is_set() and self.heard.issuperset(self.acknowledged):
+            if self.is_all_written.is_set() and self.heard.issuperset(self.acknowledged):
                 break
         connection.close()
 
@@ -188,7 +189,8 @@ def mixed(load: Load, process: int, seconds: float) -> None:
     load.is_over.set()
     for thread in threads:
         thread.join(60)
-    together([lambda: load.write("end")])[0].join(60)
+    load.is_all_written.set()
+    load.write("end")
     listener[0].join(30)
     print(f"  {len(load.acknowledged)} writes, {len(load.seconds['read'])} reads")
     for kind, taken in load.seconds.items():
