@@ -9,6 +9,7 @@ SARAH = {"content": "Sarah works on the Platform team.", "category": "person", "
 THEN = "2026-11-21T14:30:00.250Z"
 
 
+@pytest.mark.row("S4.3.1")
 def test_get_api_memory_lists_all_active_memories_by_category_then_age(
     root: str, ask: Asked
 ) -> None:
@@ -34,6 +35,7 @@ def test_get_api_memory_lists_all_active_memories_by_category_then_age(
     ]
 
 
+@pytest.mark.row("S4.3.3", "S4.3.7")
 def test_post_api_memory_creates_one_and_answers_each_field_of_memory_response(ask: Asked) -> None:
     created = ask("POST", "/api/memory/", SARAH)
     assert created.status_code == 201
@@ -42,6 +44,7 @@ def test_post_api_memory_creates_one_and_answers_each_field_of_memory_response(a
     assert memory == {**SARAH, "version": 1, "created_at": THEN, "updated_at": None}
 
 
+@pytest.mark.row("S4.3.3")
 @pytest.mark.parametrize(
     ("change", "word"),
     [
@@ -62,11 +65,13 @@ def test_post_api_memory_refuses_what_create_memory_request_does_not_allow(
     assert ask("GET", "/api/memory/").json() == {"memories": [], "total": 0}
 
 
+@pytest.mark.row("S4.3.3")
 @pytest.mark.parametrize("content", ["12345", "x" * 500])
 def test_post_api_memory_takes_five_to_five_hundred_characters(content: str, ask: Asked) -> None:
     assert ask("POST", "/api/memory/", {**SARAH, "content": content}).status_code == 201
 
 
+@pytest.mark.row("S4.3.4")
 def test_post_api_memory_on_a_known_subject_suggests_update_memory_and_writes_nothing(
     ask: Asked,
 ) -> None:
@@ -81,6 +86,7 @@ def test_post_api_memory_on_a_known_subject_suggests_update_memory_and_writes_no
     assert ask("GET", "/api/memory/").json()["total"] == 1
 
 
+@pytest.mark.row("S4.3.2", "S4.3.7")
 def test_get_api_memory_id_answers_the_memory_with_its_version_history(ask: Asked) -> None:
     name = ask("POST", "/api/memory/", SARAH).json()["id"]
     for content in ("Sarah works on the Design team.", "Sarah leads the Design team."):
@@ -113,6 +119,7 @@ def test_the_first_version_names_the_conversation_that_it_came_from(ask: Asked) 
     assert version["source_conversation_id"] == conversation
 
 
+@pytest.mark.row("S4.3.5")
 def test_put_api_memory_id_makes_a_new_version_and_answers_old_and_new(ask: Asked) -> None:
     name = ask("POST", "/api/memory/", SARAH).json()["id"]
     changed = ask("PUT", f"/api/memory/{name}", {"content": "Sarah works on the Design team."})
@@ -129,6 +136,7 @@ def test_put_api_memory_id_makes_a_new_version_and_answers_old_and_new(ask: Aske
     }
 
 
+@pytest.mark.row("S4.3.6")
 def test_delete_api_memory_id_is_soft_and_quotes_the_content(root: str, ask: Asked) -> None:
     name = ask("POST", "/api/memory/", SARAH).json()["id"]
     gone = ask("DELETE", f"/api/memory/{name}")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from pmem.core.journal import steps
+from pmem.core.versions import MemoryVersion, version_number, versions
 from pmem.errors import NotFound
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.reading import ListRequest, ShowRequest
@@ -66,7 +66,7 @@ class MemoryResponse(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime | None
 
 
-class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryVersionResponse(msgspec.Struct, frozen=True, kw_only=True):
     """What a memory said at some time, and the conversation that it came from, if one is known."""
 
     version_number: int
@@ -78,7 +78,7 @@ class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryWithVersions(MemoryResponse, frozen=True, kw_only=True):
     """A memory and all that it ever said, the oldest first."""
 
-    versions: tuple[MemoryVersion, ...]
+    versions: tuple[MemoryVersionResponse, ...]
 
 
 class MemoryListResponse(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ def _list(call: HttpCall) -> Reply:
 
 def _show(call: HttpCall) -> Reply:
     memory = _find_active(call)
-    found = tuple(map(call.masked_struct, versions_of(memory)))
+    found = tuple(_version(call.masked_struct(each)) for each in versions(memory))
     return shaped(MemoryWithVersions(**_fields(call, memory), versions=found))
 
 
@@ -170,12 +170,14 @@ def _create(call: HttpCall) -> Reply:
 
 def _update(call: HttpCall) -> Reply:
     wanted = read_body(UpdateMemoryRequest, call.body)
-    old = _fields(call, _find_active(call))
-    request = EditRequest(reference=call.path["id"], content=wanted.content)
-    memory = call.run(table.EDIT, request).result.memory
+    reference = _find_active(call).id
+    edited = call.run(table.EDIT, EditRequest(reference=reference, content=wanted.content)).result
+    old = call.masked_struct(edited.was or edited.memory)
     return shaped(
         MemoryUpdated(
-            **_fields(call, memory), old_content=old["content"], old_version=old["version"]
+            **_fields(call, edited.memory),
+            old_content=old.content,
+            old_version=version_number(old),
         )
     )
 
@@ -187,25 +189,6 @@ def _delete(call: HttpCall) -> Reply:
     return shaped(
         MemoryRemoved(id=short(memory.id), content=content, message=f"Deleted: '{content}'")
     )
-
-
-def versions_of(memory: Memory) -> Iterator[MemoryVersion]:
-    """Yield all that a memory ever said, the oldest first.
-
-    Args:
-        memory: As it is now.
-    """
-    number = 0
-    for step in steps(memory):
-        if number == 0 or "content" in step.event.before:
-            number += 1
-            source = memory.source.conversation if number == 1 else None
-            yield MemoryVersion(
-                version_number=number,
-                content=str(step.value("content")),
-                source_conversation_id=source,
-                created_at=step.event.at,
-            )
 
 
 def _find_active(call: HttpCall) -> Memory:
@@ -232,13 +215,22 @@ def _is_offered(call: HttpCall, memory: Memory) -> bool:
 
 def _fields(call: HttpCall, memory: Memory) -> dict[str, Any]:
     """Return the fields of a memory's response."""
-    found, seen = list(versions_of(memory)), call.masked_struct(memory)
+    seen, latest = call.masked_struct(memory), versions(memory)[-1]
     return {
         "id": short(memory.id),
         "category": memory.category,
         "subject": seen.subject,
         "content": seen.content,
-        "version": len(found),
+        "version": latest.number,
         "created_at": memory.created_at,
-        "updated_at": found[-1].created_at if len(found) > 1 else None,
+        "updated_at": latest.created_at if latest.number > 1 else None,
     }
+
+
+def _version(version: MemoryVersion) -> MemoryVersionResponse:
+    return MemoryVersionResponse(
+        version_number=version.number,
+        content=version.content,
+        source_conversation_id=version.conversation,
+        created_at=version.created_at,
+    )
