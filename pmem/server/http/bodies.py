@@ -94,7 +94,7 @@ def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
 
     Args:
         type_: Its class.
-        data: The body; an empty one is an empty object.
+        data: The body.
 
     Raises:
         HttpRefusal: It is no JSON.
@@ -112,7 +112,7 @@ def read_body(type_: type[msgspec.Struct], data: bytes) -> Any:
 
 
 def read_object(data: bytes) -> Any:
-    """Return the object that a body holds; an empty body is an empty object.
+    """Return the object that a body holds.
 
     Args:
         data: The body.
@@ -121,8 +121,6 @@ def read_object(data: bytes) -> Any:
         HttpRefusal: It is no JSON.
         InvalidValue: It is no object.
     """
-    if not data.strip():
-        return {}
     if is_too_deep(data):
         raise HttpRefusal(400, "no_json", "the body is no JSON: it is nested too deep")
     if is_crowded(data):
@@ -130,7 +128,8 @@ def read_object(data: bytes) -> Any:
     try:
         value = read(data)
     except InexactJson as error:
-        raise HttpRefusal(400, "no_json", f"the body is no JSON: {error}") from None
+        hint = "send {} where there is nothing to say" if not data.strip() else ""
+        raise HttpRefusal(400, "no_json", f"the body is no JSON: {error}", hint) from None
     if not isinstance(value, dict):
         raise InvalidValue("the body must be an object", 'such as {"reference": "k3v9"}')
     return value
