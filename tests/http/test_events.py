@@ -14,7 +14,7 @@ import pytest
 from pmem import Project
 from pmem.server.http import changes, event_stream
 from tests.conftest import NOW
-from tests.http.serving import Listening, listening
+from tests.http.serving import PLANNER, Listening, listening
 from tests.http.test_recall_api import allow
 
 Told = tuple[str, str, dict[str, Any]]
@@ -149,6 +149,14 @@ def test_an_agent_is_told_what_its_allowlist_names_alone(root: str, server: List
         Project(root).add("The queue is RabbitMQ.", category="knowledge")
         seen = Project(root).add("The lab is closed.", category="history").memory
         assert next(heard)[2]["id"] == seen.id
+
+
+def test_a_stream_ends_with_its_token(root: str, server: Listening) -> None:
+    with events(server, "agent") as heard:
+        next(heard)
+        server.served.tokens.revoke(PLANNER)
+        Project(root).add("The queue is RabbitMQ.")
+        assert next(heard, None) is None
 
 
 def test_a_silent_stream_says_that_it_is_there(root: str, monkeypatch: pytest.MonkeyPatch) -> None:

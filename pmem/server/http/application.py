@@ -56,7 +56,7 @@ class HttpServer:
         self.endpoints = all_endpoints()
         self._desk = AnswerDesk(opened)
         self._watch = ChangeWatch(opened, partial(self._desk.run, writes=False))
-        self._streams = event_stream.EventStreams(self._desk, self._watch)
+        self._streams = event_stream.EventStreams(self._desk, self._watch, tokens)
         self._mcp = McpEndpoint(self._desk, offer)
         self._desk.on_write(self._watch.nudge)
         self.application = self._guarded(tokens, rules)

@@ -20,7 +20,7 @@ from pmem.server.http.desk import AnswerDesk
 from pmem.server.http.endpoints import JSON
 from pmem.server.http.guard import HOLDER
 from pmem.server.http.refusals import HttpRefusal, headers_of
-from pmem.server.http.tokens import TokenHolder
+from pmem.server.http.tokens import TokenHolder, Tokens
 from pmem.values.records import KINDS
 
 PATH: Final = "/api/events"
@@ -38,10 +38,11 @@ class EventStreams:
     Args:
         desk: Runs what takes time in threads.
         watch: Knows the changes.
+        tokens: Those that count: a stream ends with the token that began it.
     """
 
-    def __init__(self, desk: AnswerDesk, watch: ChangeWatch) -> None:
-        self._desk, self._watch = desk, watch
+    def __init__(self, desk: AnswerDesk, watch: ChangeWatch, tokens: Tokens) -> None:
+        self._desk, self._watch, self._tokens = desk, watch, tokens
         self._open = 0
         self._born = uuid4().hex[:8]
         self._is_closing = False
@@ -69,7 +70,7 @@ class EventStreams:
             place = self._place_of(known)
             yield _event("hello" if place is not None else "reset", self._name(), b"{}")
             place = self._watch.last_number if place is None else place
-            while not self._is_closing:
+            while not self._is_closing and self._tokens.knows(holder):
                 found = self._watch.since(place)
                 place = self._watch.last_number
                 if found is None:

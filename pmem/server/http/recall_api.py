@@ -1,12 +1,9 @@
 """What agents ask for: memories by a query, and what happened to one."""
 
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-from pmem.core.audit import row
+from pmem.core.audit import AuditRow, row
 from pmem.core.queries import Bullet, Full, QueryRequest
 from pmem.memory.journal import HistoryRequest
 from pmem.operations import table
@@ -22,26 +19,13 @@ _LIMIT: Final = AddressValue(
 )  # fmt: skip
 
 
-class HistoryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One event; see the audit trail for what the references are."""
-
-    id: str
-    memory_id: str
-    event: str
-    old_ref: str | None
-    new_ref: str | None
-    actor: str | None
-    meta: dict[str, Any]
-    ts: datetime
-
-
 def endpoints() -> Iterator[Endpoint]:
     """Yield the endpoints of recall."""
     yield Endpoint(
         method="GET", path="/memory/{id}/history", name="memory_history", group="recall",
         says="Show what happened to a record, the newest event first", answer=_history,
         places=(AddressValue("id", "The record's id, or the beginning of one"), _LIMIT),
-        answers={200: (list[HistoryRow],)},
+        answers={200: (list[AuditRow],)},
     )  # fmt: skip
     yield Endpoint(
         method="POST", path="/api/query", name="memory.query", group="recall",

@@ -13,7 +13,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from pmem.core.checks import MOST_WORD_CHARACTERS, text
-from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
+from pmem.errors import Damaged, InvalidValue, NotFound, PmemError, Refused, StorageRefused
 from pmem.project.caller import Caller
 from pmem.storage.files.durable import write_file
 from pmem.storage.files.lock import writer_lock
@@ -134,6 +134,17 @@ class Tokens:
             if secrets.compare_digest(token.secret.encode(), presented.encode()):
                 found = token.holder
         return found
+
+    def knows(self, holder: TokenHolder) -> bool:
+        """Tell whether somebody has a token that counts.
+
+        Args:
+            holder: Whom it would be for.
+        """
+        try:
+            return any(token.holder == holder for token in (*self._given, *self._all()))
+        except PmemError:
+            return False
 
     def token_of(self, holder: TokenHolder) -> AccessToken:
         """Return somebody's token; where there is none, one is made.
