@@ -675,6 +675,7 @@ class AppCompacted(Strict):
 class AppPurged(Strict):
     app: str
     deleted: int
+    active: int
 
 
 class AppUninstalled(Strict):
