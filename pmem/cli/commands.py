@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
     "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
     "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
-    "serve": CommandEntry("serve", "serve", "pmem serve --port 8080"),
+    "serve": CommandEntry("serve", "serve", "pmem serve --token agent:planner"),
     "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
     "sweep": CommandEntry("upkeep", "sweep", "pmem sweep --dry-run"),
     "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
