@@ -51,6 +51,7 @@ def test_what_a_person_decides_no_token_of_a_program_may(name: str, who: str, as
     given = {
         "config.set": {"name": "chunk_size", "value": "5"},
         "config.unset": {"name": "chunk_size"},
+        "share": {"reference": "x"},
     }
     request = given.get(name, {} if name == "undo" else {"references": ["x"]})
     assert ask("POST", f"/pmem/1/{name}", request, who=who).status_code == 403
