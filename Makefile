@@ -27,6 +27,7 @@ faults: $(VENV)/.developing
 	$(BIN)/python -m tests.faults.index_cuts
 	$(BIN)/python -m tests.faults.storm
 	$(BIN)/python -m tests.faults.threads
+	$(BIN)/python -m tests.faults.serving
 	$(BIN)/python -m tests.fuzz --inputs 100000
 	$(BIN)/python -m tests.fuzz --guided --seconds 60
 	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto tests/hostile

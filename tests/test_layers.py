@@ -39,11 +39,11 @@ ARROWS: Final[dict[str, str]] = {
     "upkeep": "errors values core storage storage.files storage.local storage.git project "
     "embedding model memory vcs apps",
     "report": "errors values core storage.files project memory search upkeep",
-    "operations": "errors core storage project embedding memory upkeep",
+    "operations": "errors values core storage project embedding memory upkeep",
     "browse": "errors values core memory project upkeep operations",
     "library": "errors values core storage storage.local storage.shared storage.git "
     "project model memory vcs apps conversation search upkeep report operations",
-    "server": "errors values core project memory search operations library",
+    "server": "errors values core storage.files project memory apps search operations library",
     "cli": "errors values core storage storage.files storage.local storage.index "
     "storage.shared storage.git project model memory vcs apps conversation search assistants "
     "upkeep report operations browse server",
@@ -137,17 +137,30 @@ def test_each_room_uses_only_those_listed_before_it() -> None:
         assert set(there.split()) <= set(rooms[:place]), here
 
 
-def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -> None:
-    sdk = ("mcp", "mcp_types", "anyio", "pydantic", "pydantic_core")
-    known = {
+def knowing(*libraries: str) -> set[str]:
+    """Return the modules that use any of some libraries."""
+    return {
         source.name(path)
         for path in source.FILES
-        if any(name.split(".")[0] in sdk for name in source.needed(source.tree(path)))
+        if any(name.split(".")[0] in libraries for name in source.needed(source.tree(path)))
     }
-    assert known == {"pmem.server.mcp", "pmem.server.lines"}
-    assert {here for here, others in used().items() if known & others} == {
+
+
+def users(modules: Iterable[str]) -> set[str]:
+    """Return the modules that use any of some modules of pmem."""
+    return {here for here, others in used().items() if others & set(modules)}
+
+
+def test_the_protocols_sdk_is_known_to_three_modules_and_to_no_command_but_one() -> None:
+    known = knowing("mcp", "mcp_types", "anyio", "pydantic", "pydantic_core")
+    over_http = "pmem.server.http.mcp_endpoint"
+    assert known == {"pmem.server.mcp", "pmem.server.lines", over_http}
+    assert users(known) == {
         "pmem.server.mcp",
         "pmem.cli.mcp",
+        over_http,
+        "pmem.server.http.application",
+        "pmem.cli.serve",
     }
 
 
@@ -164,6 +177,14 @@ def test_what_draws_for_people_is_known_only_where_it_draws(library: str, known:
         for path in source.FILES
         if any(name.split(".")[0] == library for name in source.needed(source.tree(path)))
     }
+
+
+def test_what_serves_http_is_known_to_its_room_and_used_by_one_command() -> None:
+    known = knowing("starlette", "uvicorn", "asyncio")
+    assert known
+    assert all(module.startswith("pmem.server.http.") for module in known)
+    outside = {here for here in users(known) if not here.startswith("pmem.server.http.")}
+    assert outside == {"pmem.cli.serve"}
 
 
 def test_no_modules_know_each_other_in_a_circle() -> None:

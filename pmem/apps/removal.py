@@ -14,6 +14,7 @@ from pmem.memory.app_memories import (
     state_of,
 )
 from pmem.project.workspace import Workspace
+from pmem.values.records import State
 
 
 class AppDeleteRequest(AppRequest, frozen=True, kw_only=True):
@@ -30,9 +31,10 @@ class UninstallRequest(AppRequest, frozen=True, kw_only=True):
 
 
 class Purged(AppAnswer, frozen=True, kw_only=True):
-    """How many memories of an app were deleted for good."""
+    """How many memories of an app were deleted for good, and how many of them were active."""
 
     deleted: int
+    active: int
 
 
 class Uninstalled(AppAnswer, frozen=True, kw_only=True):
@@ -60,7 +62,8 @@ def purge(workspace: Workspace, request: AppRequest) -> Purged:
             check_leave(workspace, memory, "a person deletes them")
             workspace.memories.remove(memory.id)
     state_of(workspace).give_up(app)
-    return Purged(app=app, deleted=len(memories))
+    active = sum(memory.state is State.ACTIVE for memory in memories.values())
+    return Purged(app=app, deleted=len(memories), active=active)
 
 
 def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:

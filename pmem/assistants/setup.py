@@ -27,7 +27,7 @@ from pmem.assistants.json_entries import State, state_of, with_entries, without_
 from pmem.assistants.trial import is_trusted_by_codex, trouble_of
 from pmem.core import managed_block
 from pmem.core.json_text import NoPlace, NotStrictJson
-from pmem.errors import Damaged, PmemError, Refused, StorageRefused, UsageError
+from pmem.errors import Damaged, InvalidValue, PmemError, Refused, StorageRefused, UsageError
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.values.requests import NoArguments
@@ -111,6 +111,7 @@ def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSet
 
     Raises:
         UsageError: The assistant has no files of that scope.
+        InvalidValue: There is no such assistant.
         Damaged: A file is not what it should be to the letter.
         Refused: A file is a link, or has something else in our place.
         StorageRefused: A file may not be written.
@@ -192,8 +193,13 @@ def files_of(request: AssistantSetupRequest) -> Sequence[SetupFile]:
 
     Raises:
         UsageError: It has none of that scope.
+        InvalidValue: There is no such assistant.
     """
-    harness = HARNESSES[request.harness]
+    harness = HARNESSES.get(request.harness)
+    if harness is None:
+        raise InvalidValue(
+            f"there is no assistant {request.harness!r}", f"there are {', '.join(HARNESSES)}"
+        )
     if request.scope not in harness.files:
         (other,) = harness.files
         raise UsageError(

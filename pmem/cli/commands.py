@@ -52,6 +52,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "query": CommandEntry("query", "query", "pmem query request.json --agent planner"),
     "context": CommandEntry("context", "context", 'pmem context "which database" --budget 1000'),
     "mcp": CommandEntry("mcp", "mcp", "pmem mcp --tools read"),
+    "serve": CommandEntry("serve", "serve", "pmem serve --token agent:planner"),
     "consolidate": CommandEntry("upkeep", "consolidate", "pmem consolidate --dry-run"),
     "sweep": CommandEntry("upkeep", "sweep", "pmem sweep --dry-run"),
     "delta": CommandEntry("threads", "delta", "pmem delta --thread review-42"),
@@ -231,7 +232,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Check and repair": ("check", "scan", "doctor", "repair", "settle", "eval"),
     "Connect and configure": ("setup", "import", "export", "share", "config", "completion", "help"),
     "For agents and apps": (
-        "mcp", "hook", "query", "delta", "checkpoint", "app", "consent",
+        "mcp", "serve", "hook", "query", "delta", "checkpoint", "app", "consent",
         "work", "model",
     ),
 }  # fmt: skip

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T", bound=Struct)
 
-SCHEMA = "pmem/1"
 _PROGRESS_STEPS = 200
 
 
@@ -27,9 +26,10 @@ def show(session: "CommandSession", answer: "Answer") -> None:
         answer: What to print.
     """
     if session.json:
+        from pmem.operations.envelope import data_line
         from pmem.operations.outcome import plain_form
 
-        _write_bytes(_json({"schema": SCHEMA, "data": plain_form(answer.data)}))
+        _write_bytes(data_line(plain_form(answer.data)))
     elif answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and sys.stdout.isatty():
@@ -58,13 +58,14 @@ def fail(session: "CommandSession", error: "PmemError") -> None:
         session: How to print.
         error: What went wrong.
     """
+    if session.json:
+        from pmem.operations.envelope import error_line
+
+        _write(sys.stderr, error_line(error).decode())
+        return
     from pmem.core.secrets import unsecret
 
     message, hint = unsecret(error.message), unsecret(error.hint)
-    if session.json:
-        value = {"code": error.code, "message": message, "hint": hint}
-        _write(sys.stderr, _json({"schema": SCHEMA, "error": value}).decode())
-        return
     _write(sys.stderr, f"pmem: {clean(message)}\n")
     if hint:
         _write(sys.stderr, f"hint: {clean(hint)}\n")
@@ -223,32 +224,6 @@ def print_note(text: str) -> None:
     from pmem.core.secrets import unsecret
 
     _write(sys.stderr, f"{clean(unsecret(text))}\n")
-
-
-def _json(value: "Any") -> bytes:
-    """Return a value as one line of JSON in which nothing is hidden from people."""
-    from pmem.values.records import dump_line, plain
-
-    try:
-        line = dump_line(value) + b"\n"
-    except TypeError:  # a path that is not UTF-8
-        line = dump_line(_in_utf_8(plain(value))) + b"\n"
-    if line.isascii() and b"\x7f" not in line:
-        return line
-    from pmem.core.visible import escaped
-
-    return escaped(line.decode()).encode()
-
-
-def _in_utf_8(value: "Any") -> "Any":
-    """Write out the bytes of paths that are not UTF-8."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {key: _in_utf_8(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_in_utf_8(inner) for inner in value]
-    return value
 
 
 def _write(stream: "TextIO", text: str) -> None:

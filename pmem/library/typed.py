@@ -105,7 +105,7 @@ def _value(value: Any, hint: Any) -> Any:
         raise _no_unicode() from None
     except TypeError:  # what is called back
         return value
-    _check_bounds(found)
+    check_bounds(found)
     return found
 
 
@@ -131,8 +131,13 @@ def _able(value: Any, protocol: Any) -> Any:
     return value
 
 
-def _check_bounds(value: Any) -> None:
-    """See that a time says which moment of this calendar it is, and that a number is no monster."""
+def check_bounds(value: Any) -> None:
+    """See that a time says which moment of this calendar it is, and that a number is no monster.
+
+    Raises:
+        msgspec.ValidationError: A time has no zone, or a number is beyond 64 bits.
+        InvalidValue: A time leaves the calendar in UTC.
+    """
     if isinstance(value, datetime):
         if value.utcoffset() is None:
             raise msgspec.ValidationError("Expected `datetime` with a zone")

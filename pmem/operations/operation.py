@@ -48,7 +48,7 @@ class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
             any. Its answer's `worked_on` says for which conversation.
         asks_if: A field of the request without which they do not.
         effect: What a second run would do.
-        by_person: Whether no agent may do it.
+        by_person: Whether no agent and no app may do it.
     """
 
     name: str

@@ -49,21 +49,8 @@ def run(
         ModelFailed: A model failed, and the settings are strict; what the rules did is kept.
         PmemError: Whatever the operation itself raises.
     """
-    named: tuple[str | None, str | None] = getattr(request, "named_caller", (None, None))
-    unit = asked_by(workspace, caller.joined(Caller(*named)))
-    at: datetime | None = getattr(request, "at", None)
-    revision: str | None = getattr(request, "revision", None)
-    if at is not None or revision is not None:
-        from pmem.project.views import seen_at
-
-        unit = seen_at(seen_at(unit, revision), at)
-    if operation.by_person and unit.caller.agent is not None:
-        why = f"{unit.caller.agent} may not decide this: a person does"
-        raise Refused(why, "run it without PMEM_AGENT and --agent")
-    if unit.caller != NOBODY:
-        from pmem.project.own_memory import check_owner
-
-        check_owner(unit)
+    unit = _unit_of(workspace, request, caller)
+    _check_caller(unit, operation)
     _check_scope(unit, operation, request)
     writes = _writes(operation, request)
     if writes:
@@ -71,19 +58,7 @@ def run(
     told = len(unit.notes)
     _start_afresh(unit)
     request = _pass_gate(unit, operation, request)  # before the lock: nobody waits for it
-    try:
-        with unit.transaction() if writes == "records" else unit.whole.moment():
-            result = function_of(operation)(unit, request)
-        _ask_models(unit, operation, request, result)  # nobody waits for the lock meanwhile
-    except StorageRefused as error:
-        if unit.has_written:
-            raise Unfinished(error.message) from None
-        raise
-    finally:
-        if unit.written or unit.forgot:
-            from pmem.project.noting import note_command
-
-            note_command(unit, operation.name)
+    result = _do(unit, operation, request, is_writing=writes == "records")
     if operation.embeds and writes and unit.settings.vectors.model:
         from pmem.embedding.embedding import embed_missing
 
@@ -99,6 +74,57 @@ def run(
         problems=tuple(_problems(workspace, unit, operation, result)),
         has_written=unit.has_written,
     )
+
+
+def _unit_of(workspace: Workspace, request: Any, caller: Caller) -> Workspace:
+    """Return the project as it is for whoever asks, at the moment that is asked about."""
+    named: tuple[str | None, str | None] = getattr(request, "named_caller", (None, None))
+    unit = asked_by(workspace, caller.joined(Caller(*named)))
+    at: datetime | None = getattr(request, "at", None)
+    revision: str | None = getattr(request, "revision", None)
+    if at is not None or revision is not None:
+        from pmem.project.views import seen_at
+
+        unit = seen_at(seen_at(unit, revision), at)
+    return unit
+
+
+def _check_caller(unit: Workspace, operation: Operation[Any, Any]) -> None:
+    """See that a program decides nothing that a person does, and is not in somebody's own memory.
+
+    Raises:
+        Refused: It is, or would.
+    """
+    program = unit.caller.agent or unit.caller.app
+    if operation.by_person and program is not None:
+        how = "PMEM_AGENT and --agent" if unit.caller.agent else "PMEM_APP"
+        raise Refused(f"{program} may not decide this: a person does", f"run it without {how}")
+    if unit.caller != NOBODY:
+        from pmem.project.own_memory import check_owner
+
+        check_owner(unit)
+
+
+def _do(unit: Workspace, operation: Operation[Q, A], request: Q, *, is_writing: bool) -> A:
+    """Call the operation's function, then models once the lock is free, and note the command.
+
+    Raises:
+        Unfinished: The disk refused something after records had been changed.
+    """
+    try:
+        with unit.transaction() if is_writing else unit.whole.moment():
+            result: A = function_of(operation)(unit, request)
+        _ask_models(unit, operation, request, result)
+    except StorageRefused as error:
+        if unit.has_written:
+            raise Unfinished(error.message) from None
+        raise
+    finally:
+        if unit.written or unit.forgot:
+            from pmem.project.noting import note_command
+
+            note_command(unit, operation.name)
+    return result
 
 
 def _start_afresh(unit: Workspace) -> None:

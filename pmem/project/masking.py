@@ -63,18 +63,23 @@ class Mask:
             document: What is about to be shown.
         """
         held = {name: getattr(document, name, None) for name in _SHOWN}
-        clean = {name: self._value(value) for name, value in held.items() if value}
+        clean = {name: self.value(value) for name, value in held.items() if value}
         changed = {name: text for name, text in clean.items() if text != held[name]}
         return msgspec.structs.replace(document, **changed) if changed else document
 
-    def _value(self, value: Any, name: str = "") -> Any:
-        """Return a text, or what JSON holds, without secrets; a key may tell that one follows."""
+    def value(self, value: Any, name: str = "") -> Any:
+        """Return a text, or what JSON holds, without secrets; a key may tell that one follows.
+
+        Args:
+            value: A text, or a list or an object of such.
+            name: The key under which it stands.
+        """
         if isinstance(value, str):
             return self.text(value, name)
         if isinstance(value, list | tuple):
-            return type(value)(map(self._value, value))
+            return type(value)(map(self.value, value))
         if isinstance(value, dict):
-            return {self.text(key): self._value(part, key) for key, part in value.items()}
+            return {self.text(key): self.value(part, key) for key, part in value.items()}
         return value
 
     def _clean(self, text: str, allowed: Collection[str], name: str) -> str:

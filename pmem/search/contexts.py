@@ -68,7 +68,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         request: What it is for; without a query, the end of the conversation is one.
 
     Raises:
-        InvalidValue: The budget is below one token.
+        InvalidValue: The budget is below one token, or the text may have no character.
         NotFound, Ambiguous: The conversation.
         Refused: Another app asks than the one that it is for.
     """
@@ -192,6 +192,8 @@ def _budget(workspace: Workspace, request: ContextRequest) -> int:
     budget = workspace.settings.default_budget if request.budget is None else request.budget
     if budget < 1:
         raise InvalidValue(f"a budget must be at least 1 token, not {budget}")
+    if request.longest is not None and request.longest < 1:
+        raise InvalidValue(f"longest must be at least 1, not {request.longest}")
     return budget
 
 

@@ -204,20 +204,9 @@ def _in_its_words(tool: ModelTool, error: InvalidValue) -> InvalidValue:
 
 def _structured(workspace: Workspace, outcome: Outcome[Any]) -> ToolAnswer:
     """Return an answer's plain form, and the same as a text."""
-    plain = msgspec.json.decode(dump_line(outcome.plain))
-    data = _without_secrets(workspace, plain)
+    data = workspace.mask.value(msgspec.json.decode(dump_line(outcome.plain)))
     data = data if isinstance(data, dict) else {"items": data}
     return ToolAnswer(dump_line(data).decode(), data=data)
-
-
-def _without_secrets(workspace: Workspace, value: Any, name: str = "") -> Any:
-    if isinstance(value, str):
-        return workspace.mask.text(value, name)
-    if isinstance(value, list):
-        return [_without_secrets(workspace, part) for part in value]
-    if isinstance(value, dict):
-        return {key: _without_secrets(workspace, part, key) for key, part in value.items()}
-    return value
 
 
 def _notes(outcome: Outcome[Any]) -> list[str]:

@@ -1,13 +1,13 @@
 """The Model Context Protocol, through its official SDK: what a client asks, handed to pmem.
 
 The SDK speaks every revision of the protocol; here stands only what there is. Calls run one after
-another in a thread, so that the protocol is answered meanwhile. This module and `lines` are the
-only ones that know the SDK.
+another in a thread, so that the protocol is answered meanwhile. This module, `lines` and
+`http.mcp_endpoint` are the only ones that know the SDK.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -65,7 +65,8 @@ async def _serve(
     sink: BinaryIO,
     session: Session,
 ) -> None:
-    desk = _Desk(make_calls, tools, session)
+    one_by_one = _OneByOne(make_calls)
+    desk = ProtocolDesk(one_by_one.run, tools, session)
     lines = Lines(source, sink)
     server = desk.server()
     incoming, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -79,7 +80,7 @@ async def _serve(
 
     async def warm_up() -> None:
         await desk.is_listed.wait()  # what a client waits for goes first
-        await desk.run(lambda calls: calls.warm_up())
+        await one_by_one.run(None, lambda calls: calls.warm_up(), writes=False)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(until_gone, partial(lines.read, incoming))
@@ -89,18 +90,58 @@ async def _serve(
         tasks.cancel_scope.cancel()
 
 
-class _Desk:
-    """Answers the methods of the protocol."""
+class CallRunner(Protocol):
+    """Does something with what answers calls, beside the protocol."""
 
-    def __init__(
-        self,
-        make_calls: "Callable[[], ToolCalls]",
-        tools: Mapping[str, ModelTool],
-        session: Session,
-    ) -> None:
-        self._make_calls, self._tools, self._session = make_calls, tools, session
+    async def __call__(
+        self, asked: Asked | None, work: "Callable[[ToolCalls], T]", *, writes: bool
+    ) -> T:
+        """Do it.
+
+        Args:
+            asked: What a client asks, if one does.
+            work: What to do.
+            writes: Whether that may change something.
+        """
+
+
+class _OneByOne:
+    """Does one thing after another in a thread, with the calls of one client."""
+
+    def __init__(self, make_calls: "Callable[[], ToolCalls]") -> None:
+        self._make_calls = make_calls
         self._calls: ToolCalls | None = None
         self._turn = anyio.Lock()
+
+    async def run(
+        self,
+        asked: Asked | None,  # noqa: ARG002 - all is asked by the one client
+        work: "Callable[[ToolCalls], T]",
+        *,
+        writes: bool,  # noqa: ARG002 - all waits for its turn
+    ) -> T:
+        """Do something when it is its turn."""
+
+        def working() -> T:
+            if self._calls is None:
+                self._calls = self._make_calls()
+            return work(self._calls)
+
+        async with self._turn:
+            return await anyio.to_thread.run_sync(working, abandon_on_cancel=True)
+
+
+class ProtocolDesk:
+    """Answers the methods of the protocol.
+
+    Args:
+        run: Does what has to do with the project.
+        tools: Those that are offered, by name.
+        session: Returns the thread that a call belongs to, from the metadata of its request.
+    """
+
+    def __init__(self, run: CallRunner, tools: Mapping[str, ModelTool], session: Session) -> None:
+        self._run, self._tools, self._session = run, tools, session
         self.is_listed = anyio.Event()
         """Set once a client has asked for the tools: calls may follow."""
 
@@ -121,17 +162,6 @@ class _Desk:
             on_get_prompt=self.get_prompt,
         )
 
-    async def run(self, work: "Callable[[ToolCalls], T]") -> T:
-        """Do something with the project when it is its turn, beside the protocol."""
-
-        def working() -> T:
-            if self._calls is None:
-                self._calls = self._make_calls()
-            return work(self._calls)
-
-        async with self._turn:
-            return await anyio.to_thread.run_sync(working, abandon_on_cancel=True)
-
     async def list_tools(self, _: Asked, params: Paged) -> types.ListToolsResult:
         """Answer `tools/list`."""
         _check_page(params)
@@ -143,11 +173,17 @@ class _Desk:
         self, asked: Asked, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         """Answer `tools/call`."""
-        if SPELLINGS.get(params.name, params.name) not in self._tools:
+        tool = self._tools.get(SPELLINGS.get(params.name, params.name))
+        if tool is None:
             raise _wrong(f"there is no tool {params.name!r}; there are {', '.join(self._tools)}")
         given = params.arguments or {}
         thread = self._session((asked.params or {}).get("_meta") or {})
-        return _result(await self.run(lambda calls: calls.call(params.name, given, thread)))
+        answer = await self._run(
+            asked,
+            lambda calls: calls.call(params.name, given, thread),
+            writes=not tool.is_reading,
+        )
+        return _result(answer)
 
     async def list_resources(self, _: Asked, params: Paged) -> types.ListResourcesResult:
         """Answer `resources/list`."""
@@ -177,12 +213,12 @@ class _Desk:
         )
 
     async def read_resource(
-        self, _: Asked, params: types.ReadResourceRequestParams
+        self, asked: Asked, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Answer `resources/read`."""
         uri = str(params.uri)
         try:
-            text = await self.run(lambda calls: notices.read(calls, uri))
+            text = await self._run(asked, lambda calls: notices.read(calls, uri), writes=False)
         except notices.NotOffered as error:
             raise _wrong(str(error)) from None
         found = types.TextResourceContents(uri=uri, mime_type=notices.MIME, text=text)
@@ -209,12 +245,14 @@ class _Desk:
         )
 
     async def get_prompt(
-        self, _: Asked, params: types.GetPromptRequestParams
+        self, asked: Asked, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         """Answer `prompts/get`."""
         name, given = params.name, params.arguments or {}
         try:
-            text = await self.run(lambda calls: notices.prompt_text(calls, name, given))
+            text = await self._run(
+                asked, lambda calls: notices.prompt_text(calls, name, given), writes=False
+            )
         except notices.NotOffered as error:
             raise _wrong(str(error)) from None
         content = types.TextContent(type="text", text=text)

@@ -48,3 +48,8 @@ TEXT_BYTES: Final = 2 * RECORD_BYTES
 """Bytes that standard input may have where one text, or one request, is read from it."""
 LINES_BYTES: Final = 512 * 1024 * 1024
 """Bytes of a file, or of standard input, whose lines are imported or added."""
+
+BODY_BYTES: Final = 1024 * 1024
+"""Bytes of a body that is sent to `pmem serve`."""
+HEADER_BYTES: Final = 16 * 1024
+"""Bytes of the line and the headers of a request to it."""

@@ -11,7 +11,7 @@ from pmem.core.filters import Filter
 from pmem.core.findings import Finding
 from pmem.core.host_rules import FORMS, MARKS, SIGN, block, file_of, rule_files
 from pmem.core.retention import valid_at
-from pmem.errors import Damaged, PmemError, Refused, StorageRefused
+from pmem.errors import Damaged, InvalidValue, PmemError, Refused, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
 from pmem.values.records import Memory
@@ -84,6 +84,9 @@ def set_up(workspace: Workspace, request: RulesRequest) -> RulesSetup:
         StorageRefused: A file may not be read or written.
     """
     hosts = request.hosts or tuple(_in_use(workspace))
+    for host in hosts:
+        if host not in HOSTS:
+            raise InvalidValue(f"there is no host {host!r}", f"there are {', '.join(HOSTS)}")
     wanted = list(_wanted(workspace, hosts, is_gone=request.remove))
     if not request.check:
         for one in wanted:

@@ -23,14 +23,21 @@ GIVEN: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("mode", "version"),
-    [("auto", "2026-07-28"), ("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")],
-)
+MODES: Final = [("auto", "2026-07-28"), ("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")]
+"""The client's modes, and the revision that each speaks here."""
+
+
+@pytest.mark.parametrize(("mode", "version"), MODES)
 def test_the_client_lists_and_calls_every_tool(mode: Any, version: str, root: str) -> None:
+    server = StdioServerParameters(command=PROGRAM, args=["mcp"], cwd=os.path.dirname(root))
+    anyio.run(check_every_tool, server, mode, version, root)
+
+
+async def check_every_tool(server: Any, mode: Any, version: str, root: str) -> None:
+    """Call each tool of a server, and see that it does what it should."""
     Project(root, now=NOW).add("The queue is RabbitMQ.")
     name = Project(root, agent="other").add("The door of the lab is green.").memory.id
-    texts = anyio.run(_session, root, mode, version, name)
+    texts = await called_tools(server, mode, version, name)
     assert texts.keys() == GIVEN.keys() == {tool.name for tool in FOR_MODELS}
     assert "RabbitMQ" in texts["search"]
     assert "RabbitMQ" in texts["context"]
@@ -41,8 +48,8 @@ def test_the_client_lists_and_calls_every_tool(mode: Any, version: str, root: st
     assert texts["forget"].startswith("removed ")
 
 
-async def _session(root: str, mode: Any, version: str, name: str) -> dict[str, str]:
-    server = StdioServerParameters(command=PROGRAM, args=["mcp"], cwd=os.path.dirname(root))
+async def called_tools(server: Any, mode: Any, version: str, name: str) -> dict[str, str]:
+    """Return what each tool of a server answers."""
     found = {}
     async with Client(server, mode=mode) as client:
         assert client.protocol_version == version

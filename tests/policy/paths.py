@@ -45,6 +45,7 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "query": (),
     "context": ("TEXT",),
     "mcp": (),
+    "serve": ("--token", "person"),
     "consolidate": (),
     "sweep": (),
     "delta": ("--thread", "t"),
@@ -139,6 +140,7 @@ OTHERWISE: Final = {
     "setup completion": None,
     "mcp": "search",
     "browse": "list",
+    "serve": "undo",
     **dict.fromkeys(("import claude-code", "import codex", "import gemini"), "import.auto"),
     **{f"setup {name}": "setup.assistant" for name in HARNESSES},
 }

@@ -1,0 +1,194 @@
+"""The command that serves the memory over HTTP."""
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from signal import SIGINT, SIGTERM, default_int_handler, signal
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from pmem.cli import render
+from pmem.cli.mcp import AGENT, thread_of
+from pmem.cli.session import Answer, CommandSession
+from pmem.errors import InvalidValue, Refused, UsageError
+from pmem.storage.shared import Shared
+
+if TYPE_CHECKING:
+    from pmem.server.http.connections import ListeningPlace
+    from pmem.server.http.tokens import Tokens
+
+_WHO: Final = "person|agent:NAME|app:NAME"
+
+
+def serve(
+    ctx: typer.Context,
+    host: Annotated[
+        str, typer.Option(metavar="NAME", help="Where to listen; this machine alone by default.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", help="The port; 0 takes a free one.")] = 7636,
+    socket: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Listen at a unix socket instead.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another name that clients use for it; repeatable."),
+    ] = None,
+    tools: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...", help="What /mcp offers: read, agent, admin, all, or tools."
+        ),
+    ] = "agent",
+    token: Annotated[
+        str | None, typer.Option(metavar=_WHO, help="Print somebody's token, and end.")
+    ] = None,
+    revoke: Annotated[
+        str | None, typer.Option(metavar=_WHO, help="Let a token count no more, and end.")
+    ] = None,
+) -> Answer | None:
+    """Serve the memory over HTTP, to anyone who has a token.
+
+    A token says who asks: a person, an agent within its allowlist, or an app. It serves until you
+    interrupt it.
+    """
+    session: CommandSession = ctx.obj
+    if token is not None and revoke is not None:
+        raise UsageError("--token and --revoke exclude each other", "give one of them")
+    root = session.found_root
+    tokens = _tokens(session, root)
+    if token is not None or revoke is not None:
+        _check_person(session)
+    if token is not None:
+        return _tell_token(tokens, token)
+    if revoke is not None:
+        return _revoke(tokens, revoke)
+    application = _loaded()
+    from pmem.server.http.connections import ListeningPlace
+
+    place = ListeningPlace(host=host, port=port, socket=socket)
+    _serve(session, root, tokens, place, tuple(allow_host or ()), tools, application)
+    return None
+
+
+def _serve(
+    session: CommandSession,
+    root: str,
+    tokens: "Tokens",
+    place: "ListeningPlace",
+    names: tuple[str, ...],
+    tools: str,
+    application: Any,
+) -> None:
+    from pmem.server.http.connections import listen, serve
+    from pmem.server.http.guard import GuardRules
+    from pmem.server.http.mcp_endpoint import McpOffer
+    from pmem.server.http.tokens import PERSON
+    from pmem.server.tools import chosen
+
+    shared = Shared()
+    opened = partial(session.opened_anew, root, shared)
+    opened().reach  # noqa: B018 - may they start it?
+    offer = McpOffer(
+        tools=chosen(tools, read_only=session.read_only),
+        agent=session.caller.agent or session.environment.get("PMEM_AGENT", AGENT),
+        session=partial(thread_of, "auto", {}),
+    )
+    tokens.token_of(PERSON)
+    server = application.HttpServer(opened, tokens, GuardRules(hosts=(*place.names, *names)), offer)
+    listener = listen(place)
+    address = _address(place, listener.getsockname())
+    try:
+        signal(SIGTERM, _end)  # what was begun is ended, and the socket's file is removed
+        signal(SIGINT, default_int_handler)
+        render.show(session, _announced(session, place, address, tokens))
+        serve(server.application, listener)
+    finally:
+        shared.indexes.close()
+        if place.socket is not None:
+            os.unlink(place.socket)
+
+
+def _end(*_: object) -> None:
+    raise SystemExit(0)
+
+
+def _loaded() -> Any:
+    """Load what serves.
+
+    Raises:
+        InvalidValue: It is not installed.
+    """
+    try:
+        from pmem.server.http import application
+    except ImportError as error:
+        raise InvalidValue(
+            f"`pmem serve` needs the extra `server`: {error}", "pip install 'pmem-cli[server]'"
+        ) from None
+    return application
+
+
+def _check_person(session: CommandSession) -> None:
+    """See that no agent and no app takes somebody's token.
+
+    Raises:
+        Refused: One does.
+    """
+    asking = session.caller.known_in(session.environment)
+    program = asking.agent or asking.app
+    if program is not None:
+        raise Refused(f"{program} may not look after tokens: a person does")
+
+
+def _tokens(session: CommandSession, root: str) -> "Tokens":
+    from pmem.server.http.tokens import VARIABLE, Tokens, file_of
+
+    return Tokens(file_of(root, session.environment), session.environment.get(VARIABLE) or None)
+
+
+def _tell_token(tokens: "Tokens", words: str) -> Answer:
+    from pmem.server.http.tokens import holder_named
+
+    holder = holder_named(words)
+    found = tokens.token_of(holder)
+    return Answer(data={"holder": str(holder), "token": found.secret}, lines=[[(found.secret, "")]])
+
+
+def _revoke(tokens: "Tokens", words: str) -> Answer:
+    from pmem.server.http.tokens import holder_named
+
+    holder = holder_named(words)
+    tokens.revoke(holder)
+    return Answer(
+        data={"holder": str(holder), "revoked": True}, lines=[[(f"revoked {holder}", "")]]
+    )
+
+
+def _address(place: "ListeningPlace", bound: Any) -> str:
+    """Return the address that clients use."""
+    if place.socket is not None:
+        return f"unix:{os.path.abspath(place.socket)}"
+    host, port = bound[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def _announced(
+    session: CommandSession, place: "ListeningPlace", address: str, tokens: "Tokens"
+) -> Answer:
+    """Say where it serves, what that opens, and where its token is."""
+    return Answer(
+        data={"address": address, "tokens": tokens.path, "read_only": session.read_only},
+        lines=[[("serving ", "green"), (address, "bold")]],
+        note="\n".join(_notes(session, place, tokens)),
+    )
+
+
+def _notes(session: CommandSession, place: "ListeningPlace", tokens: "Tokens") -> Iterator[str]:
+    if place.is_open:
+        may = "read" if session.read_only else "read and change"
+        yield (
+            f"warning: other machines can reach this; anyone who has a token may {may} the whole"
+            " memory, and without TLS in front of it others on the way can read along"
+        )
+    yield f"tokens stand in {tokens.path}; `pmem serve --token person` prints yours"
+    yield "Ctrl+C ends it"

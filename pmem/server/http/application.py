@@ -1,0 +1,149 @@
+"""The application: the guard, the routes that the table of endpoints makes, what lives along."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property, partial
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from pmem.operations.envelope import json_line
+from pmem.project.workspace import Workspace
+from pmem.server.http import app_api, event_stream, memory_api, operation_api, recall_api
+from pmem.server.http.changes import ChangeWatch
+from pmem.server.http.desk import AnswerDesk
+from pmem.server.http.endpoints import JSON, Endpoint, Reply, refused
+from pmem.server.http.guard import HEALTH, HOLDER, Guard, GuardRules, is_json, no_json
+from pmem.server.http.mcp_endpoint import PATH as MCP
+from pmem.server.http.mcp_endpoint import McpEndpoint, McpOffer
+from pmem.server.http.openapi import describe
+from pmem.server.http.refusals import HttpRefusal
+from pmem.server.http.tokens import Tokens
+
+OPENAPI = "/openapi.json"
+
+
+def all_endpoints() -> list[Endpoint]:
+    """Return the whole table of endpoints."""
+    rooms = (memory_api, recall_api, app_api, operation_api)
+    return [endpoint for room in rooms for endpoint in room.endpoints()]
+
+
+class HttpServer:
+    """Everything that one server is made of.
+
+    Args:
+        opened: Opens the project for one call.
+        tokens: Those that count.
+        rules: What else is let in.
+        offer: What clients of the Model Context Protocol are offered.
+    """
+
+    def __init__(
+        self,
+        opened: Callable[[], Workspace],
+        tokens: Tokens,
+        rules: GuardRules,
+        offer: McpOffer,
+    ) -> None:
+        self.endpoints = all_endpoints()
+        self._desk = AnswerDesk(opened)
+        self._watch = ChangeWatch(opened, partial(self._desk.run, writes=False))
+        self._streams = event_stream.EventStreams(self._desk, self._watch, tokens)
+        self._mcp = McpEndpoint(self._desk, offer)
+        self._desk.on_write(self._watch.nudge)
+        self.application = self._guarded(tokens, rules)
+
+    def end_streams(self) -> None:
+        """End what would go on for as long as its client stays."""
+        self._streams.close()
+
+    def _guarded(self, tokens: Tokens, rules: GuardRules) -> ASGIApp:
+        application = Starlette(
+            routes=list(self._routes()),
+            lifespan=self._life,
+            exception_handlers={HTTPException: _no_route, Exception: self._bug},
+        )
+        application.router.redirect_slashes = False
+        return Guard(application, tokens, rules)
+
+    @asynccontextmanager
+    async def _life(self, _: Starlette) -> AsyncIterator[None]:
+        async with self._mcp.running():
+            watching = asyncio.create_task(self._watch.run())
+            try:
+                yield
+            finally:
+                self.end_streams()
+                watching.cancel()
+                self._desk.close()
+
+    def _routes(self) -> Iterable[BaseRoute]:
+        """Yield one route for each path, with all of its methods."""
+        yield Route(HEALTH, _health)
+        yield Route(OPENAPI, self._describe)
+        yield Route(event_stream.PATH, self._streams.answer)
+        yield Route(MCP, self._mcp, methods=["POST"])
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in self.endpoints:
+            by_path.setdefault(endpoint.path, {})[endpoint.method] = endpoint
+        for path, methods in by_path.items():
+            yield Route(path, partial(self._answer, methods), methods=list(methods))
+
+    async def _answer(self, methods: Mapping[str, Endpoint], request: Request) -> Response:
+        endpoint = methods["GET" if request.method == "HEAD" else request.method]
+        named = request.headers.getlist("content-type")
+        if endpoint.body is not None and not is_json(named):
+            return _response(refused(no_json(named)))
+        reply = await self._desk.answer(
+            endpoint,
+            request.scope["state"][HOLDER],
+            path=dict(request.path_params),
+            query=dict(request.query_params),
+            body=await request.body(),
+        )
+        return _response(reply)
+
+    async def _bug(self, _: Request, error: Exception) -> Response:
+        return _response(await self._desk.run(partial(self._desk.note, error), writes=False))
+
+    @cached_property
+    def _description(self) -> bytes:
+        return msgspec.json.encode(describe(self.endpoints))
+
+    async def _describe(self, _: Request) -> Response:
+        return Response(self._description, media_type=JSON)
+
+
+async def _health(_: Request) -> Response:
+    return Response(json_line({"status": "ok"}), media_type=JSON)
+
+
+async def _no_route(_: Request, error: Exception) -> Response:
+    """Say in the envelope that there is no such address, or no such method."""
+    assert isinstance(error, HTTPException)
+    headers: dict[str, Any] = dict(error.headers or {})
+    if error.status_code == 405:
+        allowed = ", ".join(sorted(filter(None, headers.get("Allow", "").split(", "))))
+        headers["Allow"] = allowed
+        refusal = HttpRefusal(405, "method", f"this address takes {allowed} alone")
+    else:
+        refusal = HttpRefusal(
+            error.status_code,
+            "no_address",
+            "there is no such address",
+            f"GET {OPENAPI} has them all",
+        )
+    reply = refused(refusal)
+    return Response(reply.body, reply.status, headers, JSON)
+
+
+def _response(reply: Reply) -> Response:
+    return Response(reply.body, reply.status, dict(reply.headers), JSON)

@@ -1,0 +1,232 @@
+"""Where connections come in: a port or a socket's file, how many, and how long they may wait."""
+
+import asyncio
+import os
+import socket
+import stat
+from typing import Final
+
+import msgspec
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pmem.errors import InvalidValue, Refused, StorageRefused
+from pmem.server.http.guard import LOOPBACK
+from pmem.values.bounds import HEADER_BYTES
+
+PORT: Final = 7636
+MOST_CONNECTIONS: Final = 256
+"""Connections at a time; one that is too many is closed at once."""
+HEADER_SECONDS: Final = 10.0
+"""How long a client may take to say what it asks for."""
+IDLE_SECONDS: Final = 30
+"""How long a connection stays open between two requests."""
+GOODBYE_SECONDS: Final = 3
+"""How long answers that are under way may take when the server ends."""
+
+SEND_SECONDS: Final = 30.0
+"""How long a client may leave what is sent to it unread."""
+
+_BUSY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n"
+    b"Connection: close\r\n\r\n"
+)
+_WAITING: Final = 2048
+_ALL_PORTS: Final = 65535
+_ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - they are recognised, not used
+
+
+class ListeningPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a server listens: at a host's port, or at a socket's file."""
+
+    host: str = LOOPBACK[0]
+    port: int = PORT
+    socket: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines can reach it."""
+        return self.socket is None and self.host not in LOOPBACK
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that clients may use for it."""
+        own = () if self.host in _ANY or self.host in LOOPBACK else (self.host,)
+        return (*LOOPBACK, *own)
+
+
+class TimedConnection(H11Protocol):
+    """A connection that ends where its client asks nothing or reads nothing in time.
+
+    One that is too many is told so.
+    """
+
+    header_seconds = HEADER_SECONDS
+    send_seconds = SEND_SECONDS
+    most_connections = MOST_CONNECTIONS
+    _header_timer: asyncio.TimerHandle | None = None
+    _send_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a new connection, or close it."""
+        super().connection_made(transport)
+        if len(self.connections) > self.most_connections:
+            transport.write(_BUSY)
+            transport.close()
+            return
+        self._wait_for_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what a client sends."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request: first as an idle connection, then for its headers."""
+        before = self.cycle
+        super().on_response_complete()
+        if self.cycle is before:
+            self._wait_for_headers(self.timeout_keep_alive + self.header_seconds)
+
+    def pause_writing(self) -> None:
+        """Wait for a client that reads too slowly, for a while."""
+        super().pause_writing()
+        self._send_timer = self.loop.call_later(self.send_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on with a client that has read."""
+        if self._send_timer is not None:
+            self._send_timer.cancel()
+            self._send_timer = None
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let a connection go."""
+        self._stop_waiting()
+        if self._send_timer is not None:
+            self._send_timer.cancel()
+        super().connection_lost(exc)
+
+    def _wait_for_headers(self, seconds: float | None = None) -> None:
+        self._stop_waiting()
+        wait = self.header_seconds if seconds is None else seconds
+        self._header_timer = self.loop.call_later(wait, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+
+
+def listen(place: ListeningPlace) -> socket.socket:
+    """Open the socket that a server listens at.
+
+    Args:
+        place: Where.
+
+    Raises:
+        InvalidValue: The port or the name cannot be had.
+        Refused: Something that is no socket has the file's name.
+        StorageRefused: The file cannot be made.
+    """
+    listener = _listen_at_port(place) if place.socket is None else _listen_at_file(place.socket)
+    listener.listen(_WAITING)  # from now on clients may connect, and wait until they are served
+    return listener
+
+
+def serve(application: ASGIApp, listener: socket.socket) -> None:
+    """Answer requests until the process is told to end.
+
+    Args:
+        application: Answers them.
+        listener: Where they come from.
+    """
+    uvicorn.Server(configuration(application)).run([listener])
+
+
+def configuration(application: ASGIApp) -> uvicorn.Config:
+    """Return how uvicorn is to run.
+
+    Args:
+        application: Answers requests.
+    """
+    return uvicorn.Config(
+        application,
+        http=TimedConnection,
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",  # what goes wrong is answered, and noted without secrets
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=GOODBYE_SECONDS,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+    )
+
+
+def _listen_at_port(place: ListeningPlace) -> socket.socket:
+    if not 0 <= place.port <= _ALL_PORTS:
+        raise InvalidValue(f"there is no port {place.port}", f"give one from 1 to {_ALL_PORTS}")
+    try:
+        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise InvalidValue(f"there is no host {place.host!r}: {error.strerror}") from None
+    family, kind, protocol, _, address = found[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name != "nt":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise InvalidValue(
+            f"{place.host} port {place.port} cannot be had: {error.strerror}",
+            "name another with --port; 0 takes a free one",
+        ) from None
+    return listener
+
+
+def _listen_at_file(path: str) -> socket.socket:
+    """Listen at a socket's file for its owner alone; one that nobody serves is replaced."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise InvalidValue("there are no unix sockets on this system", "leave out --socket")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        _remove_dead(path)
+        listener.bind(path)
+    except OSError as error:
+        listener.close()
+        raise StorageRefused(f"{path} cannot be made: {error.strerror or error}") from None
+    except BaseException:
+        listener.close()
+        raise
+    finally:
+        os.umask(mask)
+    return listener
+
+
+def _remove_dead(path: str) -> None:
+    """Remove a socket's file that a server left behind.
+
+    Raises:
+        Refused: A server listens there, or it is no socket.
+    """
+    try:
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+            raise Refused(f"{path} is there, and is no socket", "name another file")
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            os.unlink(path)
+        else:
+            raise Refused(f"a server listens at {path} already", "name another file")

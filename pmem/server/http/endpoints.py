@@ -1,0 +1,188 @@
+"""What an endpoint is: a row that routes, threads and the description of the API are made from."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from pmem.operations.envelope import data_line, error_line, json_line
+from pmem.operations.operation import Operation
+from pmem.operations.outcome import Outcome
+from pmem.operations.pipeline import run
+from pmem.project.workspace import Workspace
+from pmem.server.http.refusals import HttpRefusal, headers_of, status_of, status_of_answer
+from pmem.server.http.tokens import TokenHolder
+
+S = TypeVar("S", bound=msgspec.Struct)
+JSON: Final = "application/json"
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What a request is answered: a status, JSON, and headers of its own."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = {}
+
+
+class HttpCall(msgspec.Struct, frozen=True):
+    """One request on its way through an endpoint, a unit of work of its own.
+
+    Attributes:
+        workspace: The project as nobody in particular sees it.
+        holder: Whose token came with it.
+        path: What stands in the places of the endpoint's path.
+        query: What the address says after the question mark.
+        body: The body's bytes.
+    """
+
+    workspace: Workspace
+    holder: TokenHolder
+    path: Mapping[str, str] = {}
+    query: Mapping[str, str] = {}
+    body: bytes = b""
+
+    def run(self, operation: Operation[Any, Any], request: Any) -> Outcome[Any]:
+        """Run an operation as whoever has the token.
+
+        Args:
+            operation: Its row.
+            request: What is asked for.
+
+        Raises:
+            PmemError: Whatever the operation raises.
+        """
+        return run(self.workspace, operation, request, self.holder.caller)
+
+    def masked(self, data: Any) -> Any:
+        """Return an answer's plain form as whoever asks may see it: programs see no secrets.
+
+        Args:
+            data: The plain form.
+        """
+        if self.holder.is_person:
+            return data
+        return self.workspace.mask.value(msgspec.json.decode(json_line(data)))
+
+    def masked_struct(self, document: S) -> S:
+        """Return a record, or what stands for one, as whoever asks may see it; see `masked`.
+
+        Args:
+            document: The record.
+        """
+        return document if self.holder.is_person else self.workspace.mask.fields(document)
+
+
+_NAME_SCHEMA: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1}
+
+
+class AddressValue(msgspec.Struct, frozen=True):
+    """A value in an endpoint's address, and what it means.
+
+    Attributes:
+        name: What it is called.
+        says: What it means.
+        where: In the path, or after the question mark.
+        schema: Its JSON Schema.
+    """
+
+    name: str
+    says: str
+    where: str = "path"
+    schema: Mapping[str, Any] = msgspec.field(default_factory=lambda: _NAME_SCHEMA)
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that can be asked for over HTTP.
+
+    Attributes:
+        method: Of HTTP.
+        path: With a name in braces for every place.
+        name: The id of the operation in the description of the API.
+        says: What it does, in one line.
+        group: What it belongs to, for readers of that description.
+        answer: Answers a call.
+        writes: Whether it writes records.
+        body: The struct that the body is read as, if it takes one.
+        places: The values in its address.
+        answers: What each status is answered with: one of these types, or any data in the
+            envelope where there are none.
+    """
+
+    method: str
+    path: str
+    name: str
+    says: str
+    group: str
+    answer: Callable[[HttpCall], Reply]
+    writes: bool = False
+    body: Any = None
+    places: tuple[AddressValue, ...] = ()
+    answers: Mapping[int, tuple[Any, ...]]
+
+
+def shaped(value: Any, status: int = 200) -> Reply:
+    """Return a reply that has the shape of a document's own, without an envelope.
+
+    Args:
+        value: What to write.
+        status: The reply's.
+    """
+    return Reply(status, json_line(value))
+
+
+def enveloped(call: HttpCall, outcome: Outcome[Any]) -> Reply:
+    """Return the reply to an operation's outcome, as the command line writes it with `--json`.
+
+    Args:
+        call: The call.
+        outcome: What the operation led to.
+    """
+    data = call.masked(outcome.plain)
+    return Reply(status_of_answer(outcome.result), data_line(data, tuple(_notes(outcome))))
+
+
+def _notes(outcome: Outcome[Any]) -> Iterator[str]:
+    """Yield what is told beside an answer, where commands tell it on standard error."""
+    yield from outcome.notes
+    reason = getattr(outcome.result, "reason", "")
+    if isinstance(reason, str) and reason:
+        yield reason
+    yield from (f"pmem: left out: {problem.message}" for problem in outcome.problems)
+
+
+def refused(error: Any, **more: Any) -> Reply:
+    """Return the reply to an error.
+
+    Args:
+        error: A `PmemError`.
+        more: What else is known of it.
+    """
+    return Reply(status_of(error), error_line(error, **more), headers_of(error))
+
+
+def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:
+    """Return a number after the question mark.
+
+    Args:
+        call: The call.
+        name: What the number is called.
+        usual: The number where none is given.
+        most: The largest that is allowed; the least is one.
+
+    Raises:
+        HttpRefusal: It is none, or out of bounds.
+    """
+    given = call.query.get(name)
+    if given is None:
+        return usual
+    if not (given.isascii() and given.isdigit() and len(given) <= len(str(most))):
+        raise _no_number(name, most)
+    number = int(given)
+    if not 1 <= number <= most:
+        raise _no_number(name, most)
+    return number
+
+
+def _no_number(name: str, most: int) -> HttpRefusal:
+    return HttpRefusal(422, "invalid_value", f"{name} must be a number from 1 to {most}")

@@ -1,0 +1,94 @@
+"""The Model Context Protocol over HTTP, in every revision that its SDK speaks.
+
+Each request stands for itself, so that nothing has to be remembered between two of them. Whoever
+calls is an agent: the one that the token is for, else one of a name that stands for any.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar
+
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Receive, Scope, Send
+
+from pmem.project.caller import Caller, asked_by
+from pmem.project.workspace import Workspace
+from pmem.server.calls import ToolCalls
+from pmem.server.http.desk import AnswerDesk
+from pmem.server.http.guard import HOLDER
+from pmem.server.http.tokens import TokenHolder
+from pmem.server.mcp import ProtocolDesk
+from pmem.server.tools import ModelTool
+from pmem.values.bounds import BODY_BYTES
+
+T = TypeVar("T")
+PATH: Final = "/mcp"
+
+
+class McpOffer(msgspec.Struct, frozen=True, kw_only=True):
+    """What clients of the protocol are offered.
+
+    Attributes:
+        tools: The tools, by name.
+        agent: Who calls, where the token is for no agent.
+        session: Returns the thread that a call belongs to, from the metadata of its request.
+    """
+
+    tools: Mapping[str, ModelTool]
+    agent: str
+    session: Callable[[Mapping[str, Any]], str | None]
+
+
+class McpEndpoint:
+    """Answers `POST /mcp`.
+
+    Args:
+        desk: Runs calls in threads.
+        offer: What is offered.
+    """
+
+    def __init__(self, desk: AnswerDesk, offer: McpOffer) -> None:
+        self._desk, self._offer = desk, offer
+        self._calls: dict[TokenHolder, ToolCalls] = {}
+        protocol = ProtocolDesk(self._run, offer.tools, offer.session)
+        self._manager = StreamableHTTPSessionManager(
+            protocol.server(), json_response=True, stateless=True, max_request_body_size=BODY_BYTES
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer for as long as this is open."""
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request as ASGI has it."""
+        await self._manager.handle_request(scope, receive, send)
+
+    async def _run(
+        self,
+        asked: ServerRequestContext[Any, Any] | None,
+        work: Callable[[ToolCalls], T],
+        *,
+        writes: bool,
+    ) -> T:
+        assert asked is not None
+        assert asked.request is not None
+        calls = self._calls_of(asked.request.scope["state"][HOLDER])
+        return await self._desk.run(lambda: work(calls), writes=writes)
+
+    def _calls_of(self, holder: TokenHolder) -> ToolCalls:
+        """Return what answers the calls of whoever has a token."""
+        known = self._calls.get(holder)
+        if known is None:
+            agent = holder.caller.agent or self._offer.agent
+            known = ToolCalls(self._opener(holder), agent, self._offer.tools)
+            self._calls[holder] = known
+        return known
+
+    def _opener(self, holder: TokenHolder) -> Callable[[], Workspace]:
+        """Return what opens the project for an app's calls, or for anybody else's."""
+        app = Caller(app=holder.caller.app)
+        return lambda: asked_by(self._desk.opened(), app)

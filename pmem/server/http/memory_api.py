@@ -1,0 +1,236 @@
+"""Memories as one resource: list, look at, create, update and remove, with numbered versions.
+
+The shapes are those that agents' frameworks know, so nothing stands around them but errors. A
+memory's id is its short one, and what belongs to an app is seen by that app alone.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pmem.core.versions import MemoryVersion, version_number, versions
+from pmem.errors import NotFound
+from pmem.memory.changes import RecordsRequest
+from pmem.memory.reading import ListRequest, ShowRequest
+from pmem.memory.requests import AddRequest, EditRequest
+from pmem.operations import table
+from pmem.server.http.bodies import read_body
+from pmem.server.http.endpoints import (
+    AddressValue,
+    Endpoint,
+    HttpCall,
+    Reply,
+    enveloped,
+    refused,
+    shaped,
+)
+from pmem.server.http.refusals import HttpRefusal, status_of_answer
+from pmem.values.ids import short
+from pmem.values.records import Memory, MemoryType, State
+
+Content = Annotated[str, Meta(min_length=5, max_length=500)]
+MemorySubject = Annotated[str, Meta(max_length=200)]
+MemoryCategory = Literal["person", "preference", "context", "project"]
+
+_ID: Final = (AddressValue("id", "The memory's id, or the beginning of one"),)
+_ALL: Final = "/api/memory/"
+_ONE: Final = "/api/memory/{id}"
+
+
+class CreateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory to create."""
+
+    content: Content
+    category: MemoryCategory
+    subject: MemorySubject | None = None
+
+
+class UpdateMemoryRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory's new content, which becomes its next version."""
+
+    content: Content
+
+
+class MemoryResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory: `version` counts its contents, `updated_at` is null while it has its first."""
+
+    id: str
+    category: str
+    subject: str | None
+    content: str
+    version: int
+    created_at: datetime
+    updated_at: datetime | None
+
+
+class MemoryVersionResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """What a memory said at some time, and the conversation that it came from, if one is known."""
+
+    version_number: int
+    content: str
+    source_conversation_id: str | None
+    created_at: datetime
+
+
+class MemoryWithVersions(MemoryResponse, frozen=True, kw_only=True):
+    """A memory and all that it ever said, the oldest first."""
+
+    versions: tuple[MemoryVersionResponse, ...]
+
+
+class MemoryListResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """All active memories by category, then by age, and how many they are."""
+
+    memories: tuple[MemoryResponse, ...]
+    total: int
+
+
+class MemoryUpdated(MemoryResponse, frozen=True, kw_only=True):
+    """A memory as it now is, and what it said before."""
+
+    old_content: str
+    old_version: int
+
+
+class MemoryRemoved(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that was removed, and what it said."""
+
+    id: str
+    content: str
+    message: str
+
+
+def endpoints() -> Iterator[Endpoint]:
+    """Yield the endpoints of memories."""
+    yield Endpoint(
+        method="GET", path=_ALL, name="list_memories", group="memory", answer=_list,
+        says="List all active memories", answers={200: (MemoryListResponse,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="POST", path=_ALL, name="create_memory", group="memory", answer=_create,
+        says="Create a memory, or name the one to update instead", writes=True,
+        body=CreateMemoryRequest, answers={201: (MemoryResponse,), 202: ()},
+    )  # fmt: skip
+    yield Endpoint(
+        method="GET", path=_ONE, name="get_memory", group="memory", answer=_show,
+        says="Get a memory with its version history", places=_ID,
+        answers={200: (MemoryWithVersions,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="PUT", path=_ONE, name="update_memory", group="memory", answer=_update,
+        says="Update a memory: a new version, with the same id", writes=True, places=_ID,
+        body=UpdateMemoryRequest, answers={200: (MemoryUpdated,)},
+    )  # fmt: skip
+    yield Endpoint(
+        method="DELETE", path=_ONE, name="delete_memory", group="memory", answer=_delete,
+        says="Remove a memory; it can be restored until it is purged", writes=True, places=_ID,
+        answers={200: (MemoryRemoved,)},
+    )  # fmt: skip
+
+
+def _list(call: HttpCall) -> Reply:
+    found = call.run(table.LIST, ListRequest()).result.items
+    offered = [memory for memory in found if _is_offered(call, memory)]
+    offered.sort(key=lambda memory: (memory.category, memory.created_at, memory.id))
+    items = tuple(MemoryResponse(**_fields(call, memory)) for memory in offered)
+    return shaped(MemoryListResponse(memories=items, total=len(items)))
+
+
+def _show(call: HttpCall) -> Reply:
+    memory = _find_active(call)
+    found = tuple(_version(call.masked_struct(each)) for each in versions(memory))
+    return shaped(MemoryWithVersions(**_fields(call, memory), versions=found))
+
+
+def _create(call: HttpCall) -> Reply:
+    wanted = read_body(CreateMemoryRequest, call.body)
+    is_preference = wanted.category == "preference"
+    request = AddRequest(
+        content=wanted.content,
+        category=wanted.category,
+        subject=wanted.subject,
+        type=MemoryType.PREFERENCE if is_preference else MemoryType.FACT,
+    )
+    outcome = call.run(table.ADD, request)
+    added = outcome.result
+    if added.held is not None:
+        return enveloped(call, outcome)
+    if added.action == "added":
+        return shaped(MemoryResponse(**_fields(call, added.memory)), 201)
+    known = MemoryResponse(**_fields(call, added.memory))
+    error = HttpRefusal(
+        status_of_answer(added), "exists", f"nothing was created: {added.reason}",
+        f"if yours is newer, update it: PUT /api/memory/{known.id}",
+    )  # fmt: skip
+    return refused(error, suggestion="update_memory", memory=known)
+
+
+def _update(call: HttpCall) -> Reply:
+    wanted = read_body(UpdateMemoryRequest, call.body)
+    reference = _find_active(call).id
+    edited = call.run(table.EDIT, EditRequest(reference=reference, content=wanted.content)).result
+    old = call.masked_struct(edited.was or edited.memory)
+    return shaped(
+        MemoryUpdated(
+            **_fields(call, edited.memory),
+            old_content=old.content,
+            old_version=version_number(old),
+        )
+    )
+
+
+def _delete(call: HttpCall) -> Reply:
+    memory = _find_active(call)
+    call.run(table.REMOVE, RecordsRequest(references=(memory.id,)))
+    content = call.masked_struct(memory).content
+    return shaped(
+        MemoryRemoved(id=short(memory.id), content=content, message=f"Deleted: '{content}'")
+    )
+
+
+def _find_active(call: HttpCall) -> Memory:
+    """Return the active memory that the address means.
+
+    Raises:
+        NotFound, Ambiguous: The id.
+    """
+    reference = call.path["id"]
+    record = call.run(table.SHOW, ShowRequest(reference=reference)).result.record
+    if not isinstance(record, Memory) or not _is_offered(call, record):
+        raise NotFound(f"there is no memory {reference!r}", "GET /api/memory/ lists them")
+    if record.state is not State.ACTIVE:
+        raise NotFound(
+            f"{short(record.id)} is no longer an active memory: it is {record.state}",
+            f"`pmem restore {short(record.id)}` brings it back",
+        )
+    return record
+
+
+def _is_offered(call: HttpCall, memory: Memory) -> bool:
+    return memory.scope.app in (None, call.holder.caller.app)
+
+
+def _fields(call: HttpCall, memory: Memory) -> dict[str, Any]:
+    """Return the fields of a memory's response."""
+    seen, latest = call.masked_struct(memory), versions(memory)[-1]
+    return {
+        "id": short(memory.id),
+        "category": memory.category,
+        "subject": seen.subject,
+        "content": seen.content,
+        "version": latest.number,
+        "created_at": memory.created_at,
+        "updated_at": latest.created_at if latest.number > 1 else None,
+    }
+
+
+def _version(version: MemoryVersion) -> MemoryVersionResponse:
+    return MemoryVersionResponse(
+        version_number=version.number,
+        content=version.content,
+        source_conversation_id=version.conversation,
+        created_at=version.created_at,
+    )

@@ -1,0 +1,160 @@
+"""The description of the API in OpenAPI 3.1, put together from the table of endpoints."""
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+
+from pmem import __version__
+from pmem.operations.envelope import SCHEMA
+from pmem.server.http.endpoints import JSON, Endpoint
+from pmem.server.http.event_stream import PATH as EVENTS
+from pmem.server.http.guard import HEALTH
+
+_REF: Final = "#/components/schemas/{name}"
+_TEXT: Final = {"type": "string"}
+_ERROR: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["schema", "error"],
+    "properties": {
+        "schema": {"const": SCHEMA},
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "hint"],
+            "properties": {"code": _TEXT, "message": _TEXT, "hint": _TEXT},
+        },
+    },
+}
+_ANSWER: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "required": ["schema", "data"],
+    "properties": {
+        "schema": {"const": SCHEMA},
+        "data": {},
+        "notes": {"type": "array", "items": _TEXT},
+    },
+}
+
+
+def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+    """Return the description of an API.
+
+    Args:
+        endpoints: All that can be asked for, besides what every server has.
+    """
+    known = list(endpoints)
+    types = [one.body for one in known if one.body is not None]
+    types += [type_ for one in known for several in one.answers.values() for type_ in several]
+    found, components = msgspec.json.schema_components(types, ref_template=_REF)
+    schemas = dict(zip(map(id, types), found, strict=True))
+    paths: dict[str, Any] = {}
+    for one in known:
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "pmem", "version": __version__, "summary": "Memory for projects"},
+        "security": [{"token": []}],
+        "paths": {**paths, **_server_paths()},
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {
+                **_closed(components, [one.body for one in known]),
+                "Error": _ERROR,
+                "Answer": _ANSWER,
+            },
+        },
+    }
+
+
+def _operation(one: Endpoint, schemas: Mapping[int, Any]) -> dict[str, Any]:
+    answers = {
+        str(status): _response(HTTPStatus(status).phrase, _answer_schema(types, schemas))
+        for status, types in one.answers.items()
+    }
+    described: dict[str, Any] = {
+        "operationId": one.name,
+        "summary": one.says,
+        "tags": [one.group],
+        "responses": {**answers, "default": _response("An error", _reference_to("Error"))},
+    }
+    if one.places:
+        described["parameters"] = [
+            {
+                "name": place.name,
+                "in": place.where,
+                "required": place.where == "path",
+                "description": place.says,
+                "schema": place.schema,
+            }
+            for place in one.places
+        ]
+    if one.body is not None:
+        content = {JSON: {"schema": schemas[id(one.body)]}}
+        described["requestBody"] = {"required": True, "content": content}
+    return described
+
+
+def _answer_schema(types: Iterable[Any], schemas: Mapping[int, Any]) -> Any:
+    found = [schemas[id(type_)] for type_ in types] or [_reference_to("Answer")]
+    return found[0] if len(found) == 1 else {"anyOf": found}
+
+
+def _reference_to(name: str) -> dict[str, str]:
+    return {"$ref": _REF.format(name=name)}
+
+
+def _response(says: str, schema: Any) -> dict[str, Any]:
+    return {"description": says, "content": {JSON: {"schema": schema}}}
+
+
+def _closed(components: Mapping[str, Any], bodies: Iterable[Any]) -> dict[str, Any]:
+    """Return the schemas, those of bodies without room for keys that they do not name."""
+    asked = _reached({one.__name__ for one in bodies if one is not None}, components)
+    return {
+        name: {**schema, "additionalProperties": False}
+        if name in asked and "properties" in schema
+        else schema
+        for name, schema in components.items()
+    }
+
+
+def _reached(names: set[str], components: Mapping[str, Any]) -> set[str]:
+    """Return the names of schemas, and of all that they refer to."""
+    found: set[str] = set()
+    waiting = list(names & components.keys())
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            text = msgspec.json.encode(components[name]).decode()
+            waiting += [other for other in components if f'"{_REF.format(name=other)}"' in text]
+    return found
+
+
+def _server_paths() -> dict[str, Any]:
+    """Return what every server has besides its endpoints."""
+    lives = {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}}
+    stream = {"text/event-stream": {"schema": _TEXT}}
+    return {
+        HEALTH: {
+            "get": {
+                "operationId": "healthz",
+                "summary": "Say that the server is there; needs no token",
+                "tags": ["server"],
+                "security": [],
+                "responses": {"200": _response("OK", lives)},
+            }
+        },
+        EVENTS: {
+            "get": {
+                "operationId": "events_stream",
+                "summary": "Tell each change of a record as a server-sent event",
+                "tags": ["server"],
+                "responses": {
+                    "200": {"description": "OK", "content": stream},
+                    "default": _response("An error", _reference_to("Error")),
+                },
+            }
+        },
+    }
