@@ -41,8 +41,10 @@ class Shared:
             return self._beside
 
     def close(self) -> None:
-        """Let go of the files that are open, those of the memory beside it among them."""
+        """Let go of the files and connections that are open, also of the memory beside it."""
         self.indexes.close()
+        for server in self.servers.values():
+            server.close()
         if self._beside is not None:
             self._beside.close()
 
@@ -60,12 +62,6 @@ class Shared:
         return found or self.servers.setdefault(
             (address, project), Server(address, project, patience)
         )
-
-    def close(self) -> None:
-        """Let go of what is kept open; whoever comes next opens it again."""
-        self.indexes.close()
-        for server in self.servers.values():
-            server.close()
 
     def later_than_all(self, moment: int) -> int:
         """Return a moment for an id, in milliseconds, later than every other that was returned.

@@ -72,7 +72,7 @@ def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float
         "search": lambda: ask(opened(), table.SEARCH, SearchRequest(query=notes.words(3))),
         "context": lambda: ask(
             opened(), table.CONTEXT,
-            ContextRequest(query=notes.words(3), budget=1000, names_omitted=False),
+            ContextRequest(query=notes.words(3), budget=1000, omitted=False),
         ),
         "add": lambda: ask(opened(), table.ADD, AddRequest(content=notes.words(24), force=True)),
     }  # fmt: skip

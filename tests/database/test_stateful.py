@@ -156,6 +156,6 @@ def test_whatever_happens_to_connections_nothing_acknowledged_is_lost(
     new_project: Callable[[], Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(OnServer, "made", staticmethod(new_project), raising=False)
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         OnServer, settings=settings(max_examples=examples(60), stateful_step_count=14)
     )

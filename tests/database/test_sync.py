@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.errors import NotFound, Refused
+from pmem.errors import InvalidValue, NotFound, Refused
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.lifecycle import PurgeRequest
 from pmem.memory.requests import AddRequest, EditRequest
@@ -92,7 +92,7 @@ class TwoSides:
 
     def edit(self, name: str, place: int, text: str) -> None:
         identifier = self.some(name, place)
-        with suppress(NotFound, Refused):
+        with suppress(NotFound, Refused, InvalidValue):
             request = EditRequest(reference=identifier, content=text)
             ask(self.side(name), table.EDIT, request)
             self.said[identifier].add(text)
@@ -100,20 +100,20 @@ class TwoSides:
 
     def tag(self, name: str, place: int, text: str) -> None:
         identifier = self.some(name, place)
-        with suppress(NotFound, Refused):
+        with suppress(NotFound, Refused, InvalidValue):
             request = EditRequest(reference=identifier, add_tags=(text,))
             ask(self.side(name), table.EDIT, request)
             self.edited[name].add(identifier)
 
     def remove(self, name: str, place: int) -> None:
         identifier = self.some(name, place)
-        with suppress(NotFound, Refused):
+        with suppress(NotFound, Refused, InvalidValue):
             ask(self.side(name), table.REMOVE, RecordsRequest(references=(identifier,)))
             self.edited[name].add(identifier)
 
     def purge(self, name: str, place: int) -> None:
         identifier, other = self.some(name, place), {"folder": "server", "server": "folder"}[name]
-        with suppress(NotFound, Refused):
+        with suppress(NotFound, Refused, InvalidValue):
             request = PurgeRequest(references=(identifier,), force=True)
             ask(self.side(name), table.PURGE, request)
             if identifier not in self.edited[other]:
