@@ -89,7 +89,8 @@ def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float
 def add_one(address: str, key: str, root: str, text: str) -> None:
     """Add a memory from a process of its own."""
     server = Server(address, key, lambda: 120.0)
-    ask(served(root, server, now=None), table.ADD, AddRequest(content=text, force=True))
+    workspace = served(root, server, now=None, lock_timeout=120.0)
+    ask(workspace, table.ADD, AddRequest(content=text, force=True))
 
 
 def crowd(made: TestDatabase, root: str, processes: int) -> str:

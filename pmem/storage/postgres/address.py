@@ -7,6 +7,8 @@ from pmem.errors import InvalidValue
 
 VARIABLE: Final = "PMEM_DATABASE"
 INSTALL: Final = "pip install 'pmem-cli[postgres]'"
+_UNREADABLE: Final = "the address of the database cannot be read"
+_ESCAPE: Final = "write / ? # @ in a name or a password as %2F %3F %23 %40"
 _HINT: Final = "write it like postgresql://me@db.example.org/team"
 _PLAIN: Final = frozenset({"host", "hostaddr", "port", "dbname"})
 
@@ -22,10 +24,13 @@ def parts_of(address: str) -> dict[str, Any]:
             it: a password may be in it.
     """
     psycopg = driver()
+    user, at, _ = address.partition("://")[2].rpartition("@")
+    if at and any(sign in user for sign in "/?#"):
+        raise InvalidValue(_UNREADABLE, _ESCAPE)  # a part of a password would be taken for a host
     try:
         return dict(psycopg.conninfo.conninfo_to_dict(address))
     except (psycopg.Error, UnicodeError, ValueError):
-        raise InvalidValue("the address of the database cannot be read", _HINT) from None
+        raise InvalidValue(_UNREADABLE, _HINT) from None
 
 
 def shown_address(address: str) -> str:
