@@ -7,9 +7,13 @@ from pmem.storage.git.tracked import foreign
 from pmem.storage.jsonfiles import JsonFiles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pmem.project.configuration import Configuration
     from pmem.project.workspace import Workspace
     from pmem.storage.backend import Backend
     from pmem.storage.postgres.server import Server
+    from pmem.storage.shared import Shared
 
 
 def records_of(workspace: "Workspace") -> "Backend":
@@ -45,15 +49,23 @@ def server_of(workspace: "Workspace") -> "Server | None":
     Raises:
         InvalidValue: The settings that say so are wrong.
     """
-    if workspace.present is not None:
-        return workspace.present.server
-    configuration = workspace.configuration
-    found = configuration.server if workspace.given_backend is None else None
+    return server_finder(workspace)()
+
+
+def server_finder(workspace: "Workspace") -> "Callable[[], Server | None]":
+    """Return what finds the project on a server, and does not keep the workspace alive."""
+    while workspace.present is not None:
+        workspace = workspace.present
+    if workspace.given_backend is not None:
+        return lambda: None
+    return partial(_find_server, workspace.configuration, workspace.shared)
+
+
+def _find_server(configuration: "Configuration", shared: "Shared") -> "Server | None":
+    found = configuration.server
     if found is None:
         return None
     from pmem.storage.postgres.projects import checked_key
 
     address, key = found
-    return workspace.shared.server(
-        address, checked_key(key), lambda: configuration.settings.lock_timeout
-    )
+    return shared.server(address, checked_key(key), lambda: configuration.settings.lock_timeout)

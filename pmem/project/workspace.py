@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pmem.core.tokens import BudgetCounter, budget_counter, counter
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.configuration import Configuration
-from pmem.project.record_home import records_of, server_of
+from pmem.project.record_home import records_of, server_finder, server_of
 from pmem.storage.backend import Backend, Change, Problem
 from pmem.storage.git.tracked import foreign
 from pmem.storage.shared import Shared
@@ -186,7 +186,7 @@ class Workspace:
         from pmem.project.own_state import OwnState
 
         return OwnState(
-            self.root, self.environment, read_only=self.read_only, server=lambda: self.server
+            self.root, self.environment, read_only=self.read_only, server=server_finder(self)
         )
 
     @cached_property

@@ -36,7 +36,7 @@ _TERMINATE: Final = (
     " and datname = current_database() order by random() limit 1"
 )
 _WAITING: Final = 60.0
-_PAUSE: Final = (0.0, 0.2)
+_PAUSE: Final = (0.0, 0.4)
 """Seconds between two blows, at the least and at the most."""
 
 
