@@ -57,7 +57,8 @@ def server_finder(workspace: "Workspace") -> "Callable[[], Server | None]":
     while workspace.present is not None:
         workspace = workspace.present
     if workspace.given_backend is not None:
-        return lambda: None
+        known = workspace.__dict__.get("server")  # of the workspace whose backend was given on
+        return lambda: known
     return partial(_find_server, workspace.configuration, workspace.shared)
 
 

@@ -70,6 +70,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     """
     from pmem.storage.postgres.migrating import migrate
     from pmem.storage.postgres.projects import add_project, checked_key, new_key
+    from pmem.storage.postgres.rewriting import rewrite_stale
     from pmem.storage.postgres.roles import make_roles
 
     settings = workspace.settings
@@ -80,6 +81,7 @@ def init(workspace: Workspace, request: DatabaseRequest) -> DatabaseSetup:
     def set_up(connection: "Connection[Any]") -> tuple[int, ...]:
         _check_not_newer(workspace, connection)
         ran = migrate(connection)
+        rewrite_stale(connection)
         add_project(connection, key, name)
         make_roles(connection, key, settings.allowlists, request.apps)
         return tuple(ran)
@@ -100,10 +102,13 @@ def migrate_database(workspace: Workspace, _: NoArguments) -> DatabaseSetup:
         InvalidValue, NewerSchema, Unreachable, Refused: See `init`.
     """
     from pmem.storage.postgres.migrating import migrate
+    from pmem.storage.postgres.rewriting import rewrite_stale
 
     def bring_up(connection: "Connection[Any]") -> tuple[int, ...]:
         _check_not_newer(workspace, connection)
-        return tuple(migrate(connection))
+        ran = tuple(migrate(connection))
+        rewrite_stale(connection)
+        return ran
 
     migrated = _ask_server(workspace, bring_up)
     return DatabaseSetup(migrated=migrated, status=status(workspace, NoArguments()))

@@ -11,6 +11,7 @@ from unittest import mock
 import psycopg
 import pytest
 
+from pmem.core.selection import STORED
 from pmem.errors import Locked, NewerSchema, NoProject, PmemError, StorageRefused, Unreachable
 from pmem.memory.reading import ListRequest
 from pmem.memory.requests import AddRequest, EditRequest
@@ -20,6 +21,7 @@ from pmem.storage.postgres.listening import follow_changes
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.values.records import Memory
+from pmem.values.requests import NoArguments
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.postgres import TestDatabase, served
@@ -248,3 +250,33 @@ def test_a_server_that_takes_no_writes_says_so(root: str, server: Server) -> Non
         add(root, closed, "No.")
     assert contents(root, closed) == []
     closed.close()
+
+
+def test_the_server_has_a_column_for_everything_that_selections_ask(server: Server) -> None:
+    with psycopg.connect(server.address) as connection:
+        query = (
+            "select column_name from information_schema.columns"
+            " where table_schema = 'pmem' and table_name = 'record'"
+        )
+        known = {name for (name,) in connection.execute(query)}
+    assert set(STORED) <= known, "add a migration, and raise the version of the index"
+
+
+def test_what_an_older_version_posted_is_posted_anew_by_migrating(
+    root: str, server: Server
+) -> None:
+    add(root, server, "The queue is RabbitMQ.")
+    number = server.number
+    with psycopg.connect(server.address, autocommit=True) as admin:
+        admin.execute("delete from pmem.posting where project = %s", (number,))
+        admin.execute("update pmem.record set worth = null where project = %s", (number,))
+        admin.execute("update pmem.project set reading = 1 where number = %s", (number,))
+    late = Server(server.address, server.project, lambda: 1.0)
+    with pytest.raises(StorageRefused, match="searched by version 1"):
+        contents(root, late)
+    ask(served(root, late), table.DATABASE_MIGRATE, NoArguments())
+    found = ask(served(root, late), table.SEARCH, SearchRequest(query="queue"))
+    assert [hit.text for hit in found.hits] == ["The queue is RabbitMQ."]
+    with psycopg.connect(server.address) as connection:
+        query = "select worth is not null from pmem.record where project = %s"
+        assert connection.execute(query, (number,)).fetchall() == [(True,)]

@@ -176,3 +176,11 @@ def test_a_delta_tells_a_thread_the_same_and_nothing_twice(both: Both) -> None:
     files, server = both.answers(table.CONTEXT, msgspec.structs.replace(request, query="new"))
     assert files.text == server.text
     assert "The queue is new." in files.text
+
+
+def test_what_an_agent_proposes_waits_on_the_server_for_everybody(both: Both) -> None:
+    agent = Caller("planner")
+    held = AddRequest(content="The user lives in Graz.")
+    assert ask(both.postgres(), table.ADD, held, agent).held is not None
+    assert len(both.postgres().own.proposals.read().proposals) == 1
+    assert both.files().own.proposals.read().proposals == ()

@@ -5,6 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pmem.errors import InvalidValue
+from pmem.storage.index.schema import VERSION as READING
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -13,7 +14,7 @@ _KEY: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,40}-[0-9a-f]{16}")
 _PLAIN: Final = re.compile(r"[^a-z0-9]+")
 _MOST: Final = 30
 _ADD: Final = (
-    "with made as (insert into pmem.project (key, name) values (%s, %s)"
+    "with made as (insert into pmem.project (key, name, reading) values (%s, %s, %s)"
     " on conflict (key) do nothing returning number)"
     " insert into pmem.consent_key select number, %s from made"
 )
@@ -54,4 +55,4 @@ def add_project(connection: "Connection[Any]", key: str, name: str) -> None:
         key: The project's key.
         name: Its name, as people read it.
     """
-    connection.execute(_ADD, (key, name, os.urandom(16).hex()))
+    connection.execute(_ADD, (key, name, READING, os.urandom(16).hex()))

@@ -18,6 +18,7 @@ from pmem.errors import (
     Unfinished,
     Unreachable,
 )
+from pmem.storage.index.schema import VERSION as READING
 from pmem.storage.postgres.address import driver, shown_address
 from pmem.storage.postgres.migrating import VERSION
 
@@ -37,7 +38,7 @@ _FULL: Final = ("too many clients", "remaining connection slots", "is starting u
 _OPTIONS: Final = f"-c statement_timeout={STATEMENT_SECONDS}s -c timezone=UTC -c search_path="
 _PROJECT: Final = (
     "select coalesce((select max(version) from pmem.schema_version), 0),"
-    " (select number from pmem.project where key = %s)"
+    " number, reading from (values (%s)) as asked (key) left join pmem.project using (key)"
 )
 _NO_SCHEMA: Final = ("3F000", "42P01")
 _BUSY: Final = ("55P03", "57014", "40001", "40P01")
@@ -226,30 +227,32 @@ class Server:
     def _check(self, connection: "Connection[Any]") -> None:
         with self.sentences():
             row = connection.execute(_PROJECT, (self.project,)).fetchone()
-        version, number = row or (0, None)
-        check_version(version, self.name)
+        version, number, reading = row or (0, None, 0)
+        check_version(version, VERSION, f"{self.name} has schema")
         if number is None:
             raise NoProject(f"{self.name} does not know this project", "run `pmem db init`")
+        check_version(reading, READING, f"{self.name} is searched by version")
         if self._number is None:
             self._number = number
 
 
-def check_version(version: int, name: str) -> None:
-    """See that a server's tables are of the version that this pmem knows.
+def check_version(version: int, wanted: int, what: str) -> None:
+    """See that what a server has is of the version that this pmem knows.
 
     Args:
-        version: The version that they have.
-        name: The server, for the sentence.
+        version: The version that it has.
+        wanted: The version that this pmem knows.
+        what: What has it, for the sentence.
 
     Raises:
         NewerSchema: A newer pmem made them.
         StorageRefused: An older one did.
     """
-    if version > VERSION:
-        raise NewerSchema(f"{name} has schema {version}, and this pmem knows {VERSION}")
-    if version < VERSION:
+    if version > wanted:
+        raise NewerSchema(f"{what} {version}, and this pmem knows {wanted}")
+    if version < wanted:
         raise StorageRefused(
-            f"{name} has schema {version}, and this pmem needs {VERSION}", "run `pmem db migrate`"
+            f"{what} {version}, and this pmem needs {wanted}", "run `pmem db migrate`"
         )
 
 

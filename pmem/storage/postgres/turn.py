@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pmem.storage.postgres.posting import Source
 
-_WRITER: Final = 0x706D
+WRITER: Final = 0x706D
 """What our advisory locks begin with."""
 _BUSY: Final = "another writer has held the project on {} for {:g} s"
 _ENDING_SECONDS: Final = 5.0
@@ -155,7 +155,7 @@ def writers_turn(server: Server, connection: "Connection[Any]") -> Iterator[Writ
     """
     patience = server.patience()
     milliseconds = f"{max(1, int(patience * 1000))}ms"
-    key = (_WRITER, server.number)
+    key = (WRITER, server.number)
     try:
         connection.execute("select set_config('lock_timeout', %s, false)", (milliseconds,))
         connection.execute("select pg_advisory_lock(%s, %s)", key)

@@ -5,6 +5,7 @@ create table pmem.project (
   key text collate "C" not null unique,
   name text not null,
   revision bigint not null default 0,
+  reading integer not null,  -- how records are read into what they are found by: a version
   created_at timestamptz not null default now()
 );
 
@@ -53,6 +54,8 @@ create table pmem.record (
   purge_at bigint,
   review_at bigint,
   review_if integer,
+  cites integer,
+  disputed integer,
   tokens bigint,
   worth double precision,
   moment text collate "C",
