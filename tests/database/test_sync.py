@@ -85,6 +85,11 @@ class TwoSides:
             return opened(self.root, now=self.tick(), lock_timeout=5.0)
         return served(self.root, self.server, now=self.tick())
 
+    def change(self, name: str, identifier: str) -> None:
+        """Note a change; it outlives what the other side deleted before they met again."""
+        self.edited[name].add(identifier)
+        self.purged.discard(identifier)
+
     def add(self, name: str, text: str) -> None:
         done = ask(self.side(name), table.ADD, AddRequest(content=text, force=True))
         self.said[done.memory.id] = {text}
@@ -96,20 +101,20 @@ class TwoSides:
             request = EditRequest(reference=identifier, content=text)
             ask(self.side(name), table.EDIT, request)
             self.said[identifier].add(text)
-            self.edited[name].add(identifier)
+            self.change(name, identifier)
 
     def tag(self, name: str, place: int, text: str) -> None:
         identifier = self.some(name, place)
         with suppress(NotFound, Refused, InvalidValue):
             request = EditRequest(reference=identifier, add_tags=(text,))
             ask(self.side(name), table.EDIT, request)
-            self.edited[name].add(identifier)
+            self.change(name, identifier)
 
     def remove(self, name: str, place: int) -> None:
         identifier = self.some(name, place)
         with suppress(NotFound, Refused, InvalidValue):
             ask(self.side(name), table.REMOVE, RecordsRequest(references=(identifier,)))
-            self.edited[name].add(identifier)
+            self.change(name, identifier)
 
     def purge(self, name: str, place: int) -> None:
         identifier, other = self.some(name, place), {"folder": "server", "server": "folder"}[name]
